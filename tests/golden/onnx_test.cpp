@@ -15,7 +15,8 @@
 namespace intarsia::graph {
 namespace {
 
-const std::filesystem::path kFolder = INTARSIA_ONNX_CASES, kOperators = INTARSIA_ONNX_OPERATORS;
+const std::filesystem::path kFolder = INTARSIA_ONNX_CASES, kOperators = INTARSIA_ONNX_OPERATORS,
+                            kLayers = INTARSIA_ONNX_LAYERS;
 
 std::vector<std::string> cases(const std::filesystem::path& folder) {
   std::vector<std::string> names;
@@ -156,11 +157,45 @@ TEST_P(IntegerOnnxOperator, IsOneOfIntegers) {
     EXPECT_NE(node.kind, OpKind::Dequantize) << node.name;
 }
 
+// Layers of floats (onnx_layers/make_layers.py), to 4 parts in 10^5; those between integers to a step.
+class OnnxLayer : public testing::TestWithParam<std::string> {};
+
+TEST_P(OnnxLayer, ComputesWhatOnnxruntimeDoes) {
+  const std::filesystem::path folder = kLayers / GetParam();
+  const Result<Module> module =
+      import_model(bytes_of(folder / "model.onnx"), {GetParam() + ".onnx"});
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const Function& entry = module->entry_function();
+  std::vector<TensorValue> inputs;
+  for (size_t i = 0; i < entry.inputs.size(); ++i)
+    inputs.push_back(bytes_of(folder / ("in" + std::to_string(i) + ".bin")));
+  Evaluator evaluator(*module);
+  const auto outputs = evaluator.run(inputs);
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    SCOPED_TRACE("output " + std::to_string(i));
+    const TensorValue expected = bytes_of(folder / ("out" + std::to_string(i) + ".bin"));
+    if (entry.tensor(entry.outputs[i]).type == DataType::Float32) {
+      EXPECT_EQ(difference(DataType::Float32, outputs.value()[i], expected), "");
+      continue;
+    }
+    ASSERT_EQ(outputs.value()[i].size(), expected.size());
+    for (size_t k = 0; k < expected.size(); ++k)
+      EXPECT_LE(
+          std::abs(static_cast<int8_t>(outputs.value()[i][k]) - static_cast<int8_t>(expected[k])),
+          1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OnnxLayer, testing::ValuesIn(cases(kLayers)),
+                         [](const auto& info) { return info.param; });
+
 // Files with bytes changed, cut out and repeated are refused in words, or are models that hold together.
 TEST(OnnxDamage, IsRefusedOrHarmless) {
   std::mt19937 random(3);
   int taken = 0, refused = 0;
-  for (const auto& [folder, rounds] : {std::pair(kOperators, 60), std::pair(kFolder, 60)})
+  for (const auto& [folder, rounds] :
+       {std::pair(kOperators, 60), std::pair(kFolder, 60), std::pair(kLayers, 60)})
     for (const std::string& name : cases(folder)) {
       const std::vector<uint8_t> whole = bytes_of(folder / name / "model.onnx");
       for (int round = 0; round < rounds; ++round) {
@@ -177,7 +212,8 @@ TEST(OnnxDamage, IsRefusedOrHarmless) {
         const Result<Module> module = import_model(bytes, {name + ".onnx"});
         module.ok() ? ++taken : ++refused;
         if (module.ok()) continue;
-        EXPECT_NE(module.error().to_string().find(name + ".onnx"), std::string::npos);
+        EXPECT_NE(module.error().to_string().find(name + ".onnx"), std::string::npos)
+            << name << ", round " << round << ": " << module.error().to_string();
       }
     }
   EXPECT_GT(taken, 100);

@@ -185,4 +185,7 @@ Module repeated(Builder& b, OpKind kind);
 Module svdf(Builder& b);
 Module lstm(Builder& b);
 
+// Whose state begins anew.
+Module recurrent(Builder& b);
+
 }  // namespace intarsia::testing::families

@@ -59,6 +59,8 @@ graph::Module random_operator(Random& random, graph::OpKind kind, DataType type)
       return svdf(b);
     case OpKind::Lstm:
       return lstm(b);
+    case OpKind::Recurrent:
+      return recurrent(b);
     case OpKind::Concat:
     case OpKind::Pack:
     case OpKind::Split:

@@ -53,4 +53,48 @@ Module lstm(Builder& b) {
   return b.finish(b.type(), hidden);
 }
 
+Module recurrent(Builder& b) {
+  Random& r = b.random();
+  RecurrentAttrs a;
+  a.cell = r.pick<std::string>({"lstm", "gru", "rnn"});
+  const bool is_lstm = a.cell == "lstm", is_gru = a.cell == "gru";
+  const int64_t gates = is_lstm ? 4 : is_gru ? 3 : 1;
+  const auto function = [&](const char* usual) {
+    static const std::vector<std::string> kNames = {
+        "sigmoid",     "tanh",         "relu", "leaky_relu", "thresholded_relu", "affine",
+        "scaled_tanh", "hard_sigmoid", "elu",  "softsign",   "softplus"};
+    if (r.chance(50)) return ScalarFunctionAttrs{usual};
+    return ScalarFunctionAttrs{r.pick(kNames), r.real(0.1f, 0.9f), r.real(0.1f, 0.9f)};
+  };
+  a.gate = function("sigmoid"), a.candidate = function("tanh"), a.output = function("tanh");
+  a.reverse = r.chance(40), a.sequence = r.chance(60);
+  a.reset_after = is_gru && r.chance(50), a.coupled = is_lstm && r.chance(20);
+  if (r.chance(20)) a.clip = r.real(0.3f, 2.0f);
+  // Where functions do not squash their argument, differences of rounding grow with every step.
+  const bool squashes =
+      a.gate.name == "sigmoid" && a.candidate.name == "tanh" && a.output.name == "tanh";
+  const int64_t steps = squashes ? r.range(1, 4) : 1, batches = r.range(1, 2),
+                inputs = r.range(1, 6), units = r.range(1, 5);
+  b.input({steps, batches, inputs});
+  const auto numbers = [&](bool present, Shape shape) {
+    if (present)
+      b.constant(std::move(shape), b.type(), {}, 0, 0);
+    else
+      b.node().inputs.emplace_back();
+  };
+  numbers(true, {gates * units, inputs}), numbers(true, {gates * units, units});
+  numbers(r.chance(80), {gates * units});
+  numbers(a.reset_after && r.chance(80), {units});
+  if (r.chance(50))
+    b.input({batches, units});
+  else
+    b.node().inputs.emplace_back();
+  numbers(is_lstm && r.chance(50), {batches, units});
+  numbers(is_lstm && r.chance(30), {3 * units});
+  const size_t more = (is_lstm ? 1 : 0) + (a.sequence ? 1 : 0);
+  for (size_t i = 0; i < more; ++i) b.output({});
+  b.node().attributes = a;
+  return b.finish(b.type(), {});
+}
+
 }  // namespace intarsia::testing::families

@@ -29,6 +29,7 @@ OperandCounts operand_counts(OpKind kind) {
 bool may_be_absent(OpKind kind, size_t operand) {
   if (kind == OpKind::Svdf) return operand == 3;
   if (kind == OpKind::Compiled) return operand == 1;
+  if (kind == OpKind::Recurrent) return operand >= 3;
   const OperandCounts counts = operand_counts(kind);
   return kind != OpKind::Call && operand >= counts.least && counts.most == counts.least + 1;
 }

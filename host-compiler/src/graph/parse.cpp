@@ -227,6 +227,7 @@ class Parser {
   }
   template <typename Struct>
   void read(Struct& value) {
+    value = {};  // what is left out is the structure's default, not that of the place
     fields(value);
   }
 

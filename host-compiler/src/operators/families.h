@@ -24,6 +24,7 @@ std::span<const Operator> normalization_operators();
 std::span<const Operator> padding_operators();
 std::span<const Operator> pooling_operators();
 std::span<const Operator> rearrangement_operators();
+std::span<const Operator> recurrent_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> resizing_operators();
 std::span<const Operator> selection_operators();

@@ -45,6 +45,7 @@ std::span<const std::span<const Operator>> all_families() {
       padding_operators(),
       pooling_operators(),
       rearrangement_operators(),
+      recurrent_operators(),
       reduction_operators(),
       resizing_operators(),
       selection_operators(),

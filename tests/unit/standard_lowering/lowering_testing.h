@@ -106,7 +106,7 @@ inline std::vector<Case> cases_of_many_results() {
   using graph::OpKind;
   return {{OpKind::Split, Int8}, {OpKind::Split, Float32}, {OpKind::Unpack, Int16},
           {OpKind::Svdf, Int8},  {OpKind::Svdf, Float32},  {OpKind::Lstm, Int8},
-          {OpKind::Lstm, Int16}, {OpKind::Lstm, Float32}};
+          {OpKind::Lstm, Int16}, {OpKind::Lstm, Float32},  {OpKind::Recurrent, Float32}};
 }
 
 inline std::string case_name(const ::testing::TestParamInfo<Case>& info) {

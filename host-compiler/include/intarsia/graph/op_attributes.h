@@ -326,6 +326,35 @@ struct LstmAttrs {  // a clip of 0 is none
   }
 };
 
+// A function of one number, of those in scalar_functions.h; what alpha and beta are depends on it.
+struct ScalarFunctionAttrs {
+  std::string name;
+  float alpha = 0, beta = 0;
+  bool operator==(const ScalarFunctionAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("name", self.name), f("alpha", self.alpha), f("beta", self.beta);
+  }
+};
+
+struct RecurrentAttrs {
+  std::string cell = "lstm";                                               // or gru, rnn
+  ScalarFunctionAttrs gate{"sigmoid"}, candidate{"tanh"}, output{"tanh"};  // rnn: `candidate` alone
+  bool reverse = false;      // from the last step to the first; the results stay at their steps
+  bool sequence = false;     // gives the hidden states of all steps
+  bool reset_after = false;  // gru: the reset gate multiplies what the weights made of the state
+  bool coupled = false;      // lstm: the forget gate is 1 less the input gate
+  float clip = 0;            // of the functions' arguments; 0 is none
+  bool operator==(const RecurrentAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("cell", self.cell);
+    f("gate", self.gate), f("candidate", self.candidate), f("output", self.output);
+    f("reverse", self.reverse), f("sequence", self.sequence);
+    f("reset_after", self.reset_after), f("coupled", self.coupled), f("clip", self.clip);
+  }
+};
+
 // A piece of the model that another compiler has turned into a device's own program. Its tensors have
 // addresses in an arena that the program knows.
 struct CompiledAttrs {
@@ -405,6 +434,6 @@ using Attributes =
                  TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs,
                  ResizeAttrs, BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs,
                  ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs,
-                 GeluAttrs, LookupAttrs>;
+                 GeluAttrs, LookupAttrs, RecurrentAttrs>;
 
 }  // namespace intarsia::graph

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "import/onnx/elements.h"
 #include "import/onnx/known_operators.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
@@ -62,7 +63,9 @@ TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& att
   });
 }
 
-void unary(Reader& in, OpKind kind, const graph::Attributes& attributes) {
+}  // namespace
+
+void read_as_unary(Reader& in, OpKind kind, const graph::Attributes& attributes) {
   const Tail tail = in.tail(false);
   const TensorId made = unary_in_integers(in, kind, attributes, tail);
   if (made.valid()) return in.result(0, {made, Form::Real, {}});
@@ -70,13 +73,11 @@ void unary(Reader& in, OpKind kind, const graph::Attributes& attributes) {
   in.result(in.emit(kind, attributes, {x}, in.tensor(x).type));
 }
 
-}  // namespace
-
 void read_unary(Reader& in) {
-  unary(in, kind_of(in), NoAttrs{});
+  read_as_unary(in, kind_of(in), NoAttrs{});
 }
 void read_leaky_relu(Reader& in) {
-  unary(in, OpKind::LeakyRelu, graph::LeakyReluAttrs{in.real("alpha", 0.01f)});
+  read_as_unary(in, OpKind::LeakyRelu, graph::LeakyReluAttrs{in.real("alpha", 0.01f)});
 }
 
 void read_gelu(Reader& in) {
@@ -143,49 +144,8 @@ void read_clip(Reader& in) {
   in.result(x);
 }
 
-namespace {
-
-// Whole numbers that are known: shapes are computed so.
-std::optional<Values> computed(Reader& in, OpKind kind) {
-  const TensorId a = in.operand(0), b = in.operand(1);
-  const DataType type = in.tensor(a).type;
-  if (!in.is_constant(a) || !in.is_constant(b) || !is_integer(type) || bits(type) < 32)
-    return std::nullopt;
-  const std::vector<int64_t> x = as_integers(in.values_of(a)), y = as_integers(in.values_of(b));
-  const bool fits = x.size() == y.size() || x.size() == 1 || y.size() == 1;
-  if (!fits || x.empty() || y.empty()) return std::nullopt;
-  std::vector<int64_t> result;
-  for (size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
-    const auto l = static_cast<uint64_t>(x[x.size() == 1 ? 0 : i]),
-               r = static_cast<uint64_t>(y[y.size() == 1 ? 0 : i]);
-    const auto ls = static_cast<int64_t>(l), rs = static_cast<int64_t>(r);
-    if (kind == OpKind::Div && (rs == 0 || rs == -1)) return std::nullopt;
-    switch (kind) {
-      case OpKind::Add:
-        result.push_back(static_cast<int64_t>(l + r));
-        break;
-      case OpKind::Sub:
-        result.push_back(static_cast<int64_t>(l - r));
-        break;
-      case OpKind::Mul:
-        result.push_back(static_cast<int64_t>(l * r));
-        break;
-      case OpKind::Div:
-        result.push_back(ls / rs);
-        break;
-      default:
-        return std::nullopt;
-    }
-  }
-  return integer_values(type, x.size() >= y.size() ? in.shape(a) : in.shape(b), result);
-}
-
-}  // namespace
-
 void read_binary(Reader& in) {
   const OpKind kind = kind_of(in);
-  if (const std::optional<Values> values = computed(in, kind))
-    return in.result(in.make_constant(*values));
   const Tail tail = in.tail(carries_activation(kind));
   const auto attributes = [&](Activation activation) -> graph::Attributes {
     if (carries_activation(kind)) return BinaryAttrs{activation};
@@ -199,6 +159,17 @@ void read_binary(Reader& in) {
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
   TensorId a = in.operand(0), b = in.operand(1);
+  // Plain integers of few bits are computed with 32 bits, and wrap around when they are narrowed again.
+  const DataType given = in.tensor(a).type;
+  const bool narrow = is_integer(given) && bits(given) < 32 && given != DataType::UInt16 &&
+                      !in.tensor(a).quantization.present() &&
+                      (kind == OpKind::Add || kind == OpKind::Sub || kind == OpKind::Mul);
+  if (narrow) {
+    const TensorId wide =
+        in.emit(kind, BinaryAttrs{}, {in.cast(a, DataType::Int32), in.cast(b, DataType::Int32)},
+                DataType::Int32, {}, "wide");
+    return in.result(in.cast(wide, given));
+  }
   // Small integers are compared as the floats that they are; a power may have whole exponents.
   const bool small =
       compares(kind) && is_integer(in.tensor(a).type) && bits(in.tensor(a).type) < 32;
@@ -268,60 +239,6 @@ void read_where(Reader& in) {
   in.result(in.emit(OpKind::Select, NoAttrs{}, {in.operand(0), a, b}, in.tensor(a).type));
 }
 
-// What the IR has no operator for, from those that it has.
-void read_composed(Reader& in) {
-  const TensorId x = in.operand(0);
-  const auto one = [&](OpKind kind, TensorId id) {
-    return in.emit(kind, NoAttrs{}, {id}, kFloat, {}, "part");
-  };
-  const auto two = [&](OpKind kind, TensorId a, TensorId b) {
-    const graph::Attributes attributes =
-        carries_activation(kind) ? graph::Attributes(BinaryAttrs{}) : NoAttrs{};
-    return in.emit(kind, attributes, {a, b}, kFloat, {}, "part");
-  };
-  const auto number = [&](float value) { return in.number(value); };
-  const auto positive = [&] { return two(OpKind::Maximum, x, number(0)); };
-  // alpha * (exp(min(x / beta, 0)) - 1)
-  const auto negative = [&](float alpha, float beta) {
-    TensorId low = two(OpKind::Minimum, x, number(0));
-    if (beta != 1) low = two(OpKind::Mul, low, number(1 / beta));
-    return two(OpKind::Mul, one(OpKind::Elu, low), number(alpha));
-  };
-  // log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))
-  const auto softplus = [&] {
-    const TensorId small = one(OpKind::Exp, one(OpKind::Neg, one(OpKind::Abs, x)));
-    return two(OpKind::Add, positive(), one(OpKind::Log, two(OpKind::Add, small, number(1))));
-  };
-  if (in.is("Elu")) {
-    const float alpha = in.real("alpha", 1);
-    if (alpha == 1) return unary(in, OpKind::Elu, NoAttrs{});
-    return in.result(two(OpKind::Add, positive(), negative(alpha, 1)));
-  }
-  if (in.is("Celu")) {
-    const float alpha = in.real("alpha", 1);
-    if (!in.require(alpha != 0, "has the alpha 0")) return;
-    return in.result(two(OpKind::Add, positive(), negative(alpha, alpha)));
-  }
-  if (in.is("Selu")) {
-    const float gamma = in.real("gamma", 1.05070102f), alpha = in.real("alpha", 1.67326319f);
-    return in.result(
-        two(OpKind::Mul, two(OpKind::Add, positive(), negative(alpha, 1)), number(gamma)));
-  }
-  if (in.is("Reciprocal")) return in.result(two(OpKind::Div, number(1), x));
-  if (in.is("HardSigmoid")) {
-    const TensorId line = two(OpKind::Add, two(OpKind::Mul, x, number(in.real("alpha", 0.2f))),
-                              number(in.real("beta", 0.5f)));
-    return in.result(two(OpKind::Minimum, two(OpKind::Maximum, line, number(0)), number(1)));
-  }
-  if (in.is("Softplus")) return in.result(softplus());
-  if (in.is("Softsign"))
-    return in.result(two(OpKind::Div, x, two(OpKind::Add, one(OpKind::Abs, x), number(1))));
-  if (in.is("Mish")) return in.result(two(OpKind::Mul, x, one(OpKind::Tanh, softplus())));
-  const TensorId above = in.emit(OpKind::Greater, NoAttrs{}, {x, number(in.real("alpha", 1))},
-                                 DataType::Bool, {}, "part");
-  in.result(in.emit(OpKind::Select, NoAttrs{}, {above, x, number(0)}, kFloat));  // ThresholdedRelu
-}
-
 // Along one axis since operator set 13, over all axes from it on before.
 void read_softmax(Reader& in) {
   const Shape shape = in.shape_of(0);
@@ -367,6 +284,7 @@ void read_cast(Reader& in) {
 }
 
 void read_cast_like(Reader& in) {
+  if (!in.require(in.has(1), "takes its type from an empty tensor")) return;
   in.result(in.cast(in.operand(0), in.tensor(in.operand(1)).type));
 }
 

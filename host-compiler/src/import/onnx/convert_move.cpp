@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "intarsia/plugin/rounding.h"
@@ -13,18 +14,6 @@ namespace intarsia::onnx {
 using graph::NoAttrs;
 using graph::OpKind;
 using graph::TensorId;
-
-namespace {
-
-// Operand 0 through an operator that moves elements, in the form it has where that is possible.
-template <typename Make>
-void move(Reader& in, Make&& make) {
-  const bool per_channel = in.tensor(in.value(0).tensor).quantization.per_channel();
-  if (in.value(0).form != Form::Plain && !per_channel) return in.carried(make(in.value(0).tensor));
-  in.result(make(in.operand(0)));
-}
-
-}  // namespace
 
 // Quantised operands come to one scale: that of the result when it is quantised, else the first one's.
 void read_concat(Reader& in) {
@@ -114,6 +103,58 @@ void read_slice(Reader& in) {
   move(in, [&](TensorId id) { return in.emit_alike(OpKind::Slice, attrs, {id}); });
 }
 
+namespace {
+
+// What lies beyond the operand along each axis, picked from it: for ways of padding that the IR does not have.
+void pad_by_places(Reader& in, const std::vector<int64_t>& before,
+                   const std::vector<int64_t>& after, const std::string& mode) {
+  const Shape shape = in.shape_of(0);
+  move(in, [&](TensorId id) {
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (before[axis] == 0 && after[axis] == 0) continue;
+      const int64_t extent = shape[axis], end = extent + after[axis];
+      if (!in.require(end > -before[axis], "leaves no element") ||
+          !table_fits(in, end + before[axis]))
+        return TensorId{};
+      std::vector<int64_t> places;
+      for (int64_t at = -before[axis]; at < end; ++at) {
+        const int64_t period = mode == "wrap" ? extent : std::max<int64_t>(2 * extent - 2, 1);
+        const int64_t turned = ((at % period) + period) % period;
+        places.push_back(mode == "edge"    ? std::clamp<int64_t>(at, 0, extent - 1)
+                         : turned < extent ? turned
+                                           : period - turned);
+      }
+      const TensorId indices =
+          in.make_constant(integer_values(DataType::Int32, {std::ssize(places)}, places));
+      id = in.emit_alike(OpKind::Gather, graph::GatherAttrs{static_cast<int64_t>(axis), 0},
+                         {id, indices});
+    }
+    return id;
+  });
+}
+
+// Negative amounts are elements that go.
+void cut_and_pad(Reader& in, std::vector<int64_t> before, std::vector<int64_t> after,
+                 float constant) {
+  graph::SliceAttrs cut;
+  cut.size = in.shape_of(0), cut.stride.assign(before.size(), 1);
+  for (size_t i = 0; i < before.size(); ++i) {
+    cut.begin.push_back(std::max<int64_t>(0, -before[i]));
+    cut.size[i] += std::min<int64_t>(0, before[i]) + std::min<int64_t>(0, after[i]);
+    if (!in.require(cut.size[i] >= 1, "leaves no element")) return;
+    before[i] = std::max<int64_t>(0, before[i]), after[i] = std::max<int64_t>(0, after[i]);
+  }
+  TensorId x = in.emit_alike(OpKind::Slice, cut, {in.operand(0)}, "cut");
+  const DataType type = in.tensor(x).type;
+  const TensorId filler =
+      type == kFloat ? in.number(constant)
+                     : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(constant)}),
+                                        in.tensor(x).quantization);
+  in.result(in.emit_alike(OpKind::PadV2, graph::PadAttrs{before, after}, {x, filler}));
+}
+
+}  // namespace
+
 void read_pad(Reader& in) {
   const Shape shape = in.shape_of(0);
   const auto given = in.integers_from(1, "pads", "its amounts");
@@ -130,21 +171,27 @@ void read_pad(Reader& in) {
                                                    : static_cast<int64_t>(i));
     if (!in.ok()) return;
     before[at] = (*given)[i], after[at] = (*given)[axes + i];
+    constexpr int64_t kMost = graph::kMaxTensorBytes;
+    if (!in.require(std::abs(before[at]) <= kMost && std::abs(after[at]) <= kMost,
+                    fmt::format("adds {} and {} elements", before[at], after[at])))
+      return;
     cuts |= before[at] < 0 || after[at] < 0;
   }
   const std::string mode = in.text("mode", "constant");
   const float constant =
       in.has(2) ? in.known_real(2, "its value").value_or(0) : in.real("value", 0);
-  in.require(!cuts, "cuts by a negative amount", "use Slice");
-  if (!in.require(mode == "constant" || mode == "reflect" || mode == "edge",
-                  fmt::format("has the mode '{}'; constant, edge by one and reflect are possible",
+  if (!in.require(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap",
+                  fmt::format("has the mode '{}'; constant, edge, reflect and wrap are possible",
                               tflite::printable(mode))) ||
       !in.ok())
     return;
+  if (cuts && mode != "constant") return pad_by_places(in, before, after, mode);
+  if (cuts) return cut_and_pad(in, before, after, constant);
   if (mode != "constant") {
     const bool by_one = std::ranges::all_of(before, [](int64_t n) { return n <= 1; }) &&
                         std::ranges::all_of(after, [](int64_t n) { return n <= 1; });
-    if (!in.require(mode == "reflect" || by_one, "repeats the edge more than once")) return;
+    if (mode == "wrap" || (mode == "edge" && !by_one))
+      return pad_by_places(in, before, after, mode);
     return move(in, [&](TensorId id) {
       return in.emit_alike(OpKind::MirrorPad, graph::MirrorPadAttrs{before, after, mode == "edge"},
                            {id});

@@ -1,4 +1,4 @@
-// Matrix products, products of integers, and normalisations, which are products and sums per channel.
+// Matrix products, and products of integers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -88,9 +88,6 @@ void read_gemm(Reader& in) {
   in.finish(tail, {y, Form::Plain, {}});
 }
 
-namespace {
-
-// numpy's product: vectors become matrices of one row or column, which the result loses again.
 TensorId matrix_product(Reader& in, TensorId a, TensorId b, DataType type,
                         const graph::Quantization& q) {
   const bool row = in.shape(a).size() == 1, column = in.shape(b).size() == 1;
@@ -116,8 +113,6 @@ TensorId matrix_product(Reader& in, TensorId a, TensorId b, DataType type,
   if (row) shape.erase(shape.end() - (column ? 1 : 2));
   return in.reshape(y, shape);
 }
-
-}  // namespace
 
 void read_matmul(Reader& in) {
   const Tail tail = in.tail(false);
@@ -183,91 +178,6 @@ void read_conv_integer(Reader& in) {
   if (!sums_exactly(in, element_count(weights) / weights[0])) return;
   in.result(in.cast(float_convolution(in, less_zero(in, 0, false), less_zero(in, 1, true)),
                     DataType::Int32));
-}
-
-namespace {
-
-// Numbers of one channel each, for axis 1 of a tensor of the rank.
-TensorId per_channel(Reader& in, TensorId id, size_t rank) {
-  Shape shape(rank, 1);
-  shape[1] = element_count(in.shape(id));
-  return in.reshape(id, shape);
-}
-
-TensorId times(Reader& in, TensorId a, TensorId b, std::string_view suffix = "scale") {
-  return in.emit(OpKind::Mul, BinaryAttrs{}, {a, b}, kFloat, {}, suffix);
-}
-TensorId plus(Reader& in, TensorId a, TensorId b,
-              graph::Activation activation = graph::Activation::None) {
-  return in.emit(OpKind::Add, BinaryAttrs{activation}, {a, b}, kFloat, {}, "shift");
-}
-TensorId less(Reader& in, TensorId a, TensorId b) {
-  return in.emit(OpKind::Sub, BinaryAttrs{}, {a, b}, kFloat, {}, "centre");
-}
-TensorId inverse_root(Reader& in, TensorId variance, float epsilon) {
-  return in.emit(OpKind::Rsqrt, graph::NoAttrs{}, {plus(in, variance, in.number(epsilon))}, kFloat,
-                 {}, "rsqrt");
-}
-
-struct Normalised {
-  TensorId values, mean, inverse_deviation;
-};
-
-// (x - mean) / sqrt(variance + epsilon) along the axes.
-Normalised normalised(Reader& in, TensorId x, const std::vector<int64_t>& axes, float epsilon) {
-  const graph::ReduceAttrs along{axes, true};
-  const TensorId mean = in.emit(OpKind::Mean, along, {x}, kFloat, {}, "mean");
-  const TensorId centred = less(in, x, mean);
-  const TensorId square =
-      in.emit(OpKind::Square, graph::NoAttrs{}, {centred}, kFloat, {}, "square");
-  const TensorId variance = in.emit(OpKind::Mean, along, {square}, kFloat, {}, "variance");
-  const TensorId inverse = inverse_root(in, variance, epsilon);
-  return {times(in, centred, inverse), mean, inverse};
-}
-
-}  // namespace
-
-// With known statistics: x * factor + offset, which goes into the convolution before it where that has no
-// other reader.
-void read_batch_normalization(Reader& in) {
-  const size_t rank = in.shape_of(0).size();
-  in.require(in.integer("training_mode", 0) == 0 &&
-                 (in.node().outputs.size() == 1 || in.node().outputs[1].empty()),
-             "is in training mode");
-  if (!in.require(rank >= 2, fmt::format("normalises a tensor of rank {}", rank))) return;
-  const TensorId factor =
-      times(in, in.operand(1), inverse_root(in, in.operand(4), in.real("epsilon", 1e-5f)));
-  const TensorId offset = less(in, in.operand(2), times(in, in.operand(3), factor));
-  const Tail tail = in.tail(true);
-  const TensorId folded = in.fold_into_convolution(in.operand(0), factor, offset, tail.activation);
-  if (folded.valid()) return in.finish(tail, {folded, Form::Plain, {}});
-  const TensorId y = plus(in, times(in, in.operand(0), per_channel(in, factor, rank)),
-                          per_channel(in, offset, rank), tail.activation);
-  in.finish(tail, {y, Form::Plain, {}});
-}
-
-void read_instance_normalization(Reader& in) {
-  const size_t rank = in.shape_of(0).size();
-  if (!in.require(rank >= 3, fmt::format("normalises a tensor of rank {}", rank))) return;
-  std::vector<int64_t> axes;
-  for (size_t axis = 2; axis < rank; ++axis) axes.push_back(static_cast<int64_t>(axis));
-  const TensorId x = normalised(in, in.operand(0), axes, in.real("epsilon", 1e-5f)).values;
-  in.result(plus(in, times(in, x, per_channel(in, in.operand(1), rank)),
-                 per_channel(in, in.operand(2), rank)));
-}
-
-void read_layer_normalization(Reader& in) {
-  const size_t rank = in.shape_of(0).size();
-  const int64_t first = in.axis(in.integer("axis", -1), rank);
-  if (!in.ok()) return;
-  std::vector<int64_t> axes;
-  for (int64_t axis = first; axis < static_cast<int64_t>(rank); ++axis) axes.push_back(axis);
-  const Normalised x = normalised(in, in.operand(0), axes, in.real("epsilon", 1e-5f));
-  TensorId y = times(in, x.values, in.operand(1));
-  if (in.has(2)) y = plus(in, y, in.operand(2));
-  in.result(y);
-  in.result(1, {x.mean, Form::Plain, {}});
-  in.result(2, {x.inverse_deviation, Form::Plain, {}});
 }
 
 }  // namespace intarsia::onnx

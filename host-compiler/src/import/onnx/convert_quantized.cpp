@@ -136,4 +136,40 @@ void read_dequantize(Reader& in) {
   in.result(0, {id, Form::Real, {}});
 }
 
+// Scale and zero point are those of the range that the running model finds, 0 included.
+void read_dynamic_quantize(Reader& in) {
+  const TensorId x = in.operand(0);
+  graph::ReduceAttrs all;
+  for (size_t axis = 0; axis < in.shape_of(0).size(); ++axis)
+    all.axes.push_back(static_cast<int64_t>(axis));
+  const auto two = [&](OpKind kind, TensorId a, TensorId b, std::string_view name) {
+    const bool extreme = kind == OpKind::Minimum || kind == OpKind::Maximum;
+    const graph::Attributes attributes =
+        extreme ? graph::Attributes(NoAttrs{}) : graph::Attributes(graph::BinaryAttrs{});
+    return in.emit(kind, attributes, {a, b}, kFloat, {}, name);
+  };
+  const auto limited = [&](TensorId id) {
+    const TensorId least = two(OpKind::Maximum, id, in.number(0), "least");
+    return two(OpKind::Minimum, least, in.number(255), "most");
+  };
+  const auto rounded = [&](TensorId id) {
+    return in.emit(OpKind::Round, NoAttrs{}, {id}, kFloat, {}, "round");
+  };
+  const auto extreme = [&](OpKind reduce, OpKind with_zero, std::string_view name) {
+    const TensorId found = all.axes.empty() ? x : in.emit(reduce, all, {x}, kFloat, {}, name);
+    return two(with_zero, found, in.number(0), name);
+  };
+  const TensorId low = extreme(OpKind::ReduceMin, OpKind::Minimum, "low"),
+                 high = extreme(OpKind::ReduceMax, OpKind::Maximum, "high");
+  const TensorId scale =
+      two(OpKind::Mul, two(OpKind::Sub, high, low, "range"), in.number(1.0f / 255), "scale");
+  const TensorId zero = limited(
+      rounded(two(OpKind::Div, two(OpKind::Sub, in.number(0), low, "below"), scale, "steps")));
+  const TensorId steps =
+      two(OpKind::Add, rounded(two(OpKind::Div, x, scale, "steps")), zero, "sum");
+  in.result(in.cast(limited(steps), DataType::UInt8));
+  in.result(1, {scale, Form::Plain, {}});
+  in.result(2, {in.cast(zero, DataType::UInt8), Form::Plain, {}});
+}
+
 }  // namespace intarsia::onnx

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/onnx/interpolation.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 
@@ -13,12 +14,6 @@ using graph::OpKind;
 using graph::TensorId;
 
 namespace {
-
-// Per axis of the operand.
-struct Target {
-  Shape size;
-  std::vector<float> scale;  // as the model gives it, or the quotient of the sizes
-};
 
 std::vector<int64_t> axes_of(Reader& in, size_t count, size_t rank) {
   std::vector<int64_t> axes = in.integers("axes").value_or(std::vector<int64_t>{});
@@ -40,13 +35,29 @@ Target target(Reader& in) {
   if (!is_old && in.has(3)) {
     const auto sizes = in.known_integers(3, "its sizes");
     if (!sizes) return result;
-    in.require(in.text("keep_aspect_ratio_policy", "stretch") == "stretch",
-               "keeps the aspect ratio");
     const std::vector<int64_t> axes = axes_of(in, sizes->size(), shape.size());
+    const std::string policy = in.text("keep_aspect_ratio_policy", "stretch");
+    const bool smaller = policy == "not_larger";
+    std::optional<float> common;  // the scale of all axes, where the aspect ratio is kept
     for (size_t i = 0; i < axes.size(); ++i) {
       const auto at = static_cast<size_t>(axes[i]);
       result.size[at] = (*sizes)[i];
       result.scale[at] = static_cast<float>((*sizes)[i]) / static_cast<float>(shape[at]);
+      common = !common   ? result.scale[at]
+               : smaller ? std::min(*common, result.scale[at])
+                         : std::max(*common, result.scale[at]);
+    }
+    if (!in.require(policy == "stretch" || smaller || policy == "not_smaller",
+                    fmt::format("has the policy '{}'", tflite::printable(policy))))
+      return result;
+    for (const int64_t axis : axes) {
+      if (policy == "stretch" || !common) break;
+      const auto at = static_cast<size_t>(axis);
+      const float extent = std::floor(static_cast<float>(shape[at]) * *common + 0.5f);
+      if (!in.require(extent >= 1 && extent <= kMostExtent,
+                      fmt::format("scales {} elements by {}", shape[at], *common)))
+        return result;
+      result.size[at] = static_cast<int64_t>(extent), result.scale[at] = *common;
     }
   } else {
     std::vector<float> scales;
@@ -75,31 +86,6 @@ Target target(Reader& in) {
     in.require(extent >= 1 && static_cast<float>(extent) <= kMostExtent,
                fmt::format("makes an extent of {}", extent));
   return result;
-}
-
-struct Modes {
-  std::string mode, place, nearest;
-};
-
-// Where element `at` of the result lies in the operand; nothing for ways that are not known.
-std::optional<float> position(const Modes& modes, int64_t at, int64_t from, int64_t to,
-                              float scale) {
-  const auto index = static_cast<float>(at);
-  const float half = (index + 0.5f) / scale - 0.5f;
-  if (modes.place == "asymmetric") return index / scale;
-  if (modes.place == "half_pixel") return half;
-  if (modes.place == "pytorch_half_pixel") return to > 1 ? half : 0.0f;
-  if (modes.place ==
-      "align_corners") {  // of the extent before it is rounded down to a whole number
-    const float last = scale * static_cast<float>(from) - 1;
-    return to > 1 ? index * static_cast<float>(from - 1) / last : 0.0f;
-  }
-  if (modes.place == "half_pixel_symmetric") {
-    const float centre = static_cast<float>(from) / 2,
-                adjustment = static_cast<float>(to) / (scale * static_cast<float>(from));
-    return centre * (1 - adjustment) + half;
-  }
-  return std::nullopt;
 }
 
 // Elements picked along each axis that changes: any way of rounding, any rank, any type.
@@ -177,18 +163,15 @@ void read_resize(Reader& in) {
   };
   attrs.half_pixel_centers =
       modes.place == "half_pixel" || modes.place == "half_pixel_symmetric" ||
-      (modes.place == "pytorch_half_pixel" && to.size[2] > 1 && to.size[3] > 1);
+      (modes.place == "pytorch_half_pixel" && image && to.size[2] > 1 && to.size[3] > 1);
   attrs.align_corners = modes.place == "align_corners";
   const bool placed =
       attrs.half_pixel_centers || attrs.align_corners || modes.place == "asymmetric";
-  if ((modes.mode != "linear" && modes.mode != "bilinear") || !placed ||
-      in.integer("antialias", 0) != 0)
-    return refuse();
-  if (!in.require(image, "interpolates other axes than height and width of an image")) return;
-  if (!in.require(exact(2) && exact(3), "has scales that give no whole number of pixels",
-                  "give the sizes instead"))
-    return;
-  resize_image(in, OpKind::ResizeBilinear, attrs);
+  const bool is_linear = modes.mode == "linear" || modes.mode == "bilinear";
+  if (is_linear && placed && image && exact(2) && exact(3) && in.integer("antialias", 0) == 0)
+    return resize_image(in, OpKind::ResizeBilinear, attrs);
+  if (!is_linear && modes.mode != "cubic") return refuse();
+  interpolate(in, to, modes);
 }
 
 }  // namespace intarsia::onnx

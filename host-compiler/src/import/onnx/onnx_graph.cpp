@@ -163,10 +163,13 @@ std::string Node::label() const {
                      operator_set);
 }
 
-Graph list_graph(const ModelFile& file, Diagnostics& problems) {
+namespace {
+
+// Everything but the order.
+Graph list_nodes(const ModelFile& file, const format::Graph& source, int first_index,
+                 std::set<std::string>& made, Diagnostics& problems) {
   Graph graph;
-  std::set<std::string> made;
-  for (const format::Tensor& raw : file.graph().initialiser()) {
+  for (const format::Tensor& raw : source.initialiser()) {
     std::string problem;
     std::optional<Values> values = read_values(raw, file.folder(), problem);
     if (!values)
@@ -176,12 +179,10 @@ Graph list_graph(const ModelFile& file, Diagnostics& problems) {
       graph.constants[raw.name()] = std::move(*values);
     made.insert(raw.name());
   }
-  for (const format::Named& input : file.graph().input()) made.insert(input.name());
-  std::vector<Node> nodes;
   std::vector<Node> listed;
   std::map<std::string, import::UnknownType> unknown;  // by type
-  for (const format::Node& raw : file.graph().node()) {
-    listed.push_back(read_node(file, raw, static_cast<int>(listed.size())));
+  for (const format::Node& raw : source.node()) {
+    listed.push_back(read_node(file, raw, first_index + static_cast<int>(listed.size())));
     const Node& node = listed.back();
     if (find_operator(node.domain, node.type) == nullptr) unknown[node.type].add(node.index);
   }
@@ -190,12 +191,26 @@ Graph list_graph(const ModelFile& file, Diagnostics& problems) {
     if (node.type == "Constant" && node.domain.empty())
       read_constant(file, node, graph, made, problems);
     else if (problems.empty() && is_abbreviation(node))
-      write_out(node, file.operator_set(""), nodes);
+      write_out(node, file.operator_set(""), graph.nodes);
     else
-      nodes.push_back(std::move(node));
+      graph.nodes.push_back(std::move(node));
   }
-  graph.nodes = Order(file, std::move(nodes), problems).sorted(std::move(made));
   return graph;
+}
+
+}  // namespace
+
+Graph list_graph(const ModelFile& file, Diagnostics& problems) {
+  std::set<std::string> made;
+  for (const format::Named& input : file.graph().input()) made.insert(input.name());
+  Graph graph = list_nodes(file, file.graph(), 0, made, problems);
+  graph.nodes = Order(file, std::move(graph.nodes), problems).sorted(std::move(made));
+  return graph;
+}
+
+Graph list_branch(const ModelFile& file, const format::Graph& branch, Diagnostics& problems) {
+  std::set<std::string> made;
+  return list_nodes(file, branch, 0, made, problems);
 }
 
 }  // namespace intarsia::onnx

@@ -30,5 +30,7 @@ struct Graph {
 // All problems together: operators we do not have, values that nobody makes, cycles, initialisers that
 // cannot be read.
 Graph list_graph(const ModelFile& file, Diagnostics& problems);
+// Those of a graph within an operator, in the order of the file; it may read what is made around it.
+Graph list_branch(const ModelFile& file, const format::Graph& branch, Diagnostics& problems);
 
 }  // namespace intarsia::onnx

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
+#include "import/onnx/fold_integers.h"
 #include "import/onnx/known_operators.h"
 #include "support/c_identifier.h"
 
@@ -28,37 +30,94 @@ const graph::Tensor kNoTensor{};
 }  // namespace
 
 Reader::Reader(const ModelFile& file, Graph graph, Diagnostics& problems, Diagnostics* notes)
-    : file_(file), graph_(std::move(graph)), problems_(problems), notes_(notes) {}
+    : file_(file),
+      constants_(std::move(graph.constants)),
+      nodes_(std::make_move_iterator(graph.nodes.begin()),
+             std::make_move_iterator(graph.nodes.end())),
+      problems_(problems),
+      notes_(notes) {}
 
 // ---- the whole model ----------------------------------------------------------------------------
 
 graph::Module Reader::read(const std::string& name, const ProgressListener& on_progress) {
   module_.name = name;
   module_.entry = function_.name = "main";
-  for (const auto& [name_of, values] : graph_.constants) {
-    if (std::ranges::find(values.shape, 0) != values.shape.end())
-      continue;  // `roi` of Resize: empty, unread
-    values_[name_of] = {make_constant(values), Form::Plain, {}};
-    function_.tensors.back().name = printable(name_of);
-  }
-  for (size_t i = 0; i < graph_.nodes.size(); ++i)
-    for (const std::string& input : graph_.nodes[i].inputs)
-      if (!input.empty()) readers_[input].push_back(i);
+  add_constants(constants_);
+  for (const Node& node : nodes_) add_reader(node);
   for (const format::Named& output : file_.graph().output()) results_.insert(output.name());
   read_inputs();
-  for (const Node& node : graph_.nodes) {
-    const auto number = &node - graph_.nodes.data();
-    if (on_progress) on_progress({"reading operators", number, std::ssize(graph_.nodes)});
-    if (!absorbed_.contains(static_cast<int>(number))) read_node(node);
+  const size_t count = nodes_.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (on_progress)
+      on_progress({"reading operators", static_cast<int64_t>(i), static_cast<int64_t>(count)});
+    if (!absorbed_.contains(&nodes_[i])) read_node(nodes_[i]);
   }
   read_outputs();
   module_.functions.push_back(std::move(function_));
   return std::move(module_);
 }
 
+void Reader::add_constants(const std::map<std::string, Values>& constants) {
+  for (const auto& [name, values] : constants) {
+    if (std::ranges::find(values.shape, 0) != values.shape.end())
+      continue;  // `roi` of Resize: empty, unread
+    values_[name] = {make_constant(values), Form::Plain, {}};
+    function_.tensors.back().name = printable(name);
+  }
+}
+
+namespace {
+
+// What operators within a graph read, some of which is made around it.
+void names_read_in(const format::Graph& graph, std::vector<std::string>& names) {
+  for (const format::Node& node : graph.node()) {
+    names.insert(names.end(), node.input().begin(), node.input().end());
+    for (const format::Attribute& attribute : node.attribute())
+      if (attribute.has_graph()) names_read_in(attribute.graph(), names);
+  }
+  for (const format::Named& output : graph.output()) names.push_back(output.name());
+}
+
+}  // namespace
+
+void Reader::add_reader(const Node& node) {
+  std::vector<std::string> names = node.inputs;
+  for (const auto& [name, attribute] : node.attributes)
+    if (attribute.has_graph()) names_read_in(attribute.graph(), names);
+  for (const std::string& name : names)
+    if (!name.empty()) readers_[name].push_back(&node);
+}
+
+void Reader::read_branch(const format::Graph& branch) {
+  const Node *around = node_, *around_listed = listed_;
+  Diagnostics problems;
+  Graph graph = list_branch(file_, branch, problems);
+  for (const Diagnostic& item : problems.items()) problems_.add(item.where, item.what, item.hint);
+  if (!problems.empty()) {
+    failed_ = true;
+    return;
+  }
+  add_constants(graph.constants);
+  constants_.merge(graph.constants);
+  for (const format::Named& output : branch.output()) results_.insert(output.name());
+  const size_t first = nodes_.size();
+  for (Node& node : graph.nodes) {
+    node.index = around->index;
+    nodes_.push_back(std::move(node));
+    add_reader(nodes_.back());
+  }
+  const size_t end = nodes_.size();
+  for (size_t i = first; i < end; ++i)
+    if (!absorbed_.contains(&nodes_[i])) read_node(nodes_[i]);
+  node_ = around, listed_ = around_listed, failed_ = false;
+  for (int i = 0; i < branch.output_size(); ++i)
+    if (const auto made = values_.find(branch.output(i).name()); made != values_.end())
+      result(static_cast<size_t>(i), Value(made->second));
+}
+
 void Reader::read_inputs() {
   for (const format::Named& input : file_.graph().input()) {
-    if (graph_.constants.contains(input.name())) continue;  // a default value; it is taken
+    if (constants_.contains(input.name())) continue;  // a default value; it is taken
     const std::string where =
         fmt::format("{}: model input '{}'", file_.name(), printable(input.name()));
     if (!input.kind().has_tensor()) {
@@ -73,6 +132,8 @@ void Reader::read_inputs() {
       continue;
     }
     graph::Tensor tensor{.name = printable(input.name()), .type = *type};
+    if (is_computed_as_single(kind.element()))
+      note(where, fmt::format("is of {}, and becomes f32", element_name(kind.element())), "");
     if (!kind.has_extents())
       problems_.add(where, "has no shape", "export the model with fixed shapes");
     for (int i = 0; i < kind.extents().dimension_size(); ++i) {
@@ -109,13 +170,27 @@ void Reader::read_node(const Node& node) {
   Node present = node;
   for (std::string& input : present.inputs) {
     if (input.empty() || values_.contains(input)) continue;
-    if (!graph_.constants.contains(input)) return;  // its maker has failed
+    if (!constants_.contains(input)) return;  // its maker has failed
     input.clear();  // an empty constant, which Resize and others have for an absent operand
   }
-  node_ = &present;
+  node_ = &present, listed_ = &node;
   failed_ = false;
-  find_operator(node.domain, node.type)->read(*this);
+  if (!fold_integers(*this)) find_operator(node.domain, node.type)->read(*this);
   node_ = nullptr;
+}
+
+// An output of its own for what is an input, a constant or an output already.
+TensorId Reader::copied(TensorId id) {
+  graph::Tensor copy = tensor(id);
+  copy.constant = {};
+  const TensorId made{static_cast<int32_t>(function_.tensors.size())};
+  function_.nodes.push_back({.kind = OpKind::Reshape,
+                             .name = names_.take("output"),
+                             .attributes = graph::ReshapeAttrs{copy.shape},
+                             .inputs = {id},
+                             .outputs = {made}});
+  function_.tensors.push_back(std::move(copy));
+  return made;
 }
 
 void Reader::read_outputs() {
@@ -131,13 +206,10 @@ void Reader::read_outputs() {
     }
     failed_ = false;
     TensorId id = plain(found->second);
-    if (is_constant(id)) {
-      problems_.add(where, "is the same for every input", "take it from the model's outputs");
-      continue;
-    }
-    const bool taken = std::ranges::find(function_.inputs, id) != function_.inputs.end() ||
+    const bool taken = is_constant(id) ||
+                       std::ranges::find(function_.inputs, id) != function_.inputs.end() ||
                        std::ranges::find(function_.outputs, id) != function_.outputs.end();
-    if (taken) id = emit_alike(OpKind::Reshape, graph::ReshapeAttrs{shape(id)}, {id}, "output");
+    if (taken) id = copied(id);
     function_.outputs.push_back(id);
     if (id.valid()) function_.tensors[id.at()].name = printable(output.name());
   }
@@ -182,6 +254,12 @@ TensorId Reader::plain(Value& value) {
     reals.push_back(static_cast<float>(numbers[i] - q.zero_point[channel]) * q.scale[channel]);
   }
   return value.plain = make_constant(real_values(source.shape, reals));
+}
+
+bool Reader::is_read(size_t output) const {
+  if (output >= node_->outputs.size() || node_->outputs[output].empty()) return false;
+  const std::string& name = node_->outputs[output];
+  return readers_.contains(name) || results_.contains(name);
 }
 
 int64_t Reader::integer(const std::string& attribute, int64_t absent) const {
@@ -409,7 +487,7 @@ TensorId Reader::fold_into_convolution(TensorId x, TensorId factor, TensorId off
                                        graph::Activation activation) {
   if (failed_ || !is_constant(factor) || !is_constant(offset) || function_.nodes.size() < 2)
     return {};
-  if (only_reader(node_->inputs[0]) != node_) return {};
+  if (only_reader(node_->inputs[0]) != listed_) return {};
   const graph::Node& last = function_.nodes.back();
   graph::Node& convolution = function_.nodes[function_.nodes.size() - 2];
   const bool is_pair = last.kind == OpKind::Transpose && last.outputs[0] == x &&
@@ -449,7 +527,7 @@ const Node* Reader::only_reader(const std::string& value) const {
   const auto found = readers_.find(value);
   if (found == readers_.end() || found->second.size() != 1 || results_.contains(value))
     return nullptr;
-  return &graph_.nodes[found->second.front()];
+  return found->second.front();
 }
 
 std::optional<Values> Reader::known(const std::string& value) const {
@@ -487,7 +565,7 @@ Tail Reader::tail(bool with_activation) {
   if (reader != nullptr && with_activation) {
     result.activation = activation_of(*reader);
     if (result.activation != graph::Activation::None) {
-      result.absorbed = static_cast<int>(reader - graph_.nodes.data());
+      result.absorbed = reader;
       result.name = reader->outputs.front();
       reader = only_reader(result.name);
     }
@@ -501,7 +579,7 @@ Tail Reader::tail(bool with_activation) {
 
 void Reader::finish(const Tail& tail, Value value) {
   if (failed_ || !value.tensor.valid()) return;
-  if (tail.absorbed >= 0) absorbed_.insert(tail.absorbed);
+  if (tail.absorbed != nullptr) absorbed_.insert(tail.absorbed);
   function_.tensors[value.tensor.at()].name = printable(tail.name);
   values_[tail.name] = value;
 }

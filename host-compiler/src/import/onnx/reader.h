@@ -12,6 +12,7 @@
 // uint8 becomes int8 by taking 128 off values and zero points, which changes no real value (Form::Shifted).
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,9 +54,9 @@ struct QuantizedAs {
 // What follows the operator and can be computed with it.
 struct Tail {
   graph::Activation activation = graph::Activation::None;
-  std::optional<QuantizedAs> as;  // the only reader of the result is QuantizeLinear
-  std::string name;               // of the value after the activation
-  int absorbed = -1;              // the operator that is the activation; -1: none
+  std::optional<QuantizedAs> as;   // the only reader of the result is QuantizeLinear
+  std::string name;                // of the value after the activation
+  const Node* absorbed = nullptr;  // the operator that is the activation; null: none
 };
 
 class Reader {
@@ -68,6 +69,8 @@ class Reader {
   // ---- the operator being read ----
 
   const Node& node() const { return *node_; }
+  // The operators of a graph within this one, as if they stood in its place; its outputs become this one's.
+  void read_branch(const format::Graph& branch);
   bool is(std::string_view type) const { return node_->type == type; }
   bool ok() const { return !failed_; }
   void problem(std::string what, std::string hint = {});
@@ -79,6 +82,8 @@ class Reader {
   }
   const Value& value(size_t operand) { return values_[node_->inputs[operand]]; }
   bool is_real(size_t operand) { return value(operand).form == Form::Real; }
+  // Whether anything reads the output.
+  bool is_read(size_t output) const;
   // The operand as ONNX has it.
   graph::TensorId operand(size_t number) { return plain(values_[node_->inputs[number]]); }
   graph::TensorId plain(Value& value);
@@ -163,8 +168,11 @@ class Reader {
 
   State begin_attempt();
   graph::TensorId end_attempt(const State& before, graph::TensorId made);
+  void add_constants(const std::map<std::string, Values>& constants);
+  void add_reader(const Node& node);
   void read_inputs();
   void read_outputs();
+  graph::TensorId copied(graph::TensorId id);
   void read_node(const Node& node);
   std::string base_name() const;
   bool compute_now(const graph::Node& node);
@@ -176,17 +184,19 @@ class Reader {
   }
 
   const ModelFile& file_;
-  const Graph graph_;
+  std::map<std::string, Values> constants_;  // the file's
+  std::deque<Node> nodes_;  // in the order in which they are read; those of branches behind them
   Diagnostics& problems_;
   Diagnostics* notes_;
   graph::Module module_;
   graph::Function function_;
   std::map<std::string, Value> values_;
-  std::map<std::string, std::vector<size_t>> readers_;  // operators by the value they read
-  std::set<std::string> results_;                       // what the model returns
-  std::set<int> absorbed_;
+  std::map<std::string, std::vector<const Node*>> readers_;  // operators by the value they read
+  std::set<std::string> results_;                            // what the model returns
+  std::set<const Node*> absorbed_;
   UniqueNames names_;
-  const Node* node_ = nullptr;
+  const Node* node_ = nullptr;    // the one being read, without names of empty operands
+  const Node* listed_ = nullptr;  // the same one in nodes_
   bool failed_ = false;
   bool attempting_ = false;
 };

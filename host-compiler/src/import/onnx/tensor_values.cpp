@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 
 #include "intarsia/graph.h"
 
@@ -13,9 +16,18 @@ namespace intarsia::onnx {
 
 namespace {
 
+// Other floats than f32 are computed as f32: half precision has fewer bits of both parts, double precision is what
+// exporters give numbers that need none.
+enum class Floats : uint8_t { Single, Half, Brain, Double };
+
 struct Element {
   std::string_view name;
   std::optional<DataType> type;
+  Floats floats = Floats::Single;  // as the file stores them
+
+  int stored_bits() const {
+    return floats == Floats::Single ? bits(*type) : floats == Floats::Double ? 64 : 16;
+  }
 };
 // By the format's numbers.
 constexpr std::array<Element, 23> kElements = {{
@@ -29,13 +41,13 @@ constexpr std::array<Element, 23> kElements = {{
     {"int64", DataType::Int64},
     {"string", {}},
     {"bool", DataType::Bool},
-    {"float16", {}},
-    {"double", {}},
+    {"float16", DataType::Float32, Floats::Half},
+    {"double", DataType::Float32, Floats::Double},
     {"uint32", DataType::UInt32},
     {"uint64", {}},
     {"complex64", {}},
     {"complex128", {}},
-    {"bfloat16", {}},
+    {"bfloat16", DataType::Float32, Floats::Brain},
     {"float8e4m3fn", {}},
     {"float8e4m3fnuz", {}},
     {"float8e5m2", {}},
@@ -60,6 +72,38 @@ int64_t number_of(std::string_view text) {
   int64_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? value : -1;
+}
+
+float from_half(uint16_t raw) {
+  const float sign = (raw & 0x8000) != 0 ? -1.0f : 1.0f;
+  const int exponent = raw >> 10 & 31, fraction = raw & 1023;
+  if (exponent == 31)
+    return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
+                         : sign * std::numeric_limits<float>::infinity();
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+}
+
+template <typename T>
+T element_at(const std::vector<uint8_t>& bytes, size_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof value, sizeof value);
+  return value;
+}
+
+// Bytes of f32.
+std::vector<uint8_t> as_single(const std::vector<uint8_t>& stored, Floats floats) {
+  std::vector<uint8_t> bytes;
+  const size_t count = stored.size() / (floats == Floats::Double ? 8 : 2);
+  for (size_t i = 0; i < count; ++i) {
+    if (floats == Floats::Double)
+      append(bytes, static_cast<float>(element_at<double>(stored, i)));
+    else if (floats == Floats::Half)
+      append(bytes, from_half(element_at<uint16_t>(stored, i)));
+    else
+      append(bytes, std::bit_cast<float>(uint32_t{element_at<uint16_t>(stored, i)} << 16));
+  }
+  return bytes;
 }
 
 // Keys `location`, `offset`, `length`: a part of a file beside the model.
@@ -105,6 +149,10 @@ std::optional<DataType> data_type(int32_t element) {
   return known ? kElements[static_cast<size_t>(element)].type : std::nullopt;
 }
 
+bool is_computed_as_single(int32_t element) {
+  return data_type(element) && kElements[static_cast<size_t>(element)].floats != Floats::Single;
+}
+
 std::string element_name(int32_t element) {
   const bool known = element >= 0 && static_cast<size_t>(element) < kElements.size();
   return known ? std::string(kElements[static_cast<size_t>(element)].name)
@@ -131,11 +179,18 @@ std::optional<Values> read_values(const format::Tensor& tensor, const std::files
     count *= extent;
     result.shape.push_back(extent);
   }
-  const int64_t size = byte_size(*type, result.shape);
+  const Element& stored = kElements[static_cast<size_t>(tensor.element())];
+  const bool is_single = stored.floats == Floats::Single;
+  const int64_t size =
+      is_single ? byte_size(*type, result.shape) : count * stored.stored_bits() / 8;
   if (tensor.location() == 1) {
     if (!read_elsewhere(tensor, folder, size, result.bytes, problem)) return std::nullopt;
   } else if (tensor.has_raw()) {
     result.bytes.assign(tensor.raw().begin(), tensor.raw().end());
+  } else if (stored.floats == Floats::Double) {
+    for (const double value : tensor.doubles()) append(result.bytes, value);
+  } else if (!is_single) {
+    for (const int32_t value : tensor.ints()) append_integer(result.bytes, 2, value);
   } else if (*type == DataType::Float32) {
     for (const float value : tensor.floats()) append(result.bytes, value);
   } else if (*type == DataType::Int64) {
@@ -151,6 +206,7 @@ std::optional<Values> read_values(const format::Tensor& tensor, const std::files
     problem = fmt::format("needs {} bytes for its shape, but holds {}", size, result.bytes.size());
     return std::nullopt;
   }
+  if (!is_single) result.bytes = as_single(result.bytes, stored.floats);
   return result;
 }
 

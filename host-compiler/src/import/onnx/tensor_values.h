@@ -21,6 +21,8 @@ struct Values {
 
 // The type of the IR, or none where there is no such type.
 std::optional<DataType> data_type(int32_t element);
+// Whether values of this type are read as f32, which they are not in the file.
+bool is_computed_as_single(int32_t element);
 std::string element_name(int32_t element);  // "float16", "element type 99"
 
 // Null with the reason in `problem`. Data in another file are read from `folder`, and from nowhere else.

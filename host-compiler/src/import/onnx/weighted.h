@@ -25,6 +25,10 @@ bool in_integers(Reader& in, size_t input, size_t weights);
 // A convolution of floats with the attributes of the operator being read, which has operands of these shapes.
 graph::TensorId float_convolution(Reader& in, graph::TensorId input, graph::TensorId weights);
 
+// numpy's product: vectors become matrices of one row or column, which the result loses again.
+graph::TensorId matrix_product(Reader& in, graph::TensorId a, graph::TensorId b, DataType type,
+                               const graph::Quantization& q);
+
 // Where quantising a result again, which its operator gives on scale `natural`, stays within one step of
 // the result: half a step of each.
 bool within_a_step(float natural, const QuantizedAs& wanted);

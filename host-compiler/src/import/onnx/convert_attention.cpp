@@ -1,0 +1,151 @@
+// Attention of many heads, written out: two products, and what happens to the scores between them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <limits>
+
+#include "import/onnx/moving.h"
+#include "import/onnx/reader.h"
+#include "import/onnx/readers.h"
+
+namespace intarsia::onnx {
+
+using graph::BinaryAttrs;
+using graph::NoAttrs;
+using graph::OpKind;
+using graph::TensorId;
+
+namespace {
+
+constexpr float kNever = std::numeric_limits<float>::lowest();  // the score of what is masked
+
+class Attention {
+ public:
+  explicit Attention(Reader& in) : in_(in) {}
+
+  void read() {
+    if (!in_.require(!in_.has(6), "has the lengths of its keys as an operand", "mask the keys") ||
+        !in_.require(in_.node().outputs.size() < 4 || in_.node().outputs[3].empty(),
+                     "gives its scores, too"))
+      return;
+    const TensorId query = heads(0, "q_num_heads");
+    TensorId key = heads(1, "kv_num_heads"), value = heads(2, "kv_num_heads");
+    if (!in_.ok()) return;
+    key = behind_past(4, key), value = behind_past(5, value);
+    if (!in_.ok()) return;
+    const Shape q = in_.shape(query), k = in_.shape(key), v = in_.shape(value);
+    if (!in_.require(
+            k[1] == v[1] && k[2] == v[2] && q[3] == k[3] && q[1] % k[1] == 0 && q[0] == k[0],
+            fmt::format("asks [{}] with keys [{}] and values [{}]", fmt::join(q, ","),
+                        fmt::join(k, ","), fmt::join(v, ","))))
+      return;
+    // Heads of keys serve several heads of queries each.
+    const Shape groups{q[0], k[1], q[1] / k[1]};
+    const auto grouped = [&](TensorId id, bool is_query, int64_t rows, int64_t columns) {
+      if (groups[2] == 1) return id;
+      return in_.reshape(id, {groups[0], groups[1], is_query ? groups[2] : 1, rows, columns});
+    };
+    const float scale = in_.real("scale", 1 / std::sqrt(static_cast<float>(q[3])));
+    const TensorId scaled = two(OpKind::Mul, query, in_.number(scale), "scale");
+    TensorId scores = in_.emit(OpKind::BatchMatmul, graph::BatchMatmulAttrs{false, true},
+                               {grouped(scaled, true, q[2], q[3]), grouped(key, false, k[2], k[3])},
+                               kFloat, {}, "scores");
+    scores = weights(in_.reshape(scores, {q[0], q[1], q[2], k[2]}), k[2] - kept_steps_);
+    TensorId y =
+        in_.emit(OpKind::BatchMatmul, graph::BatchMatmulAttrs{},
+                 {grouped(scores, true, q[2], k[2]), grouped(value, false, k[2], v[3])}, kFloat);
+    if (!in_.ok()) return;
+    y = in_.reshape(y, {q[0], q[1], q[2], v[3]});
+    if (in_.shape_of(0).size() == 3)
+      y = in_.reshape(in_.transpose(y, {0, 2, 1, 3}), {q[0], q[2], q[1] * v[3]});
+    in_.result(y);
+    in_.result(1, {key, Form::Plain, {}});
+    in_.result(2, {value, Form::Plain, {}});
+  }
+
+ private:
+  TensorId two(OpKind kind, TensorId a, TensorId b, std::string_view suffix) {
+    return in_.emit(kind, BinaryAttrs{}, {a, b}, kFloat, {}, suffix);
+  }
+
+  // [batch, heads, steps, features], of rows that may hold the features of all heads.
+  TensorId heads(size_t operand, const char* attribute) {
+    const TensorId id = in_.operand(operand);
+    const Shape shape = in_.shape(id);
+    if (shape.size() == 4) return id;
+    const int64_t count = in_.integer(attribute, 0);
+    if (!in_.require(shape.size() == 3 && count >= 1 && shape[2] % count == 0,
+                     fmt::format("has the operand [{}] of {} heads", fmt::join(shape, ","), count)))
+      return {};
+    return in_.transpose(in_.reshape(id, {shape[0], shape[1], count, shape[2] / count}),
+                         {0, 2, 1, 3});
+  }
+
+  TensorId behind_past(size_t operand, TensorId id) {
+    kept_steps_ = in_.shape(id)[2];
+    if (!in_.has(operand)) return id;
+    return in_.emit(OpKind::Concat, graph::AxisAttrs{2}, {in_.operand(operand), id}, kFloat, {},
+                    "present");
+  }
+
+  TensorId weights(TensorId scores, int64_t past) {
+    if (const float cap = in_.real("softcap", 0); cap != 0) {
+      const TensorId inner = two(OpKind::Mul, scores, in_.number(1 / cap), "cap");
+      scores = two(OpKind::Mul, in_.emit(OpKind::Tanh, NoAttrs{}, {inner}, kFloat, {}, "cap"),
+                   in_.number(cap), "cap");
+    }
+    const auto masked = [&](TensorId mask, TensorId id, float instead) {
+      return in_.emit(OpKind::Select, NoAttrs{}, {mask, id, in_.number(instead)}, kFloat, {},
+                      "mask");
+    };
+    std::vector<TensorId> masks;
+    if (const TensorId near = near_steps(scores, past); near.valid()) masks.push_back(near);
+    if (in_.has(3)) {
+      const TensorId given = in_.operand(3);
+      if (in_.ok() && !in_.require(!in_.shape(given).empty() &&
+                                       in_.shape(given).back() == in_.shape(scores).back(),
+                                   "has a mask of fewer steps than keys"))
+        return {};
+      if (in_.tensor(given).type == DataType::Bool)
+        masks.push_back(given);
+      else
+        scores = two(OpKind::Add, scores, given, "bias");
+    }
+    for (const TensorId mask : masks) scores = masked(mask, scores, kNever);
+    TensorId result =
+        in_.emit(OpKind::Softmax, graph::SoftmaxAttrs{}, {scores}, kFloat, {}, "weights");
+    // Who may look nowhere sees nothing.
+    for (const TensorId mask : masks)
+      if (!in_.is_constant(mask)) result = masked(mask, result, 0);
+    return result;
+  }
+
+  // Steps up to the query's own, or within a window around it; no tensor where these are all.
+  TensorId near_steps(TensorId scores, int64_t past) {
+    const bool causal = in_.integer("is_causal", 0) != 0;
+    const int64_t left = in_.integer("left_window_size", -1),
+                  right = causal ? 0 : in_.integer("right_window_size", -1);
+    if (!in_.ok() || (left < 0 && right < 0)) return {};
+    const int64_t rows = in_.shape(scores)[2], columns = in_.shape(scores)[3];
+    std::vector<int64_t> mask;
+    if (!table_fits(in_, rows * columns)) return {};
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t column = 0; column < columns; ++column) {
+        const int64_t ahead = column - row - past;
+        mask.push_back((right < 0 || ahead <= right) && (left < 0 || -ahead <= left) ? 1 : 0);
+      }
+    return in_.make_constant(integer_values(DataType::Bool, {rows, columns}, mask));
+  }
+
+  Reader& in_;
+  int64_t kept_steps_ = 0;  // of the keys, without those of the past
+};
+
+}  // namespace
+
+void read_attention(Reader& in) {
+  Attention(in).read();
+}
+
+}  // namespace intarsia::onnx

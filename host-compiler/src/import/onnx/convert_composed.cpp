@@ -1,0 +1,137 @@
+// Functions of single elements that the IR has no operator for, from those that it has.
+#include <limits>
+
+#include "import/onnx/elements.h"
+#include "import/onnx/reader.h"
+#include "import/onnx/readers.h"
+
+namespace intarsia::onnx {
+
+using graph::BinaryAttrs;
+using graph::NoAttrs;
+using graph::OpKind;
+using graph::TensorId;
+
+void read_composed(Reader& in) {
+  const TensorId x = in.operand(0);
+  const auto one = [&](OpKind kind, TensorId id) {
+    return in.emit(kind, NoAttrs{}, {id}, kFloat, {}, "part");
+  };
+  const auto two = [&](OpKind kind, TensorId a, TensorId b) {
+    const bool clamps =
+        kind == OpKind::Add || kind == OpKind::Sub || kind == OpKind::Mul || kind == OpKind::Div;
+    const graph::Attributes attributes = clamps ? graph::Attributes(BinaryAttrs{}) : NoAttrs{};
+    return in.emit(kind, attributes, {a, b}, kFloat, {}, "part");
+  };
+  const auto number = [&](float value) { return in.number(value); };
+  const auto positive = [&] { return two(OpKind::Maximum, x, number(0)); };
+  // alpha * (exp(min(x / beta, 0)) - 1)
+  const auto negative = [&](float alpha, float beta) {
+    TensorId low = two(OpKind::Minimum, x, number(0));
+    if (beta != 1) low = two(OpKind::Mul, low, number(1 / beta));
+    return two(OpKind::Mul, one(OpKind::Elu, low), number(alpha));
+  };
+  // log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))
+  const auto softplus = [&] {
+    const TensorId small = one(OpKind::Exp, one(OpKind::Neg, one(OpKind::Abs, x)));
+    return two(OpKind::Add, positive(), one(OpKind::Log, two(OpKind::Add, small, number(1))));
+  };
+  if (in.is("Elu")) {
+    const float alpha = in.real("alpha", 1);
+    if (alpha == 1) return read_as_unary(in, OpKind::Elu, NoAttrs{});
+    return in.result(two(OpKind::Add, positive(), negative(alpha, 1)));
+  }
+  if (in.is("Celu")) {
+    const float alpha = in.real("alpha", 1);
+    if (!in.require(alpha != 0, "has the alpha 0")) return;
+    return in.result(two(OpKind::Add, positive(), negative(alpha, alpha)));
+  }
+  if (in.is("Selu")) {
+    const float gamma = in.real("gamma", 1.05070102f), alpha = in.real("alpha", 1.67326319f);
+    return in.result(
+        two(OpKind::Mul, two(OpKind::Add, positive(), negative(alpha, 1)), number(gamma)));
+  }
+  if (in.is("Reciprocal")) return in.result(two(OpKind::Div, number(1), x));
+  if (in.is("HardSigmoid")) {
+    const TensorId line = two(OpKind::Add, two(OpKind::Mul, x, number(in.real("alpha", 0.2f))),
+                              number(in.real("beta", 0.5f)));
+    return in.result(two(OpKind::Minimum, two(OpKind::Maximum, line, number(0)), number(1)));
+  }
+  if (in.is("Softplus")) return in.result(softplus());
+  if (in.is("Softsign"))
+    return in.result(two(OpKind::Div, x, two(OpKind::Add, one(OpKind::Abs, x), number(1))));
+  if (in.is("Mish")) return in.result(two(OpKind::Mul, x, one(OpKind::Tanh, softplus())));
+  if (in.is("Swish")) {
+    const float alpha = in.real("alpha", 1);
+    const TensorId argument = alpha == 1 ? x : two(OpKind::Mul, x, number(alpha));
+    return in.result(two(OpKind::Mul, x, one(OpKind::Logistic, argument)));
+  }
+  const auto choose = [&](OpKind kind, float limit, TensorId yes, TensorId no) {
+    const TensorId holds = in.emit(kind, NoAttrs{}, {x, number(limit)}, DataType::Bool, {}, "part");
+    return in.emit(OpKind::Select, NoAttrs{}, {holds, yes, no}, kFloat, {}, "choice");
+  };
+  if (in.is("Sign"))
+    return in.result(
+        choose(OpKind::Greater, 0, number(1), choose(OpKind::Less, 0, number(-1), number(0))));
+  if (in.is("Shrink")) {
+    const float limit = in.real("lambd", 0.5f), bias = in.real("bias", 0);
+    return in.result(
+        choose(OpKind::Greater, limit, two(OpKind::Sub, x, number(bias)),
+               choose(OpKind::Less, -limit, two(OpKind::Add, x, number(bias)), number(0))));
+  }
+  in.result(choose(OpKind::Greater, in.real("alpha", 1), x, number(0)));  // ThresholdedRelu
+}
+
+// Of angles, and of hyperbolas; what is small is computed so that it keeps its digits.
+void read_trigonometric(Reader& in) {
+  const TensorId x = in.operand(0);
+  const auto one = [&](OpKind kind, TensorId id) {
+    return in.emit(kind, NoAttrs{}, {id}, kFloat, {}, "part");
+  };
+  const auto two = [&](OpKind kind, TensorId a, TensorId b) {
+    return in.emit(kind, BinaryAttrs{}, {a, b}, kFloat, {}, "part");
+  };
+  const auto number = [&](float value) { return in.number(value); };
+  if (in.is("Tan")) return in.result(two(OpKind::Div, one(OpKind::Sin, x), one(OpKind::Cos, x)));
+  const TensorId grown = one(OpKind::Exp, x), shrunk = one(OpKind::Exp, one(OpKind::Neg, x));
+  if (in.is("Cosh"))
+    return in.result(two(OpKind::Mul, two(OpKind::Add, grown, shrunk), number(0.5f)));
+  if (in.is("Sinh"))
+    return in.result(two(OpKind::Mul, two(OpKind::Sub, grown, shrunk), number(0.5f)));
+  if (in.is("Atanh")) {
+    const TensorId ratio =
+        two(OpKind::Div, two(OpKind::Add, number(1), x), two(OpKind::Sub, number(1), x));
+    return in.result(two(OpKind::Mul, one(OpKind::Log, ratio), number(0.5f)));
+  }
+  // log(x + sqrt(x^2 + 1)), of the argument's size and with its sign; log(x + sqrt(x^2 - 1))
+  const bool odd = in.is("Asinh");
+  const TensorId size = odd ? one(OpKind::Abs, x) : x;
+  const TensorId square = two(OpKind::Add, one(OpKind::Square, x), number(odd ? 1.0f : -1.0f));
+  const TensorId result = one(OpKind::Log, two(OpKind::Add, size, one(OpKind::Sqrt, square)));
+  if (!odd) return in.result(result);
+  const TensorId negative =
+      in.emit(OpKind::Less, NoAttrs{}, {x, number(0)}, DataType::Bool, {}, "part");
+  in.result(
+      in.emit(OpKind::Select, NoAttrs{}, {negative, one(OpKind::Neg, result), result}, kFloat));
+}
+
+void read_is_nan(Reader& in) {
+  const TensorId x = in.operand(0);
+  in.result(in.emit(OpKind::NotEqual, NoAttrs{}, {x, x}, DataType::Bool));
+}
+
+void read_is_inf(Reader& in) {
+  const TensorId x = in.operand(0);
+  const bool above = in.integer("detect_positive", 1) != 0,
+             below = in.integer("detect_negative", 1) != 0;
+  const auto beyond = [&](TensorId id) {
+    return in.emit(OpKind::Greater, NoAttrs{}, {id, in.number(std::numeric_limits<float>::max())},
+                   DataType::Bool);
+  };
+  if (!in.require(above || below, "looks for no infinity")) return;
+  in.result(beyond(above && below ? in.emit(OpKind::Abs, NoAttrs{}, {x}, kFloat, {}, "size")
+                   : above        ? x
+                                  : in.emit(OpKind::Neg, NoAttrs{}, {x}, kFloat, {}, "turned")));
+}
+
+}  // namespace intarsia::onnx

@@ -1,0 +1,365 @@
+// Operators that pick elements by their places, or put them there: places that are known become the indices of a gather.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "import/onnx/moving.h"
+#include "import/onnx/reader.h"
+#include "import/onnx/readers.h"
+
+namespace intarsia::onnx {
+
+using graph::BinaryAttrs;
+using graph::NoAttrs;
+using graph::OpKind;
+using graph::TensorId;
+
+namespace {
+
+// Elements before one step along each axis of a dense tensor.
+Shape steps_of(const Shape& shape) {
+  Shape steps(shape.size(), 1);
+  for (size_t axis = shape.size(); axis-- > 1;) steps[axis - 1] = steps[axis] * shape[axis];
+  return steps;
+}
+
+// Calls f with the index along every axis, in the order of memory.
+template <typename F>
+void for_each_index(const Shape& shape, F&& f) {
+  std::vector<int64_t> at(shape.size(), 0);
+  for (int64_t left = element_count(shape); left > 0; --left) {
+    f(at);
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      if (++at[axis] < shape[axis]) break;
+      at[axis] = 0;
+    }
+  }
+}
+
+TensorId flat(Reader& in, TensorId id) {
+  return in.reshape(id, {element_count(in.shape(id))});
+}
+
+// The elements at these places of all of `id`, as a tensor of the shape.
+TensorId picked(Reader& in, TensorId id, const std::vector<int64_t>& places, const Shape& shape) {
+  const TensorId indices = in.make_constant(integer_values(DataType::Int32, shape, places));
+  return in.emit_alike(OpKind::Gather, graph::GatherAttrs{0, 0}, {flat(in, id), indices});
+}
+
+// Counted from the beginning; a problem when one is outside.
+bool places_within(Reader& in, std::vector<int64_t>& places, int64_t extent) {
+  for (int64_t& place : places) {
+    if (!in.require(place >= -extent && place < extent,
+                    fmt::format("takes element {} of {}", place, extent)))
+      return false;
+    if (place < 0) place += extent;
+  }
+  return true;
+}
+
+}  // namespace
+
+void read_gather_elements(Reader& in) {
+  const Shape shape = in.shape_of(0), wanted = in.shape_of(1);
+  const auto axis = static_cast<size_t>(in.axis(in.integer("axis", 0), shape.size()));
+  if (!in.ok() ||
+      !in.require(
+          wanted.size() == shape.size(),
+          fmt::format("picks [{}] from [{}]", fmt::join(wanted, ","), fmt::join(shape, ","))) ||
+      !table_fits(in, element_count(wanted)))
+    return;
+  const Shape steps = steps_of(shape);
+  std::vector<int64_t> bases;  // of each place, without its index along the axis
+  for_each_index(wanted, [&](const std::vector<int64_t>& at) {
+    int64_t base = 0;
+    for (size_t i = 0; i < at.size(); ++i) base += i == axis ? 0 : at[i] * steps[i];
+    bases.push_back(base);
+  });
+  const TensorId given = in.operand(1);
+  if (in.is_constant(given)) {
+    std::vector<int64_t> places = as_integers(in.values_of(given));
+    if (!places_within(in, places, shape[axis])) return;
+    for (size_t i = 0; i < places.size(); ++i) places[i] = places[i] * steps[axis] + bases[i];
+    return move(in, [&](TensorId id) { return picked(in, id, places, wanted); });
+  }
+  const auto number = [&](int64_t value) {
+    return in.make_constant(integer_values(DataType::Int32, {}, {value}));
+  };
+  TensorId places = in.cast(given, DataType::Int32);
+  if (steps[axis] != 1)
+    places = in.emit(OpKind::Mul, BinaryAttrs{}, {places, number(steps[axis])}, DataType::Int32, {},
+                     "step");
+  places = in.emit(OpKind::Add, BinaryAttrs{},
+                   {places, in.make_constant(integer_values(DataType::Int32, wanted, bases))},
+                   DataType::Int32, {}, "place");
+  move(in, [&](TensorId id) {
+    return in.emit_alike(OpKind::Gather, graph::GatherAttrs{0, 0}, {flat(in, id), places});
+  });
+}
+
+namespace {
+
+// Elements of the updates take the places of elements of operand 0.
+void put(Reader& in, const std::vector<int64_t>& places) {
+  const Shape shape = in.shape_of(0);
+  if (!table_fits(in, element_count(shape))) return;
+  std::vector<int64_t> from(static_cast<size_t>(element_count(shape)));
+  std::iota(from.begin(), from.end(), int64_t{0});
+  const int64_t first = std::ssize(from);
+  for (size_t i = 0; i < places.size(); ++i)
+    from[static_cast<size_t>(places[i])] = first + static_cast<int64_t>(i);
+  const TensorId joined = in.emit_alike(OpKind::Concat, graph::AxisAttrs{0},
+                                        {flat(in, in.operand(0)), flat(in, in.operand(2))}, "join");
+  if (in.ok()) in.result(picked(in, joined, from, shape));
+}
+
+bool replaces(Reader& in) {
+  const std::string reduction = in.text("reduction", "none");
+  return in.require(reduction == "none",
+                    fmt::format("has the reduction '{}'; replacing elements is possible",
+                                tflite::printable(reduction)));
+}
+
+}  // namespace
+
+void read_scatter_elements(Reader& in) {
+  const Shape shape = in.shape_of(0), given = in.shape_of(1);
+  const auto axis = static_cast<size_t>(in.axis(in.integer("axis", 0), shape.size()));
+  auto places = in.known_integers(1, "the places");
+  if (!in.ok() || !replaces(in) ||
+      !in.require(given.size() == shape.size() && in.shape_of(2) == given,
+                  fmt::format("puts [{}] at [{}] of [{}]", fmt::join(in.shape_of(2), ","),
+                              fmt::join(given, ","), fmt::join(shape, ","))))
+    return;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (!in.require(i == axis || given[i] <= shape[i], "puts elements outside of its operand"))
+      return;
+  if (!places_within(in, *places, shape[axis])) return;
+  const Shape steps = steps_of(shape);
+  size_t next = 0;
+  for_each_index(given, [&](const std::vector<int64_t>& at) {
+    int64_t& place = (*places)[next++];
+    place *= steps[axis];
+    for (size_t i = 0; i < at.size(); ++i) place += i == axis ? 0 : at[i] * steps[i];
+  });
+  put(in, *places);
+}
+
+void read_scatter_nd(Reader& in) {
+  const Shape shape = in.shape_of(0), given = in.shape_of(1);
+  const auto indices = in.known_integers(1, "the places");
+  if (!indices || !replaces(in)) return;
+  const size_t named = given.empty() ? 0 : static_cast<size_t>(given.back());
+  if (!in.require(
+          !given.empty() && named >= 1 && named <= shape.size(),
+          fmt::format("names places [{}] of [{}]", fmt::join(given, ","), fmt::join(shape, ","))))
+    return;
+  const int64_t slice =
+      element_count(Shape(shape.begin() + static_cast<ptrdiff_t>(named), shape.end()));
+  const int64_t count = element_count(given) / given.back();
+  if (!in.require(element_count(in.shape_of(2)) == count * slice,
+                  fmt::format("puts [{}] at {} places for {} elements",
+                              fmt::join(in.shape_of(2), ","), count, slice)))
+    return;
+  const Shape steps = steps_of(shape);
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t place = 0;
+    for (size_t k = 0; k < named; ++k) {
+      std::vector<int64_t> one{(*indices)[static_cast<size_t>(i) * named + k]};
+      if (!places_within(in, one, shape[k])) return;
+      place += one[0] * steps[k];
+    }
+    for (int64_t k = 0; k < slice; ++k) places.push_back(place + k);
+  }
+  put(in, places);
+}
+
+void read_reverse_sequence(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const auto lengths = in.known_integers(1, "the lengths");
+  const auto time = static_cast<size_t>(in.axis(in.integer("time_axis", 0), shape.size()));
+  const auto batch = static_cast<size_t>(in.axis(in.integer("batch_axis", 1), shape.size()));
+  if (!in.ok() || !in.require(std::ssize(*lengths) == shape[batch], "has a length per sequence") ||
+      !table_fits(in, element_count(shape)))
+    return;
+  for (const int64_t length : *lengths)
+    if (!in.require(length >= 0 && length <= shape[time],
+                    fmt::format("reverses {} steps of {}", length, shape[time])))
+      return;
+  const Shape steps = steps_of(shape);
+  std::vector<int64_t> places;
+  for_each_index(shape, [&](const std::vector<int64_t>& at) {
+    const int64_t length = (*lengths)[static_cast<size_t>(at[batch])];
+    int64_t place = 0;
+    for (size_t i = 0; i < at.size(); ++i) place += at[i] * steps[i];
+    if (at[time] < length) place += (length - 1 - 2 * at[time]) * steps[time];
+    places.push_back(place);
+  });
+  move(in, [&](TensorId id) { return picked(in, id, places, shape); });
+}
+
+// One of two triangles of the last two axes; the other one is 0.
+void read_trilu(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const auto given = in.has(1) ? in.known_integers(1, "its diagonal") : std::vector<int64_t>{0};
+  if (!given ||
+      !in.require(shape.size() >= 2 && given->size() == 1,
+                  fmt::format("works on [{}]", fmt::join(shape, ","))) ||
+      !table_fits(in, element_count(shape)))
+    return;
+  const int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  const int64_t diagonal = std::clamp(given->front(), -rows, columns);
+  const bool upper = in.integer("upper", 1) != 0;
+  const auto stays = [&](int64_t row, int64_t column) {
+    return upper ? column - row >= diagonal : column - row <= diagonal;
+  };
+  const TensorId x = in.operand(0);
+  if (in.tensor(x).type == kFloat) {
+    std::vector<int64_t> mask;
+    for_each_index({rows, columns}, [&](const std::vector<int64_t>& at) {
+      mask.push_back(stays(at[0], at[1]) ? 1 : 0);
+    });
+    const TensorId kept = in.make_constant(integer_values(DataType::Bool, {rows, columns}, mask));
+    return in.result(in.emit(OpKind::Select, NoAttrs{}, {kept, x, in.number(0)}, kFloat));
+  }
+  const TensorId zero = in.make_constant(integer_values(in.tensor(x).type, {1}, {0}));
+  std::vector<int64_t> places;
+  for_each_index(shape, [&](const std::vector<int64_t>& at) {
+    places.push_back(stays(at[at.size() - 2], at.back()) ? std::ssize(places)
+                                                         : element_count(shape));
+  });
+  const TensorId joined =
+      in.emit_alike(OpKind::Concat, graph::AxisAttrs{0}, {flat(in, x), zero}, "join");
+  if (in.ok()) in.result(picked(in, joined, places, shape));
+}
+
+void read_eye_like(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const auto element = static_cast<int32_t>(in.integer("dtype", 0));
+  const std::optional<DataType> type =
+      element == 0 ? in.tensor(in.operand(0)).type : data_type(element);
+  if (!in.require(shape.size() == 2 && type && bits(*type) >= 8, "makes no matrix of numbers") ||
+      !table_fits(in, element_count(shape)))
+    return;
+  std::vector<int64_t> ones;
+  for_each_index(shape, [&](const std::vector<int64_t>& at) {
+    ones.push_back(at[1] - at[0] == in.integer("k", 0) ? 1 : 0);
+  });
+  in.result(in.make_constant(*type == kFloat ? real_values(shape, {ones.begin(), ones.end()})
+                                             : integer_values(*type, shape, ones)));
+}
+
+void read_one_hot(Reader& in) {
+  Shape shape = in.shape_of(0);
+  const auto depth = in.known_real(1, "its depth");
+  const TensorId ends = in.operand(2);
+  if (!depth || !in.require(in.shape(ends) == Shape{2} && *depth >= 1 && *depth <= 1 << 20,
+                            "has a depth, and a value for each state"))
+    return;
+  const auto axis = static_cast<size_t>(in.axis(in.integer("axis", -1), shape.size() + 1));
+  if (!in.ok()) return;
+  shape.insert(shape.begin() + static_cast<ptrdiff_t>(axis), 1);
+  const TensorId places = in.reshape(in.cast(in.operand(0), kFloat), shape);
+  Shape row(shape.size(), 1);
+  row[axis] = static_cast<int64_t>(*depth);
+  const auto meets = [&](float first) {
+    std::vector<float> numbers(static_cast<size_t>(row[axis]));
+    std::iota(numbers.begin(), numbers.end(), first);
+    return in.emit(OpKind::Equal, NoAttrs{}, {places, in.make_constant(real_values(row, numbers))},
+                   DataType::Bool, {}, "here");
+  };
+  // Places may count from the end.
+  const TensorId here = in.emit(OpKind::LogicalOr, NoAttrs{}, {meets(0), meets(-*depth)},
+                                DataType::Bool, {}, "there");
+  const auto state = [&](int64_t which) {
+    const TensorId one =
+        in.emit_alike(OpKind::Slice, graph::SliceAttrs{{which}, {1}, {1}, {}}, {ends}, "state");
+    const TensorId scalar = in.reshape(one, {});
+    return is_integer(in.tensor(scalar).type) ? in.cast(scalar, DataType::Int32) : scalar;
+  };
+  const TensorId on = state(1), off = state(0);
+  in.result(
+      in.cast(in.emit(OpKind::Select, NoAttrs{}, {here, on, off}, in.tensor(on).type, {}, "choice"),
+              in.tensor(ends).type));
+}
+
+// 1 at the first of the largest elements along the axis, 0 elsewhere.
+void read_hardmax(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const bool is_old = in.node().operator_set < 13;
+  const auto axis = static_cast<size_t>(in.axis(in.integer("axis", is_old ? 1 : -1), shape.size()));
+  if (!in.ok() ||
+      !in.require(!is_old || axis + 1 == shape.size(), "works on several axes as one",
+                  "convert the model with onnx.version_converter") ||
+      !table_fits(in, shape[axis]))
+    return;
+  const TensorId place = in.emit(OpKind::ArgMax, graph::AxisAttrs{static_cast<int64_t>(axis)},
+                                 {in.operand(0)}, DataType::Int32, {}, "place");
+  Shape kept = shape, row(shape.size(), 1);
+  kept[axis] = 1, row[axis] = shape[axis];
+  std::vector<int64_t> numbers(static_cast<size_t>(shape[axis]));
+  std::iota(numbers.begin(), numbers.end(), int64_t{0});
+  const TensorId here = in.emit(
+      OpKind::Equal, NoAttrs{},
+      {in.reshape(place, kept), in.make_constant(integer_values(DataType::Int32, row, numbers))},
+      DataType::Bool, {}, "here");
+  in.result(in.emit(OpKind::Select, NoAttrs{}, {here, in.number(1), in.number(0)}, kFloat));
+}
+
+// The elements where a condition that is known holds.
+void read_compress(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const TensorId condition = in.operand(1);
+  if (!in.require(in.is_constant(condition), "takes elements that only the running model knows"))
+    return;
+  std::vector<int64_t> places;
+  const std::vector<int64_t> flags = as_integers(in.values_of(condition));
+  for (size_t i = 0; i < flags.size(); ++i)
+    if (flags[i] != 0) places.push_back(static_cast<int64_t>(i));
+  const bool along = in.node().attributes.contains("axis");
+  const int64_t axis = along ? in.axis(in.integer("axis", 0), shape.size()) : 0;
+  if (!in.ok() || !in.require(!places.empty(), "takes no element")) return;
+  const int64_t extent = along ? shape[static_cast<size_t>(axis)] : element_count(shape);
+  if (!places_within(in, places, extent)) return;
+  const TensorId indices =
+      in.make_constant(integer_values(DataType::Int32, {std::ssize(places)}, places));
+  move(in, [&](TensorId id) {
+    return in.emit_alike(OpKind::Gather, graph::GatherAttrs{axis, 0},
+                         {along ? id : flat(in, id), indices});
+  });
+}
+
+// Cut or padded with 0 at both ends, to a size that is known.
+void read_center_crop_pad(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const auto sizes = in.known_integers(1, "its sizes");
+  if (!sizes) return;
+  std::vector<int64_t> axes = in.integers("axes").value_or(std::vector<int64_t>{});
+  if (axes.empty())
+    for (size_t i = 0; i < shape.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  if (!in.require(axes.size() == sizes->size(), "has a size per axis")) return;
+  graph::SliceAttrs cut{
+      std::vector<int64_t>(shape.size(), 0), shape, std::vector<int64_t>(shape.size(), 1), {}};
+  graph::PadAttrs pad{cut.begin, cut.begin};
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto at = static_cast<size_t>(in.axis(axes[i], shape.size()));
+    const int64_t size = (*sizes)[i], extent = in.ok() ? shape[at] : 1;
+    if (!in.ok() || !in.require(size >= 1 && size <= 1 << 20, fmt::format("makes {}", size)))
+      return;
+    if (size < extent)
+      cut.begin[at] = (extent - size) / 2, cut.size[at] = size;
+    else
+      pad.before[at] = (size - extent) / 2, pad.after[at] = size - extent - pad.before[at];
+  }
+  TensorId x = in.operand(0);
+  if (cut.size != shape) x = in.emit_alike(OpKind::Slice, cut, {x}, "cut");
+  if (pad !=
+      graph::PadAttrs{std::vector<int64_t>(shape.size(), 0), std::vector<int64_t>(shape.size(), 0)})
+    x = in.emit_alike(OpKind::Pad, pad, {x});
+  in.result(x);
+}
+
+}  // namespace intarsia::onnx

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Makes small models of layers of floats, and what onnxruntime computes with them.
+
+    python3 make_layers.py FOLDER           # needs: onnx, onnxruntime, numpy
+
+Each case is a folder: model.onnx, in<i>.bin, out<i>.bin. Results are floats, or int8 where the name ends with `qdq`.
+"""
+import pathlib
+import sys
+import zlib
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper, numpy_helper
+
+RNG = np.random.default_rng(11)
+
+
+def random(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+class Case:
+    """Arrays of `inputs` are what the model is given, those of `constants` are part of it; None is an absent operand."""
+
+    def __init__(self, kind, operands, outputs, opset=17, given=1, **attributes):
+        self.inputs, self.constants, names = [], [], []
+        for i, values in enumerate(operands):
+            if values is None:
+                names.append("")
+                continue
+            names.append(f"x{i}")
+            if i < given:
+                self.inputs.append((names[-1], values))
+            else:
+                self.constants.append((names[-1], values))
+        self.nodes = [helper.make_node(kind, names, outputs, name="layer", **attributes)]
+        self.outputs, self.opset = [name for name in outputs if name], opset
+
+    def model(self):
+        types = {np.dtype(np.float32): 1, np.dtype(np.int8): 3, np.dtype(np.int64): 7}
+        inputs = [helper.make_tensor_value_info(n, types[v.dtype], v.shape) for n, v in self.inputs]
+        graph = helper.make_graph(self.nodes, "layer", inputs,
+                                  [helper.make_tensor_value_info(n, 3 if n == "q" else 1, None) for n in self.outputs],
+                                  [numpy_helper.from_array(v, n) for n, v in self.constants])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
+        model.ir_version = 9
+        return model
+
+
+def recurrent(kind, steps=5, batches=1, inputs=3, units=4, directions=1, bias=True, lengths=None, hidden=False, cell=False,
+              peepholes=False, outputs=("y", "y_h", "y_c"), **attributes):
+    gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[kind]
+    operands = [random(steps, batches, inputs), random(directions, gates * units, inputs),
+                random(directions, gates * units, units), random(directions, 2 * gates * units) if bias else None,
+                np.array(lengths, np.int32) if lengths else None,
+                random(directions, batches, units) if hidden else None]
+    if kind == "LSTM":
+        operands += [random(directions, batches, units) if cell else None,
+                     random(directions, 3 * units) if peepholes else None]
+    if directions == 2:
+        attributes["direction"] = "bidirectional"
+    return Case(kind, operands, list(outputs)[:3 if kind == "LSTM" else 2], opset=14, hidden_size=units, **attributes)
+
+
+def quantised_lstm():
+    """Activations and weights between QuantizeLinear and DequantizeLinear, as quantisers write them."""
+    case = recurrent("LSTM", steps=6, batches=2, outputs=("y",))
+    layer = case.nodes.pop()
+    case.inputs = [("x0", RNG.integers(-128, 128, (6, 2, 3)).astype(np.int8))]
+
+    def dequantised(name, scale):
+        case.constants += [(name + "_scale", np.float32(scale)), (name + "_zero", np.int8(0))]
+        case.nodes.append(helper.make_node("DequantizeLinear", [name, name + "_scale", name + "_zero"], [name + "_real"]))
+        return name + "_real"
+
+    layer.input[0] = dequantised("x0", 0.02)
+    for name, i in (("x1", 1), ("x2", 2)):
+        at = next(k for k, (n, _) in enumerate(case.constants) if n == name)
+        values = case.constants[at][1]
+        scale = np.abs(values).max() / 127
+        case.constants[at] = (name, np.round(values / scale).astype(np.int8))
+        layer.input[i] = dequantised(name, scale)
+    case.constants += [("y_scale", np.float32(1 / 127)), ("y_zero", np.int8(0))]
+    case.nodes += [layer, helper.make_node("QuantizeLinear", ["y", "y_scale", "y_zero"], ["q"])]
+    case.outputs = ["q"]
+    return case
+
+
+def einsum(equation, *shapes, given=None):
+    return Case("Einsum", [random(*shape) for shape in shapes], ["y"], given=given or len(shapes), equation=equation)
+
+
+def quantised_einsum():
+    case = Case("Einsum", [RNG.integers(-128, 128, (2, 5, 6)).astype(np.int8), RNG.integers(-127, 128, (4, 6)).astype(np.int8)],
+                ["y"], equation="btd,ed->bte")
+    layer = case.nodes.pop()
+    for i, scale in ((0, 0.02), (1, 0.01)):
+        case.constants += [(f"s{i}", np.float32(scale)), (f"z{i}", np.int8(0))]
+        case.nodes.append(helper.make_node("DequantizeLinear", [f"x{i}", f"s{i}", f"z{i}"], [f"real{i}"]))
+        layer.input[i] = f"real{i}"
+    case.constants += [("s", np.float32(0.05)), ("z", np.int8(4))]
+    case.nodes += [layer, helper.make_node("QuantizeLinear", ["y", "s", "z"], ["q"])]
+    case.outputs = ["q"]
+    return case
+
+
+def resize(shape, sizes, **attributes):
+    return Case("Resize", [random(*shape), None, None, np.int64(sizes)], ["y"], opset=19, **attributes)
+
+
+def dynamic_product():
+    """A layer as onnxruntime's dynamic quantisation writes it."""
+    case = Case("DynamicQuantizeLinear", [random(2, 6)], ["q", "q_scale", "q_zero"])
+    case.constants += [("w", RNG.integers(-127, 128, (6, 3)).astype(np.int8)), ("w_scale", np.float32(0.02))]
+    case.nodes += [helper.make_node("MatMulInteger", ["q", "w", "q_zero"], ["sums"]),
+                   helper.make_node("Cast", ["sums"], ["real"], to=1),
+                   helper.make_node("Mul", ["q_scale", "w_scale"], ["scale"]),
+                   helper.make_node("Mul", ["real", "scale"], ["y"])]
+    case.outputs = ["y"]
+    return case
+
+
+def weights_first():
+    case = einsum("ij,jk->ik", (3, 4), (4, 5))
+    case.constants.append(case.inputs.pop(0))
+    return case
+
+
+CASES = {
+    "lstm": lambda: recurrent("LSTM"),
+    "lstm_long": lambda: recurrent("LSTM", steps=40, units=3, inputs=2, outputs=("", "y_h")),
+    "lstm_reverse_batches": lambda: recurrent("LSTM", batches=3, direction="reverse", hidden=True, cell=True),
+    "lstm_both": lambda: recurrent("LSTM", batches=2, directions=2, hidden=True, cell=True),
+    "lstm_peepholes": lambda: recurrent("LSTM", directions=2, peepholes=True, cell=True),
+    "lstm_coupled_clipped": lambda: recurrent("LSTM", input_forget=1, clip=0.6, bias=False),
+    "lstm_lengths": lambda: recurrent("LSTM", batches=3, lengths=[5, 2, 4], directions=2, hidden=True),
+    "lstm_one_length": lambda: recurrent("LSTM", batches=2, lengths=[3, 3], direction="reverse"),
+    "lstm_functions": lambda: recurrent("LSTM", activations=["HardSigmoid", "Softsign", "ScaledTanh"],
+                                        activation_alpha=[0.3, 0.7], activation_beta=[0.4, 1.2]),
+    "lstm_qdq": quantised_lstm,
+    "gru": lambda: recurrent("GRU", hidden=True),
+    "gru_reset_after": lambda: recurrent("GRU", batches=2, directions=2, linear_before_reset=1, hidden=True),
+    "gru_reset_after_plain": lambda: recurrent("GRU", linear_before_reset=1, bias=False, outputs=("", "y_h")),
+    "gru_lengths_clipped": lambda: recurrent("GRU", batches=2, lengths=[2, 5], direction="reverse", clip=0.8),
+    "gru_functions": lambda: recurrent("GRU", activations=["LeakyRelu", "Elu"], activation_alpha=[0.2, 0.8],
+                                       clip=0.9),
+    "rnn": lambda: recurrent("RNN", outputs=("y",)),
+    "rnn_relu_both": lambda: recurrent("RNN", batches=2, directions=2, hidden=True, activations=["Relu", "Affine"],
+                                       activation_alpha=[0.5], activation_beta=[0.1], steps=3),
+    "einsum_attention": lambda: einsum("bhqd,bhkd->bhqk", (2, 2, 3, 4), (2, 2, 5, 4)),
+    "einsum_context": lambda: einsum("bhqk,bkhd->bqhd", (1, 2, 3, 5), (1, 5, 2, 4)),
+    "einsum_weights": lambda: einsum("btd,dhe->bthe", (2, 3, 4), (4, 2, 3), given=1),
+    "einsum_weights_first": lambda: weights_first(),
+    "einsum_outer": lambda: einsum("i,j->ij", (3,), (4,)),
+    "einsum_sums": lambda: einsum("bij,bjk->b", (2, 3, 4), (2, 4, 2)),
+    "einsum_three": lambda: einsum("ab,bc,cd->ad", (2, 3), (3, 4), (4, 2)),
+    "einsum_ellipsis": lambda: einsum("...ij,...jk->...ik", (2, 1, 3, 4), (1, 3, 4, 2)),
+    "einsum_implicit": lambda: einsum("kj, ji", (2, 3), (3, 4)),
+    "einsum_diagonal": lambda: einsum("bii->bi", (2, 3, 3)),
+    "einsum_transposition": lambda: einsum("nchw->nhwc", (1, 2, 3, 4)),
+    "einsum_qdq": quantised_einsum,
+    "layer_norm": lambda: Case("LayerNormalization", [random(2, 3, 8), random(8), random(8)], ["y"]),
+    "layer_norm_two_axes": lambda: Case("LayerNormalization", [random(2, 3, 4), random(3, 4)], ["y"], axis=-2,
+                                        epsilon=1e-3),
+    "instance_norm": lambda: Case("InstanceNormalization", [random(2, 3, 4, 5), random(3), random(3)], ["y"]),
+    "group_norm": lambda: Case("GroupNormalization", [random(2, 6, 3, 4), random(6), random(6)], ["y"], opset=21,
+                               num_groups=2),
+    "group_norm_old": lambda: Case("GroupNormalization", [random(1, 6, 5), random(3), random(3)], ["y"], opset=18,
+                                   num_groups=3),
+    "rms_norm": lambda: Case("RMSNormalization", [random(2, 3, 8), random(8)], ["y"], opset=23),
+    "lp_norm": lambda: Case("LpNormalization", [random(2, 5)], ["y"]),
+    "lp_norm_first_axis": lambda: Case("LpNormalization", [random(4, 3)], ["y"], axis=0, p=1),
+    "max_pool_dilated": lambda: Case("MaxPool", [random(1, 2, 9, 8)], ["y"], kernel_shape=[3, 2], dilations=[2, 3],
+                                     strides=[2, 1], pads=[1, 0, 1, 1]),
+    "average_pool_dilated": lambda: Case("AveragePool", [random(1, 2, 9, 8)], ["y"], opset=19, kernel_shape=[2, 3],
+                                         dilations=[3, 2], pads=[1, 2, 1, 2]),
+    "max_pool_dilated_ceil": lambda: Case("MaxPool", [random(1, 1, 10)], ["y"], kernel_shape=[3], dilations=[2], strides=[3],
+                                          ceil_mode=1),
+    "lrn": lambda: Case("LRN", [random(1, 6, 2, 2)], ["y"], size=3, alpha=0.02, beta=0.6, bias=1.5),
+    "attention_causal": lambda: Case("Attention", [random(1, 4, 3, 4), random(1, 2, 3, 4), random(1, 2, 3, 5)], ["y"], opset=23,
+                                     given=3, is_causal=1),
+    "attention_rows_softcap": lambda: Case("Attention", [random(1, 3, 8), random(1, 3, 8), random(1, 3, 8), random(3, 3)],
+                                           ["y"], opset=23, given=4, q_num_heads=2, kv_num_heads=2, softcap=2.0),
+    "resize_cubic": lambda: resize((1, 2, 5, 4), (1, 2, 8, 3), mode="cubic"),
+    "resize_antialias": lambda: resize((1, 2, 8, 6), (1, 2, 3, 4), mode="linear", antialias=1),
+    "resize_cubic_outside": lambda: resize((1, 1, 4, 4), (1, 1, 6, 7), mode="cubic", exclude_outside=1,
+                                           cubic_coeff_a=-0.5),
+    "resize_linear_scales": lambda: Case("Resize", [random(1, 1, 5, 5), None, np.float32([1, 1, 0.7, 1.3])], ["y"], opset=19,
+                                         mode="linear"),
+    "gather_elements": lambda: Case("GatherElements", [random(3, 4), np.int64([[0, 3, -1], [2, 1, 0]])], ["y"], axis=1),
+    "gather_elements_given": lambda: Case("GatherElements", [random(3, 4), np.int64([[0, 2, 1, 2]])], ["y"], given=2, axis=0),
+    "scatter_nd": lambda: Case("ScatterND", [random(4, 3), np.int64([[3], [1]]), random(2, 3)], ["y"], opset=16),
+    "scatter_elements": lambda: Case("ScatterElements", [random(3, 3), np.int64([[1, -1, 0]]), random(1, 3)], ["y"], opset=16),
+    "trilu": lambda: Case("Trilu", [random(2, 3, 4), np.int64(1)], ["y"], upper=0),
+    "one_hot": lambda: Case("OneHot", [np.int64([[0, -1], [2, 7]]), np.int64(4), np.float32([0.5, 2])], ["y"], axis=1),
+    "hardmax": lambda: Case("Hardmax", [random(2, 5)], ["y"]),
+    "reverse_sequence": lambda: Case("ReverseSequence", [random(4, 3), np.int64([1, 4, 3])], ["y"]),
+    "pad_wrap": lambda: Case("Pad", [random(2, 3), np.int64([1, 2, 0, 1])], ["y"], opset=19, mode="wrap"),
+    "pad_edge_cut": lambda: Case("Pad", [random(4, 3), np.int64([-1, 3, 2, 2])], ["y"], opset=19, mode="edge"),
+    "dynamic_quantised_product": lambda: dynamic_product(),
+    "tan": lambda: Case("Tan", [random(7)], ["y"]),
+    "asinh": lambda: Case("Asinh", [random(7)], ["y"]),
+    "shrink": lambda: Case("Shrink", [random(9)], ["y"], lambd=0.4, bias=0.3),
+    "swish": lambda: Case("Swish", [random(7)], ["y"], opset=24, alpha=1.3),
+    "mean_variance_norm": lambda: Case("MeanVarianceNormalization", [random(2, 3, 4, 4)], ["y"]),
+}
+
+
+def write(name, case, folder):
+    model = case.model()
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    results = session.run(case.outputs, dict(case.inputs))
+    folder = folder / name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    for i, (_, values) in enumerate(case.inputs):
+        (folder / f"in{i}.bin").write_bytes(values.tobytes())
+    for i, values in enumerate(results):
+        assert np.all(np.isfinite(values)), name
+        (folder / f"out{i}.bin").write_bytes(np.ascontiguousarray(values).tobytes())
+    print(name, [r.shape for r in results])
+
+
+def main():
+    for name, make in CASES.items():
+        global RNG
+        RNG = np.random.default_rng(zlib.crc32(name.encode()))  # a new case changes no other
+        write(name, make(), pathlib.Path(sys.argv[1]))
+
+
+main()
