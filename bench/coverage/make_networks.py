@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Networks that anybody can make again: Keras applications and small networks written here, with random weights, converted by
+TensorFlow's own converter to int8 .tflite files. Needs the package tensorflow.
+
+    make_networks.py FOLDER [NAME ...]       # all without names; --list prints the names
+"""
+import os
+import pathlib
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+NETWORKS = {}
+
+
+def network(function):
+    NETWORKS[function.__name__] = function
+    return function
+
+
+def application(name, size, **options):
+    """An architecture of keras.applications at the smallest image that it takes, so that it converts in seconds."""
+    def make():
+        from tensorflow import keras
+        return getattr(keras.applications, name)(input_shape=(size, size, 3), weights=None, classes=10, **options)
+    make.__name__ = name
+    network(make)
+
+
+application("MobileNet", 96, alpha=0.25)
+application("MobileNetV2", 96, alpha=0.35)
+application("MobileNetV3Small", 96, include_preprocessing=False)
+application("EfficientNetB0", 96)
+application("EfficientNetV2B0", 96, include_preprocessing=False)
+application("NASNetMobile", 96)
+application("DenseNet121", 64)
+application("ResNet50", 64)
+application("ResNet50V2", 64)
+application("InceptionV3", 96)
+application("Xception", 96)
+application("ConvNeXtTiny", 32, include_preprocessing=False)
+
+
+@network
+def transformer():
+    """Two encoder blocks on 32 tokens of 64 features: attention of 4 heads, layer normalisation, GELU."""
+    from tensorflow import keras
+    from tensorflow.keras import layers
+    x = inputs = keras.Input((32, 64))
+    for _ in range(2):
+        y = layers.LayerNormalization(epsilon=1e-5)(x)
+        x = x + layers.MultiHeadAttention(4, 16)(y, y)
+        y = layers.LayerNormalization(epsilon=1e-5)(x)
+        x = x + layers.Dense(64)(layers.Dense(128, activation="gelu")(y))
+    return keras.Model(inputs, layers.Dense(10)(layers.GlobalAveragePooling1D()(x)))
+
+
+@network
+def u_net():
+    from tensorflow import keras
+    from tensorflow.keras import layers
+
+    def block(x, channels):
+        for _ in range(2):
+            x = layers.ReLU()(layers.BatchNormalization()(layers.Conv2D(channels, 3, padding="same", use_bias=False)(x)))
+        return x
+    x = inputs = keras.Input((64, 64, 1))
+    kept = []
+    for channels in (8, 16, 32):
+        x = block(x, channels)
+        kept.append(x)
+        x = layers.MaxPooling2D()(x)
+    x = block(x, 64)
+    for channels in (32, 16, 8):
+        x = layers.Conv2DTranspose(channels, 2, strides=2)(x)
+        x = block(layers.Concatenate()([x, kept.pop()]), channels)
+    return keras.Model(inputs, layers.Conv2D(2, 1)(x))
+
+
+@network
+def temporal_convolutions():
+    """Dilated causal convolutions over 64 steps."""
+    from tensorflow import keras
+    from tensorflow.keras import layers
+    x = inputs = keras.Input((64, 16))
+    for dilation in (1, 2, 4, 8):
+        y = layers.Conv1D(24, 3, padding="causal", dilation_rate=dilation, activation="relu")(x)
+        y = layers.Conv1D(24, 3, padding="causal", dilation_rate=dilation, activation="relu")(y)
+        x = layers.Conv1D(24, 1)(x) + y if x.shape[-1] != 24 else x + y
+    return keras.Model(inputs, layers.Dense(5)(layers.GlobalAveragePooling1D()(x)))
+
+
+@network
+def lstm():
+    from tensorflow import keras
+    from tensorflow.keras import layers
+    inputs = keras.Input((16, 12), batch_size=1)
+    return keras.Model(inputs, layers.Dense(4)(layers.LSTM(20)(inputs)))
+
+
+@network
+def gru_unrolled():
+    from tensorflow import keras
+    from tensorflow.keras import layers
+    inputs = keras.Input((8, 12), batch_size=1)
+    return keras.Model(inputs, layers.Dense(4)(layers.GRU(16, unroll=True)(inputs)))
+
+
+@network
+def detection_head():
+    """A small backbone and the heads of a one-stage detector at two scales."""
+    from tensorflow import keras
+    from tensorflow.keras import layers
+    x = inputs = keras.Input((96, 96, 3))
+    maps = []
+    for channels in (8, 16, 32, 48, 64):
+        x = layers.Conv2D(channels, 3, strides=2, padding="same", activation=keras.activations.silu)(x)
+        x = layers.SeparableConv2D(channels, 3, padding="same", activation=keras.activations.silu)(x)
+        maps.append(x)
+    boxes = []
+    for level in maps[-2:]:
+        box = layers.Reshape((-1, 4))(layers.Conv2D(12, 1)(level))
+        score = layers.Activation("sigmoid")(layers.Reshape((-1, 6))(layers.Conv2D(18, 1)(level)))
+        boxes.append(layers.Concatenate(axis=-1)([box, score]))
+    return keras.Model(inputs, layers.Concatenate(axis=1)(boxes))
+
+
+def convert(model):
+    import numpy as np
+    import tensorflow as tf
+    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+    shape = [1] + [n for n in model.input_shape[1:]]
+    rng = np.random.default_rng(1)
+    # With fixed shapes, as firmware has them.
+    function = tf.function(lambda x: model(x, training=False)).get_concrete_function(
+        tf.TensorSpec(shape, tf.float32))
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([convert_variables_to_constants_v2(function)])
+    converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    converter.representative_dataset = lambda: ([rng.normal(size=shape).astype(np.float32)] for _ in range(4))
+    converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8, tf.lite.OpsSet.TFLITE_BUILTINS]
+    converter.inference_input_type = converter.inference_output_type = tf.int8
+    return converter.convert()
+
+
+def main(arguments):
+    if arguments == ["--list"]:
+        print("\n".join(NETWORKS))
+        return
+    folder = pathlib.Path(arguments[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    import tensorflow as tf
+    for name in arguments[1:] or NETWORKS:
+        tf.keras.utils.set_random_seed(1)
+        content = convert(NETWORKS[name]())
+        (folder / f"{name}.tflite").write_bytes(content)
+        print(f"{name}: {len(content)} bytes", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
