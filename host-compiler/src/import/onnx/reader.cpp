@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "import/input_shapes.h"
 #include "import/onnx/known_operators.h"
 #include "support/c_identifier.h"
 
@@ -27,12 +28,13 @@ const graph::Tensor kNoTensor{};
 
 }  // namespace
 
-Reader::Reader(const ModelFile& file, Graph graph, Diagnostics& problems, Diagnostics* notes)
-    : file_(file), graph_(std::move(graph)), problems_(problems), notes_(notes) {}
+Reader::Reader(const ModelFile& file, Graph graph, Diagnostics& problems,
+               const ImportOptions& options)
+    : file_(file), graph_(std::move(graph)), problems_(problems), options_(options) {}
 
 // ---- the whole model ----------------------------------------------------------------------------
 
-graph::Module Reader::read(const std::string& name, const ProgressListener& on_progress) {
+graph::Module Reader::read(const std::string& name) {
   module_.name = name;
   module_.entry = function_.name = "main";
   for (const auto& [name_of, values] : graph_.constants) {
@@ -48,7 +50,8 @@ graph::Module Reader::read(const std::string& name, const ProgressListener& on_p
   read_inputs();
   for (const Node& node : graph_.nodes) {
     const auto number = &node - graph_.nodes.data();
-    if (on_progress) on_progress({"reading operators", number, std::ssize(graph_.nodes)});
+    if (options_.on_progress)
+      options_.on_progress({"reading operators", number, std::ssize(graph_.nodes)});
     if (!absorbed_.contains(static_cast<int>(number))) read_node(node);
   }
   read_outputs();
@@ -57,6 +60,8 @@ graph::Module Reader::read(const std::string& name, const ProgressListener& on_p
 }
 
 void Reader::read_inputs() {
+  InputShapes shapes(options_.shapes);
+  std::vector<std::string> names;
   for (const format::Named& input : file_.graph().input()) {
     if (graph_.constants.contains(input.name())) continue;  // a default value; it is taken
     const std::string where =
@@ -72,19 +77,25 @@ void Reader::read_inputs() {
           where, fmt::format("is of {}, which a model cannot take", element_name(kind.element())));
       continue;
     }
-    graph::Tensor tensor{.name = printable(input.name()), .type = *type};
+    names.push_back(printable(input.name()));
+    graph::Tensor tensor{.name = names.back(), .type = *type};
+    const bool is_given = shapes.find(input.name()) != nullptr;
     if (!kind.has_extents())
       problems_.add(where, "has no shape", "export the model with fixed shapes");
     for (int i = 0; i < kind.extents().dimension_size(); ++i) {
       const format::Dimension& dimension = kind.extents().dimension(i);
       const bool open = !dimension.has_extent() || dimension.extent() < 0;
+      if (open && is_given) {
+        tensor.shape.push_back(-1);
+        continue;
+      }
       if (open && i > 0) {
         problems_.add(
             where,
             fmt::format("has an open extent along axis {} ({})", i,
                         dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
-            "only the batch, axis 0, may be open; fix the shape "
-            "(onnxruntime.tools.make_dynamic_shape_fixed)");
+            fmt::format("only the batch, axis 0, may be open; give the shape with --shape {}=...",
+                        printable(input.name())));
         break;
       }
       if (open)
@@ -98,11 +109,13 @@ void Reader::read_inputs() {
       }
       tensor.shape.push_back(open ? 1 : dimension.extent());
     }
+    if (is_given) tensor.shape = shapes.apply(input.name(), where, tensor.shape, problems_);
     const TensorId id{static_cast<int32_t>(function_.tensors.size())};
     function_.tensors.push_back(std::move(tensor));
     function_.inputs.push_back(id);
     values_[input.name()] = {id, Form::Plain, {}};
   }
+  shapes.report_unused(file_.name(), names, problems_);
 }
 
 void Reader::read_node(const Node& node) {

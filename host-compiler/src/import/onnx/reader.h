@@ -22,6 +22,7 @@
 #include "import/onnx/onnx_graph.h"
 #include "import/tflite/node_names.h"
 #include "intarsia/graph.h"
+#include "intarsia/import.h"
 #include "intarsia/plugin/progress.h"
 
 namespace intarsia::onnx {
@@ -60,10 +61,11 @@ struct Tail {
 
 class Reader {
  public:
-  Reader(const ModelFile& file, Graph graph, Diagnostics& problems, Diagnostics* notes);
+  // `options` must outlive the reader.
+  Reader(const ModelFile& file, Graph graph, Diagnostics& problems, const ImportOptions& options);
 
   // Everything; check the problems before the module.
-  graph::Module read(const std::string& name, const ProgressListener& on_progress);
+  graph::Module read(const std::string& name);
 
   // ---- the operator being read ----
 
@@ -172,13 +174,14 @@ class Reader {
   graph::Activation activation_of(const Node& node) const;
   std::optional<Values> known(const std::string& value) const;
   void note(std::string where, std::string what, std::string hint) {
-    if (notes_ != nullptr) notes_->add(std::move(where), std::move(what), std::move(hint));
+    if (options_.notes != nullptr)
+      options_.notes->add(std::move(where), std::move(what), std::move(hint));
   }
 
   const ModelFile& file_;
   const Graph graph_;
   Diagnostics& problems_;
-  Diagnostics* notes_;
+  const ImportOptions& options_;
   graph::Module module_;
   graph::Function function_;
   std::map<std::string, Value> values_;
