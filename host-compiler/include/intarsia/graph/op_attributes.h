@@ -400,6 +400,16 @@ struct CumsumAttrs {  // exclusive: without the element itself; reverse: from th
   }
 };
 
+struct QuantizeRowsAttrs {  // asymmetric: with zero points other than 0
+  int64_t rows = 1;
+  bool asymmetric = false;
+  bool operator==(const QuantizeRowsAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("rows", self.rows), f("asymmetric", self.asymmetric);
+  }
+};
+
 struct IfAttrs {  // names of functions of the module
   std::string then_branch, else_branch;
   bool operator==(const IfAttrs&) const = default;
@@ -434,6 +444,6 @@ using Attributes =
                  TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs,
                  ResizeAttrs, BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs,
                  ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs,
-                 GeluAttrs, LookupAttrs, RecurrentAttrs>;
+                 GeluAttrs, LookupAttrs, RecurrentAttrs, QuantizeRowsAttrs>;
 
 }  // namespace intarsia::graph

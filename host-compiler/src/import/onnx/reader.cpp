@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 
+#include "import/input_shapes.h"
 #include "import/onnx/fold_integers.h"
 #include "import/onnx/known_operators.h"
 #include "support/c_identifier.h"
@@ -29,17 +30,18 @@ const graph::Tensor kNoTensor{};
 
 }  // namespace
 
-Reader::Reader(const ModelFile& file, Graph graph, Diagnostics& problems, Diagnostics* notes)
+Reader::Reader(const ModelFile& file, Graph graph, Diagnostics& problems,
+               const ImportOptions& options)
     : file_(file),
       constants_(std::move(graph.constants)),
       nodes_(std::make_move_iterator(graph.nodes.begin()),
              std::make_move_iterator(graph.nodes.end())),
       problems_(problems),
-      notes_(notes) {}
+      options_(options) {}
 
 // ---- the whole model ----------------------------------------------------------------------------
 
-graph::Module Reader::read(const std::string& name, const ProgressListener& on_progress) {
+graph::Module Reader::read(const std::string& name) {
   module_.name = name;
   module_.entry = function_.name = "main";
   add_constants(constants_);
@@ -48,8 +50,8 @@ graph::Module Reader::read(const std::string& name, const ProgressListener& on_p
   read_inputs();
   const size_t count = nodes_.size();
   for (size_t i = 0; i < count; ++i) {
-    if (on_progress)
-      on_progress({"reading operators", static_cast<int64_t>(i), static_cast<int64_t>(count)});
+    if (options_.on_progress)
+      options_.on_progress({"reading operators", static_cast<int64_t>(i), static_cast<int64_t>(count)});
     if (!absorbed_.contains(&nodes_[i])) read_node(nodes_[i]);
   }
   read_outputs();
@@ -116,6 +118,8 @@ void Reader::read_branch(const format::Graph& branch) {
 }
 
 void Reader::read_inputs() {
+  InputShapes shapes(options_.shapes);
+  std::vector<std::string> names;
   for (const format::Named& input : file_.graph().input()) {
     if (constants_.contains(input.name())) continue;  // a default value; it is taken
     const std::string where =
@@ -131,7 +135,9 @@ void Reader::read_inputs() {
           where, fmt::format("is of {}, which a model cannot take", element_name(kind.element())));
       continue;
     }
-    graph::Tensor tensor{.name = printable(input.name()), .type = *type};
+    names.push_back(printable(input.name()));
+    graph::Tensor tensor{.name = names.back(), .type = *type};
+    const bool is_given = shapes.find(input.name()) != nullptr;
     if (is_computed_as_single(kind.element()))
       note(where, fmt::format("is of {}, and becomes f32", element_name(kind.element())), "");
     if (!kind.has_extents())
@@ -139,13 +145,17 @@ void Reader::read_inputs() {
     for (int i = 0; i < kind.extents().dimension_size(); ++i) {
       const format::Dimension& dimension = kind.extents().dimension(i);
       const bool open = !dimension.has_extent() || dimension.extent() < 0;
+      if (open && is_given) {
+        tensor.shape.push_back(-1);
+        continue;
+      }
       if (open && i > 0) {
         problems_.add(
             where,
             fmt::format("has an open extent along axis {} ({})", i,
                         dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
-            "only the batch, axis 0, may be open; fix the shape "
-            "(onnxruntime.tools.make_dynamic_shape_fixed)");
+            fmt::format("only the batch, axis 0, may be open; give the shape with --shape {}=...",
+                        printable(input.name())));
         break;
       }
       if (open)
@@ -159,11 +169,13 @@ void Reader::read_inputs() {
       }
       tensor.shape.push_back(open ? 1 : dimension.extent());
     }
+    if (is_given) tensor.shape = shapes.apply(input.name(), where, tensor.shape, problems_);
     const TensorId id{static_cast<int32_t>(function_.tensors.size())};
     function_.tensors.push_back(std::move(tensor));
     function_.inputs.push_back(id);
     values_[input.name()] = {id, Form::Plain, {}};
   }
+  shapes.report_unused(file_.name(), names, problems_);
 }
 
 void Reader::read_node(const Node& node) {
