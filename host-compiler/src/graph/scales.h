@@ -89,11 +89,16 @@ inline double relu_factor(const Tensor& input, const Tensor& output) {
 }
 
 // int8 input: differences of exponents in Q5.26. int16 input: -10 .. 0 spread over 65536 steps.
+inline constexpr double kLeastSoftmaxFactor = 1 + 0x1p-20;
+
 inline double softmax_factor(const Tensor& input, float beta) {
   const double scaled = static_cast<double>(beta) * scale_of(input);
   if (input.type == DataType::Int16)
     return scale_of(input) * static_cast<double>(beta) / (10.0 / 65535.0);
-  return std::min(scaled * (1 << 26), static_cast<double>((INT64_C(1) << 31) - 1));
+  // TFLite's fixed point takes factors above 1. Below, where TFLite Micro gives up, all exponentials are 1 within 4 parts in a
+  // million, and so they are with the least factor there is.
+  return std::clamp(scaled * (1 << 26), kLeastSoftmaxFactor,
+                    static_cast<double>((INT64_C(1) << 31) - 1));
 }
 
 // The input with 7 bits more, on the output's scale and on that of the gate (3 is 32768).

@@ -52,8 +52,7 @@ Shapes infer_softmax(OpCheck& check) {
   if (input.type == Int16) {
     check.factor(factor, kMostExponent32);
   } else {
-    check.require(factor > 1,
-                  "beta times the input's scale is too small for fixed-point arithmetic");
+    check.require(attributes.beta > 0, "beta is not above 0");
   }
   return {input.shape};
 }
@@ -276,7 +275,7 @@ Refusal refuses_softmax(const OpView& view) {
     return "the output's quantisation is not scale 1/256, zero point -128";
   }
   if (view.in(0).shape.back() > kMaxRow) return "rows are longer than 4095 elements";
-  if (!scaling(view)) return "beta times the input's scale is too small";
+  if (!scaling(view)) return "beta is not above 0";
   return std::nullopt;
 }
 

@@ -23,6 +23,11 @@ class ReadyNodes {
       followers_[earlier].push_back(later);
       ++waits_[later];
     };
+    // Programs that another compiler made have tensors at places that follow from the model's order.
+    const bool keeps_order = std::ranges::any_of(function.nodes, [](const graph::Node& node) {
+      return node.kind == graph::OpKind::Compiled;
+    });
+    for (size_t n = 1; keeps_order && n < function.nodes.size(); ++n) follows(n, n - 1);
     for (size_t n = 0; n < function.nodes.size(); ++n)
       for (const graph::TensorId id : function.nodes[n].inputs) {
         const auto written = id.valid() ? writer.find(id.index) : writer.end();

@@ -170,6 +170,18 @@ class ScheduleVerifier {
     if (access == Access::Read && !has_value) fail("is read before any call wrote it");
   }
 
+  // Parts of one buffer may lie beside each other.
+  bool share_bytes(BufferId a, BufferId b) const {
+    const AliasRoot first = alias_root(func_, a), second = alias_root(func_, b);
+    return first.buffer == second.buffer &&
+           first.offset < second.offset + func_.buffer(b).bytes() &&
+           second.offset < first.offset + func_.buffer(a).bytes();
+  }
+
+  bool is_place_of(BufferId a, BufferId b) const {
+    return alias_root(func_, a).offset == alias_root(func_, b).offset;
+  }
+
   // What is written overlaps nothing else, unless the callee is in-place in it or stepwise.
   void verify_distinct(const std::string& where, const Func& callee, const Call& call) {
     if (callee.stepwise) return;
@@ -177,13 +189,13 @@ class ScheduleVerifier {
       for (const InPlace& pair : callee.in_place)
         if (pair.input == static_cast<int32_t>(input) &&
             pair.output == static_cast<int32_t>(output))
-          return true;
+          return is_place_of(call.arguments[input], call.arguments[output]);
       return false;
     };
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       if (callee.parameters[i].access == Access::Read) continue;
       for (size_t j = 0; j < call.arguments.size(); ++j) {
-        const bool same = i != j && root(call.arguments[i]) == root(call.arguments[j]);
+        const bool same = i != j && share_bytes(call.arguments[i], call.arguments[j]);
         if (same && !declared(j, i) && !declared(i, j))
           problems_.add(where,
                         fmt::format("'{}' is written and also passed as argument {}",

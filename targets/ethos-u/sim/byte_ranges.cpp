@@ -28,20 +28,36 @@ std::vector<ByteRange> sorted_runs(const FeatureMap& map, const Box& part) {
 
 }  // namespace
 
+ByteRange range_around(const FeatureMap& map, uint64_t base, int32_t rows, int32_t columns) {
+  int64_t low = 0, high = 0;
+  const auto reach = [&](int64_t steps, int64_t stride) {
+    (stride < 0 ? low : high) += steps * stride;
+  };
+  const int64_t bytes = element_bytes(map.type);
+  reach(rows - 1, map.stride_y);
+  if (!map.brick) {
+    reach(columns - 1, map.stride_x);
+    high += map.depth * bytes;
+  } else {
+    // The channels of the last brick need not reach as far as those of the ones before.
+    const int64_t last = (map.depth - 1) / kBrickDepth, in_last = map.depth - last * kBrickDepth;
+    const auto end_of_brick = [&](int64_t brick, int64_t channels) {
+      return brick * map.stride_c + ((columns - 1) * kBrickDepth + channels) * bytes;
+    };
+    int64_t end = end_of_brick(last, in_last);
+    if (last > 0)
+      end = std::max({end, end_of_brick(0, kBrickDepth), end_of_brick(last - 1, kBrickDepth)});
+    low += std::min<int64_t>(0, last * map.stride_c);
+    high += end;
+  }
+  return {base + static_cast<uint64_t>(low), base + static_cast<uint64_t>(high)};
+}
+
 std::vector<ByteRange> tile_ranges(const FeatureMap& map) {
   std::vector<ByteRange> ranges;
   const auto add = [&](int32_t y0, int32_t y1, int32_t x0, int32_t x1) {
     if (y0 >= y1 || x0 >= x1) return;
-    // Strides are not negative, but the channels of the last brick need not reach as far as those of
-    // the one before.
-    const auto bytes = static_cast<uint64_t>(element_bytes(map.type));
-    uint64_t end = map.address(y1 - 1, x1 - 1, map.depth - 1) + bytes;
-    if (map.brick && map.depth > kBrickDepth) {
-      const int32_t last_full =
-          map.depth / static_cast<int32_t>(kBrickDepth) * static_cast<int32_t>(kBrickDepth) - 1;
-      end = std::max(end, map.address(y1 - 1, x1 - 1, last_full) + bytes);
-    }
-    ranges.push_back({map.address(y0, x0, 0), end});
+    ranges.push_back(range_around(map, map.address(y0, x0, 0), y1 - y0, x1 - x0));
   };
   const int32_t seam = std::min(map.width, map.width0);
   add(0, std::min(map.height, map.height0), 0, seam);

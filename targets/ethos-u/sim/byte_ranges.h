@@ -45,7 +45,7 @@ bool for_each_run(const FeatureMap& map, const Box& box, Visit visit) {
       const auto width = static_cast<uint64_t>(x1 - x0);
       if (!map.brick) {
         const auto depth = static_cast<uint64_t>(box.c1 - box.c0) * bytes;
-        if (map.stride_x == depth || width == 1) {
+        if (map.stride_x == static_cast<int64_t>(depth) || width == 1) {
           if (!run(y, x0, box.c0, width * depth)) return false;
         } else {
           for (int32_t x = x0; x < x1; ++x)
@@ -68,6 +68,8 @@ bool for_each_run(const FeatureMap& map, const Box& box, Visit visit) {
   return true;
 }
 
+// The smallest range around that many rows and columns of a map from `base` on, whatever the signs of its strides.
+ByteRange range_around(const FeatureMap& map, uint64_t base, int32_t rows, int32_t columns);
 // The smallest range around each tile that the map uses; tiles that it does not use are left out.
 std::vector<ByteRange> tile_ranges(const FeatureMap& map);
 

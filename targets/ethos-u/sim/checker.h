@@ -31,6 +31,11 @@ class Checker final : public Observer {
   void set(uint32_t region, uint64_t offset, uint64_t bytes) {
     shadow_.set(region, {offset, offset + bytes});
   }
+  // The same by byte, as written() has it of an earlier stream: not 0 where there is a value.
+  void set_written(uint32_t region, const std::vector<uint8_t>& written) {
+    shadow_.set_written(region, written);
+  }
+  std::vector<uint8_t> written(uint32_t region) const { return shadow_.written(region); }
 
   void command(const DecodedCommand& command) override { last_ = command; }
   void before(const Operation& operation, const Memory& memory) override;

@@ -1,6 +1,7 @@
 #include "intarsia/targets/ethos_u/checker_memory.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "intarsia/targets/ethos_u/blocks.h"
@@ -111,6 +112,17 @@ void ShadowMemory::set(uint32_t region, const ByteRange& range) {
   const uint64_t end = std::min<uint64_t>(range.end, shadow.size());
   if (range.first < end)
     std::memset(shadow.data() + range.first, 1, static_cast<size_t>(end - range.first));
+}
+
+void ShadowMemory::set_written(uint32_t region, const std::vector<uint8_t>& written) {
+  if (region >= kRegions || !written_[region]) return;
+  std::vector<uint8_t>& shadow = *written_[region];
+  for (size_t i = 0; i < std::min(shadow.size(), written.size()); ++i) shadow[i] |= written[i];
+}
+
+std::vector<uint8_t> ShadowMemory::written(uint32_t region) const {
+  return region < kRegions ? written_[region].value_or(std::vector<uint8_t>())
+                           : std::vector<uint8_t>();
 }
 
 std::optional<uint64_t> ShadowMemory::first_unwritten(uint32_t region,
@@ -256,22 +268,20 @@ void check_overwriting(const Operation& op, const Report& report) {
       elements(op.ifm) > ShadowMemory::kMostElements)
     return;
   // The cheap questions first: most maps are dense, and input and output lie apart.
-  const auto bytes = static_cast<uint64_t>(element_bytes(op.ofm.type));
-  const uint64_t step_x = op.ofm.brick ? kBrickDepth * bytes : op.ofm.stride_x;
-  const uint64_t pixel =
-      (op.ofm.brick ? std::min<uint64_t>(kBrickDepth, static_cast<uint64_t>(op.ofm.depth))
-                    : static_cast<uint64_t>(op.ofm.depth)) *
-      bytes;
-  const uint64_t row = static_cast<uint64_t>(op.ofm.width - 1) * step_x + pixel;
-  const uint64_t slice = static_cast<uint64_t>(op.ofm.height - 1) * op.ofm.stride_y + row;
+  const int64_t bytes = element_bytes(op.ofm.type);
+  const int64_t step_x = op.ofm.brick ? kBrickDepth * bytes : std::abs(op.ofm.stride_x);
+  const int64_t step_y = std::abs(op.ofm.stride_y), step_c = std::abs(op.ofm.stride_c);
+  const int64_t pixel =
+      (op.ofm.brick ? std::min<int64_t>(kBrickDepth, op.ofm.depth) : op.ofm.depth) * bytes;
+  const int64_t row = (op.ofm.width - 1) * step_x + pixel;
+  const int64_t slice = (op.ofm.height - 1) * step_y + row;
   const bool has_bricks = op.ofm.brick && op.ofm.depth > kBrickDepth;
-  const uint64_t bricks = static_cast<uint64_t>((op.ofm.depth - 1) / kBrickDepth);
+  const int64_t bricks = (op.ofm.depth - 1) / kBrickDepth;
   const bool one_tile = op.ofm.width <= op.ofm.width0 && op.ofm.height <= op.ofm.height0;
-  const bool rows_apart = op.ofm.height == 1 || op.ofm.stride_y >= row;
+  const bool rows_apart = op.ofm.height == 1 || step_y >= row;
   const bool bricks_apart =
-      !has_bricks || op.ofm.stride_c >= slice ||
-      (op.ofm.stride_c >= row &&
-       (op.ofm.height == 1 || op.ofm.stride_y >= bricks * op.ofm.stride_c + row));
+      !has_bricks || step_c >= slice ||
+      (step_c >= row && (op.ofm.height == 1 || step_y >= bricks * step_c + row));
   const bool dense =
       one_tile && (op.ofm.width == 1 || step_x >= pixel) && rows_apart && bricks_apart;
 

@@ -26,6 +26,9 @@ class ShadowMemory {
   // Until told otherwise everything in a region is taken as written. After this only what is set is.
   void forget(uint32_t region, uint64_t bytes);
   void set(uint32_t region, const ByteRange& range);
+  void set_written(uint32_t region, const std::vector<uint8_t>& written);
+  // Per byte whether it is written; empty where everything is taken as written.
+  std::vector<uint8_t> written(uint32_t region) const;
 
   // Before execution.
   void check_inputs(const Operation& operation, const Memory& memory, const Report& report);

@@ -84,15 +84,12 @@ void check_map(const char* name, const FeatureMap& map, const Report& report) {
     if (uses[tile] && map.base[tile] % unit != 0)
       complain("_BASE" + text(static_cast<int64_t>(tile)) + " " + hex(map.base[tile]) +
                " is no multiple of " + std::to_string(unit));
-  if (map.stride_y % unit != 0)
-    complain("_STRIDE_Y " + std::to_string(map.stride_y) + " is no multiple of " +
-             std::to_string(unit));
-  if (map.brick && map.stride_c % unit != 0)
-    complain("_STRIDE_C " + std::to_string(map.stride_c) + " is no multiple of " +
-             std::to_string(unit));
-  if (!map.brick && map.stride_x % unit != 0)
-    complain("_STRIDE_X " + std::to_string(map.stride_x) + " is no multiple of " +
-             std::to_string(unit));
+  if (map.stride_y % static_cast<int64_t>(unit) != 0)
+    complain("_STRIDE_Y " + text(map.stride_y) + " is no multiple of " + std::to_string(unit));
+  if (map.brick && map.stride_c % static_cast<int64_t>(unit) != 0)
+    complain("_STRIDE_C " + text(map.stride_c) + " is no multiple of " + std::to_string(unit));
+  if (!map.brick && map.stride_x % static_cast<int64_t>(unit) != 0)
+    complain("_STRIDE_X " + text(map.stride_x) + " is no multiple of " + std::to_string(unit));
 }
 
 void check_stream(const char* name, const Range& range, const Report& report) {

@@ -32,6 +32,11 @@ const Lookup& lookup() {
   return table;
 }
 
+bool is_stride(const CommandRow& row) {
+  return row.form == Form::Address &&
+         std::string_view(row.name).find("_STRIDE_") != std::string_view::npos;
+}
+
 uint32_t word_at(std::span<const uint8_t> stream, size_t at) {
   return stream[at] | stream[at + 1] << 8 | stream[at + 2] << 16 |
          static_cast<uint32_t>(stream[at + 3]) << 24;
@@ -66,15 +71,17 @@ std::optional<Fault> decode(std::span<const uint8_t> stream, uint32_t offset, Pr
   decoded.offset = offset;
   decoded.parameter = static_cast<uint16_t>(word >> 16);
   uint32_t named = lookup().parameter_mask[index];
-  if (row.form == Form::Address && product == Product::U55) named = 0;  // addresses of 32 bits
-  if ((decoded.parameter & ~named) != 0)
-    return fault(row.name,
-                 "the parameter " + hex(decoded.parameter) + " sets bits without a meaning");
   if (row.form != Form::OneWord) {
     if (stream.size() - offset < 8) return fault(row.name, "the stream ends before the payload");
     decoded.words = 2;
     decoded.payload = word_at(stream, offset + 4);
   }
+  // Addresses of 32 bits; a negative stride may come with its sign in all forty.
+  if (row.form == Form::Address && product == Product::U55)
+    named = is_stride(row) && decoded.payload >> 31 != 0 && decoded.parameter == 0xFF ? 0xFF : 0;
+  if ((decoded.parameter & ~named) != 0)
+    return fault(row.name,
+                 "the parameter " + hex(decoded.parameter) + " sets bits without a meaning");
   return std::nullopt;
 }
 

@@ -29,6 +29,8 @@ std::optional<Fault> decode(std::span<const uint8_t> stream, uint32_t offset, Pr
 
 class CommandState {
  public:
+  explicit CommandState(Product product) : product_(product) {}
+
   void apply(const DecodedCommand& command);
 
   bool known(Command command) const { return values_[index(command)].known; }
@@ -36,6 +38,12 @@ class CommandState {
   uint64_t address(Command command) const {
     const Value& value = values_[index(command)];
     return uint64_t{value.parameter & 0xFFu} << 32 | value.payload;
+  }
+  // Forty bits in two's complement. An Ethos-U55 adds up addresses of 32 bits, so that bit 31 is its sign.
+  int64_t stride(Command command) const {
+    const Value& value = values_[index(command)];
+    if (product_ == Product::U55) return static_cast<int32_t>(value.payload);
+    return static_cast<int64_t>(address(command) << 24) >> 24;
   }
   uint32_t payload(Command command) const { return values_[index(command)].payload; }
 
@@ -47,6 +55,7 @@ class CommandState {
   };
   static size_t index(Command command) { return static_cast<size_t>(command); }
 
+  Product product_;
   std::array<Value, kCommandCount> values_;
 };
 

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "intarsia/targets/ethos_u/byte_ranges.h"
+
 namespace intarsia::simulators::ethos_u {
 namespace {
 
@@ -14,20 +16,6 @@ uint64_t u64(int64_t value) {
   return static_cast<uint64_t>(value);
 }
 
-uint64_t end_of(const FeatureMap& map, const TilePart& part) {
-  const uint64_t bytes = u64(element_bytes(map.type));
-  const uint64_t last_row = part.base + u64(part.rows - 1) * map.stride_y;
-  if (!map.brick) return last_row + u64(part.columns - 1) * map.stride_x + u64(map.depth) * bytes;
-  const uint64_t bricks = u64((map.depth + kBrickDepth - 1) / kBrickDepth);
-  const uint64_t in_last = u64(map.depth) - (bricks - 1) * kBrickDepth;
-  const uint64_t last_column = u64(part.columns - 1) * kBrickDepth;
-  const uint64_t end = last_row + (bricks - 1) * map.stride_c + (last_column + in_last) * bytes;
-  // Where bricks lie closer together than their size, the full one before the last ends later.
-  return bricks == 1 ? end
-                     : std::max(end, last_row + (bricks - 2) * map.stride_c +
-                                         (last_column + kBrickDepth) * bytes);
-}
-
 // Calls visit(memory of the run, index in the dense array, elements) for all runs of channels that
 // are contiguous in both.
 template <typename Byte, typename Visit>
@@ -36,21 +24,23 @@ void for_each_run(const FeatureMap& map, Byte* region, const Visit& visit) {
   const auto depth = static_cast<size_t>(map.depth);
   for (const TilePart& part : tile_parts(map))
     for (int32_t row = 0; row < part.rows; ++row) {
-      Byte* line = region + part.base + u64(row) * map.stride_y;
+      const uint64_t line = part.base + static_cast<uint64_t>(row * map.stride_y);
       const size_t dense = (static_cast<size_t>(part.y + row) * static_cast<size_t>(map.width) +
                             static_cast<size_t>(part.x)) *
                            depth;
       if (!map.brick) {
-        if (map.stride_x == depth * bytes) {
-          visit(line, dense, static_cast<size_t>(part.columns) * depth);
+        if (map.stride_x == static_cast<int64_t>(depth * bytes)) {
+          visit(region + line, dense, static_cast<size_t>(part.columns) * depth);
           continue;
         }
         for (int32_t x = 0; x < part.columns; ++x)
-          visit(line + u64(x) * map.stride_x, dense + static_cast<size_t>(x) * depth, depth);
+          visit(region + line + static_cast<uint64_t>(x * map.stride_x),
+                dense + static_cast<size_t>(x) * depth, depth);
         continue;
       }
       for (size_t c = 0; c < depth; c += kBrickDepth) {
-        Byte* bricks = line + c / kBrickDepth * map.stride_c;
+        const auto brick = static_cast<int64_t>(c / kBrickDepth);
+        Byte* bricks = region + line + static_cast<uint64_t>(brick * map.stride_c);
         const size_t count = std::min<size_t>(kBrickDepth, depth - c);
         for (int32_t x = 0; x < part.columns; ++x)
           visit(bricks + u64(x) * kBrickDepth * bytes, dense + static_cast<size_t>(x) * depth + c,
@@ -100,7 +90,9 @@ std::vector<TilePart> tile_parts(const FeatureMap& map) {
                     .rows = rows,
                     .columns = columns,
                     .base = map.base[static_cast<size_t>(2 * half + side)]};
-      part.end = end_of(map, part);
+      const ByteRange range = range_around(map, part.base, rows, columns);
+      part.first = range.first;
+      part.end = range.end;
       parts.push_back(part);
     }
   }
@@ -117,14 +109,14 @@ std::optional<Fault> check_map(const FeatureMap& map, const char* name, const Me
   if (element_count(map) > kMaxElements)
     return fault(Cause::Operand, "of " + extent + " elements is larger than a simulation holds");
   for (const TilePart& part : tile_parts(map)) {
-    const uint64_t bytes = part.end - part.base;
-    const bool there = for_writing ? memory.write(map.region, part.base, bytes) != nullptr
-                                   : memory.read(map.region, part.base, bytes) != nullptr;
+    const uint64_t bytes = part.end - part.first;
+    const bool there = for_writing ? memory.write(map.region, part.first, bytes) != nullptr
+                                   : memory.read(map.region, part.first, bytes) != nullptr;
     if (there) continue;
     const uint64_t size = map.region < kRegions ? memory.regions[map.region].bytes : 0;
-    const bool read_only = memory.read(map.region, part.base, bytes) != nullptr;
+    const bool read_only = memory.read(map.region, part.first, bytes) != nullptr;
     return fault(Cause::Bus,
-                 "of " + extent + " elements covers bytes " + std::to_string(part.base) + " to " +
+                 "of " + extent + " elements covers bytes " + std::to_string(part.first) + " to " +
                      std::to_string(part.end) + " of region " + std::to_string(map.region) +
                      (read_only ? ", which is read-only" : ", which has " + std::to_string(size)));
   }

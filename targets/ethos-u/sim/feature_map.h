@@ -20,7 +20,7 @@ struct TilePart {
   int32_t y = 0, x = 0;  // of the feature map
   int32_t rows = 0, columns = 0;
   uint64_t base = 0;
-  uint64_t end = 0;  // one past its last byte
+  uint64_t first = 0, end = 0;  // its lowest byte, and one past its highest
 };
 
 // The one to four parts of which the map consists.

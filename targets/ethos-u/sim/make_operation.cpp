@@ -24,6 +24,10 @@ class Reader {
     require(command);
     return state_.address(command);
   }
+  int64_t stride(Command command) {
+    require(command);
+    return state_.stride(command);
+  }
   uint64_t address_or_zero(Command command) const { return state_.address(command); }
   Scale scale(Command command, const FieldRow* shift) {
     require(command);
@@ -119,12 +123,12 @@ void read_map(Reader& read, const MapCommands& commands, FeatureMap& map) {
   map.brick = format == value::activation_format_NHCWB16;
   if (format > value::activation_format_NHCWB16)
     read.fail("an activation_format without a meaning");
-  map.stride_y = read.address(commands.stride_y);
+  map.stride_y = read.stride(commands.stride_y);
   // The other one follows from the format.
   if (map.brick)
-    map.stride_c = read.address(commands.stride_c);
+    map.stride_c = read.stride(commands.stride_c);
   else
-    map.stride_x = read.address(commands.stride_x);
+    map.stride_x = read.stride(commands.stride_x);
 }
 
 void read_kernel(Reader& read, Operation& op) {

@@ -42,8 +42,8 @@ struct FeatureMap {
   int32_t height0 = 0, height1 = 0;   // rows of the upper left and of the upper right tile
   int32_t width0 = 0;                 // columns of the left tiles
   int32_t width = 0, height = 0, depth = 0;
-  uint64_t stride_x = 0, stride_y = 0, stride_c = 0;
-  bool brick = false;  // NHCWB16; else NHWC
+  int64_t stride_x = 0, stride_y = 0, stride_c = 0;  // negative: towards lower addresses
+  bool brick = false;                                // NHCWB16; else NHWC
   ElementType type = ElementType::S8;
   int32_t zero_point = 0;
 
@@ -57,10 +57,10 @@ struct FeatureMap {
     const int32_t in_y = tile < 2 ? y : y - (tile == 3 ? height1 : height0);
     const int32_t in_x = tile % 2 == 0 ? x : x - width0;
     const auto bytes = static_cast<uint64_t>(element_bytes(type));
-    const uint64_t row = base[static_cast<size_t>(tile)] + static_cast<uint64_t>(in_y) * stride_y;
+    const uint64_t row = base[static_cast<size_t>(tile)] + static_cast<uint64_t>(in_y * stride_y);
     if (!brick)
-      return row + static_cast<uint64_t>(in_x) * stride_x + static_cast<uint64_t>(c) * bytes;
-    return row + static_cast<uint64_t>(c / kBrickDepth) * stride_c +
+      return row + static_cast<uint64_t>(in_x * stride_x) + static_cast<uint64_t>(c) * bytes;
+    return row + static_cast<uint64_t>(c / kBrickDepth * stride_c) +
            (static_cast<uint64_t>(in_x) * kBrickDepth + static_cast<uint64_t>(c % kBrickDepth)) *
                bytes;
   }

@@ -37,8 +37,7 @@ Runs reads_of(const FeatureMap& map, int64_t rows, int64_t columns, int64_t chan
   if (map.brick)  // whole bricks, each a row of 16 channels
     return {rows * ceil_div(channels, kBrickDepth), columns * kBrickDepth * bytes};
   const int64_t pixel = channels * bytes;
-  const bool follows =
-      channels == map.depth && (static_cast<int64_t>(map.stride_x) == pixel || map.width == 1);
+  const bool follows = channels == map.depth && (map.stride_x == pixel || map.width == 1);
   return follows ? Runs{rows, columns * pixel} : Runs{rows * columns, pixel};
 }
 
@@ -53,8 +52,7 @@ Runs writes_of(const FeatureMap& map, const Box& box, int32_t cores) {
     return {rows * ceil_div(bricks, together), together * columns * kBrickDepth * bytes};
   }
   const int64_t pixel = channels * bytes;
-  if (channels <= kBrickDepth && channels == map.depth &&
-      (static_cast<int64_t>(map.stride_x) == pixel || map.width == 1))
+  if (channels <= kBrickDepth && channels == map.depth && (map.stride_x == pixel || map.width == 1))
     return {rows, columns * pixel};
   const int64_t piece =
       std::min({pixel, int64_t{kBrickDepth} * cores, int64_t{kPublished.most_written}});

@@ -9,7 +9,11 @@ class Runner {
  public:
   Runner(const Configuration& configuration, Memory& memory, Observer* observer,
          const RunOptions& options)
-      : configuration_(configuration), memory_(memory), observer_(observer), options_(options) {}
+      : configuration_(configuration),
+        memory_(memory),
+        observer_(observer),
+        options_(options),
+        state_(configuration.product) {}
 
   Outcome run(std::span<const uint8_t> stream) {
     while (!outcome_.stopped && !outcome_.fault) {

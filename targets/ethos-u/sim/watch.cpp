@@ -25,6 +25,9 @@ Recorder::Recorder(Recording recording) : recording_(std::move(recording)) {
       region.is_constant = static_cast<bool>(fields >> name) && name == "const";
     } else if (what == "holds" && fields >> index >> offset >> bytes) {
       memories_[key][index].holds.emplace_back(offset, bytes);
+    } else if ((what == "leaves" || what == "finds") && fields >> index) {
+      KnownRegion& region = memories_[key][index];
+      (what == "leaves" ? region.is_left : region.is_found) = true;
     } else if (std::isdigit(static_cast<unsigned char>(what[0])) &&
                std::getline(fields >> std::ws, name)) {
       marks_[key].emplace_back(static_cast<uint32_t>(std::stoul(what)), name);
@@ -36,6 +39,17 @@ const Recorder::KnownMemory* Recorder::memory_of(std::span<const uint8_t> stream
   if (memories_.empty()) return nullptr;
   const auto found = memories_.find(isa::ethos_u::stream_key(stream));
   return found == memories_.end() ? nullptr : &found->second;
+}
+
+void Recorder::leave(const uint8_t* region, std::vector<uint8_t> written) {
+  const std::lock_guard lock(guard_);
+  left_[region] = std::move(written);
+}
+
+std::vector<uint8_t> Recorder::left_in(const uint8_t* region) {
+  const std::lock_guard lock(guard_);
+  const auto found = left_.find(region);
+  return found == left_.end() ? std::vector<uint8_t>() : found->second;
 }
 
 NodeOf Recorder::nodes_of(std::span<const uint8_t> stream) const {
@@ -100,12 +114,16 @@ void Watch::limit(Memory& memory) {
     }
     memory.regions[i].bytes = std::min(memory.regions[i].bytes, region->second.bytes);
     memory.regions[i].writable &= !region->second.is_constant;
+    const uint8_t* data = memory.regions[i].data;
+    if (region->second.is_found) checker_.set_written(i, recorder_.left_in(data));
+    if (region->second.is_left) left_[i] = data;
   }
 }
 
 std::optional<Fault> Watch::finish(const Outcome& outcome) {
   checker_.finish(outcome);
   timeline_.finish();
+  for (const auto& [index, data] : left_) recorder_.leave(data, checker_.written(index));
   recorder_.add(device_, configuration_.tag, stream_, timeline_);
   const FindingList& findings = checker_.findings();
   for (const Finding& finding : findings.all())

@@ -46,9 +46,13 @@ class Recorder {
     uint64_t bytes = 0;
     bool is_constant = false;
     std::vector<std::pair<uint64_t, uint64_t>> holds;  // offsets and lengths
+    bool is_left = false, is_found = false;            // by streams of the model, one after another
   };
   using KnownMemory = std::map<uint32_t, KnownRegion>;
   const KnownMemory* memory_of(std::span<const uint8_t> stream) const;
+  // Which bytes of the memory at `region` streams have written that leave it to later ones.
+  void leave(const uint8_t* region, std::vector<uint8_t> written);
+  std::vector<uint8_t> left_in(const uint8_t* region);
 
  private:
   struct Profile {
@@ -64,6 +68,7 @@ class Recorder {
   // By key of the stream: offsets of the first commands, in order, and names.
   std::map<uint64_t, std::vector<std::pair<uint32_t, std::string>>> marks_;
   std::map<uint64_t, KnownMemory> memories_;
+  std::map<const uint8_t*, std::vector<uint8_t>> left_;
   int devices_ = 0;
 };
 
@@ -113,6 +118,7 @@ class Watch final : public CycleModel {
   Timeline timeline_;
   Recorder& recorder_;
   int device_;
+  std::map<uint32_t, const uint8_t*> left_;  // regions for later streams, and where they are
 };
 
 }  // namespace intarsia::simulators::ethos_u

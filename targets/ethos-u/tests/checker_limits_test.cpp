@@ -158,8 +158,9 @@ TEST(CheckerLimits, TypesOfOperationsWithAKernel) {
   EXPECT_EQ(typed(pool(PoolingMode::Max, 2, 2), S8, S16),
             "operand-types: MaxPool of S8 makes S8, not S16\n");
   EXPECT_EQ(typed(pool(PoolingMode::Average, 2, 2), S8, S16), "");
-  EXPECT_EQ(typed(pool(PoolingMode::Average, 2, 2), S8, S32),
-            "operand-types: AveragePool makes no OFM of S32\n");
+  EXPECT_EQ(typed(pool(PoolingMode::Average, 1, 1), S8, S32), "");
+  EXPECT_EQ(typed(pool(PoolingMode::Average, 2, 2), S8, U16),
+            "operand-types: AveragePool makes no OFM of U16\n");
   EXPECT_EQ(typed(pool(PoolingMode::ReduceSum, 1, 1), S32, S32), "");
   EXPECT_EQ(typed(pool(PoolingMode::ReduceSum, 1, 1), U16, S32),
             "operand-types: ReduceSum takes no IFM of U16\n");

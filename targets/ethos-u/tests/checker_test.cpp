@@ -119,6 +119,55 @@ TEST(Checker, Regions) {
                "OP_DMA_START", 1, "of SHRAM, which has 24576 bytes");
 }
 
+// Rows may follow one another towards lower addresses, as those of a reflected border do.
+TEST(Checker, RowsUpwards) {
+  const EditableStream good = good_stream();
+  const auto upwards = [&](uint64_t base, int32_t stride) {
+    return good.with("SET_OFM_BASE0", 2, base)
+        .with("SET_OFM_STRIDE_Y", 2, static_cast<uint32_t>(stride));
+  };
+  EXPECT_TRUE(check(upwards(kThird + 3 * 64, -64)).all().empty());
+  EXPECT_TRUE(check(upwards(3 * 64, -64)).all().empty());
+  // A row less, and the last one lies in front of the region.
+  EXPECT_EQ(check(upwards(2 * 64, -64)).all().at(0).kind, FindingKind::OutsideRegion);
+  EXPECT_EQ(check(upwards(0x2000 - 48, -64)).all().at(0).kind, FindingKind::OutsideRegion);
+  expect_one(upwards(kThird + 3 * 64, -48), FindingKind::OutputOverOutput, "OP_ELEMENTWISE", 0,
+             "its strides are too small");
+  // Into rows of the IFM that later blocks read.
+  const EditableStream over = upwards(kSecond + 3 * 64, -64).with("SET_OFM_BLK_HEIGHT_M1", 2, 1);
+  expect_one(over, FindingKind::OutputOverInput, "OP_ELEMENTWISE", 0,
+             "which is the IFM of block 1");
+  // What it writes is where it writes it.
+  const EditableStream flipped = good.with("SET_OFM_BASE0", 1, kSecond + 3 * 64)
+                                     .with("SET_OFM_STRIDE_Y", 1, static_cast<uint32_t>(-64));
+  EXPECT_TRUE(check(flipped).all().empty());
+  expect_one(flipped.with("SET_IFM_BASE0", 2, kSecond + 64), FindingKind::UninitialisedRead,
+             "OP_ELEMENTWISE", 0, "the IFM includes byte 0x900");
+}
+
+// Forty bits in two's complement; an Ethos-U55 has addresses of 32, and nothing above them but a stride's sign.
+TEST(Checker, StridesHaveASign) {
+  const auto stride = [](uint64_t value, Product product) -> std::optional<int64_t> {
+    const std::vector<uint8_t> bytes = EditableStream().put_wide("SET_OFM_STRIDE_Y", value).bytes();
+    DecodedCommand command;
+    if (decode(bytes, 0, product, command)) return std::nullopt;
+    CommandState state(product);
+    state.apply(command);
+    return state.stride(Command::SET_OFM_STRIDE_Y);
+  };
+  for (const Product product : {Product::U55, Product::U65}) {
+    EXPECT_EQ(stride(0xFFFFFFFFC0, product), -64);
+    EXPECT_EQ(stride(64, product), 64);
+  }
+  EXPECT_EQ(stride(0xFFFFFFC0, Product::U55), -64);
+  EXPECT_EQ(stride(0xFFFFFFC0, Product::U65), 0xFFFFFFC0);
+  EXPECT_EQ(stride(0xFF00000040, Product::U55), std::nullopt);
+  EXPECT_EQ(stride(0x7FFFFFFFC0, Product::U55), std::nullopt);
+  DecodedCommand base;
+  EXPECT_TRUE(decode(EditableStream().put_wide("SET_OFM_BASE0", 0xFFFFFFFFC0).bytes(), 0,
+                     Product::U55, base));
+}
+
 TEST(Checker, OutputOverInput) {
   const EditableStream good = good_stream();
   // In place, element by element, is legal; shifted by a pixel it is not when there are two blocks.

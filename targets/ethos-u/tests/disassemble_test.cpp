@@ -45,6 +45,7 @@ TEST(Disassemble, APlainStreamFieldByField) {
                                     0xFF800109,  // zero point -128
                                     0x00024025, 0x00004000,  // OPA_SCALE
                                     0x00124000, 0x89ABCDEF,  // IFM_BASE0, 40 bits
+                                    0x00FF4015, 0xFFFFFFC0,  // OFM_STRIDE_Y, below zero
                                     0x00870180,              // scalar, broadcast everywhere
                                     0x00020005,              // reduce sum
                                     0x00010012, kStop});
@@ -56,6 +57,7 @@ TEST(Disassemble, APlainStreamFieldByField) {
   EXPECT_THAT(text, HasSubstr("zero_point=-128\n"));
   EXPECT_THAT(text, HasSubstr("000010: 00024025 00004000  SET_OPA_SCALE          16384 shift=2\n"));
   EXPECT_THAT(text, HasSubstr("000018: 00124000 89abcdef  SET_IFM_BASE0          0x1289abcdef\n"));
+  EXPECT_THAT(text, HasSubstr("SET_OFM_STRIDE_Y       -64\n"));
   EXPECT_THAT(text, HasSubstr("broadcast_h broadcast_w broadcast_c ORDER_B broadcast_constant\n"));
   EXPECT_THAT(text, HasSubstr("OP_POOL                REDUCE_SUM ; reduce_sum pool "));
   EXPECT_THAT(text, HasSubstr("OP_KERNEL_WAIT         n=1\n"));

@@ -260,7 +260,7 @@ TEST(Tiles, AreOneFeatureMap) {
       map.height0 = height0;
       map.height1 = height1;
       map.width0 = width0;
-      for (uint64_t& base : map.base) base = bench.take(7 * map.stride_y);
+      for (uint64_t& base : map.base) base = bench.take(static_cast<uint64_t>(7 * map.stride_y));
     };
     split(op.ifm, 4, 6, 5);
     split(op.ofm, 2, 7, 8);
@@ -270,6 +270,37 @@ TEST(Tiles, AreOneFeatureMap) {
     op.ifm.base[2] = (1 << 20) - 10;
     EXPECT_NE(bench.run(op), "") << "one tile lies outside of the region";
   }
+}
+
+// Rows, pixels or bricks may follow one another towards lower addresses.
+TEST(Strides, MayBeNegative) {
+  for (const bool brick : {false, true})
+    for (const bool of_ifm : {false, true}) {
+      Bench bench;
+      sim::Operation op = pass_through(bench, Type::S16, Type::S16, 9);
+      op.ifm = bench.place(7, 9, 40, Type::S16, brick, 0);
+      op.ofm = bench.place(7, 9, 40, Type::S16, brick, 0);
+      sim::FeatureMap& map = of_ifm ? op.ifm : op.ofm;
+      const sim::FeatureMap upright = map;
+      const auto reverse = [&](int64_t& stride, int32_t steps) {
+        map.base[0] += static_cast<uint64_t>(steps * stride);
+        stride = -stride;
+      };
+      reverse(map.stride_y, 6);
+      if (brick)
+        reverse(map.stride_c, 2);
+      else
+        reverse(map.stride_x, 8);
+      const Numbers ifm = bench.fill(op.ifm);
+      ASSERT_EQ(bench.run(op), "");
+      EXPECT_EQ(bench.get(op.ofm).values, ifm.values);
+      // The first row in memory is the last of the map.
+      const Numbers found = bench.get(upright), values = bench.get(op.ofm);
+      for (int32_t c = 0; c < 8; ++c)
+        EXPECT_EQ(found.at(0, 0, c), brick ? values.at(6, 0, 32 + c) : values.at(6, 8, c));
+      map.base[0] = 0;
+      EXPECT_NE(bench.run(op), "") << "the last row lies in front of the region";
+    }
 }
 
 }  // namespace

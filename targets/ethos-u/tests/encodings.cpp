@@ -36,9 +36,8 @@ void add_map(const std::string& which, const FeatureMap& map, std::set<std::stri
   if (rows && map.height > map.height0) forms.insert(which + "TilesBelowEachOther");
   forms.insert(which + (map.brick ? "Bricks" : "Nhwc"));
   if (map.brick) return;
-  const auto pixel =
-      static_cast<uint64_t>(map.depth) * static_cast<uint64_t>(element_bytes(map.type));
-  const uint64_t row = static_cast<uint64_t>(map.width - 1) * map.stride_x + pixel;
+  const int64_t pixel = int64_t{map.depth} * element_bytes(map.type);
+  const int64_t row = (map.width - 1) * map.stride_x + pixel;
   if (rows && columns && map.stride_x > map.stride_y) {
     forms.insert(which + "ExchangedAxes");
     return;

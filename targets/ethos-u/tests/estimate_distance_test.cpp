@@ -117,7 +117,7 @@ class Estimate final : public sim::Observer {
   }
   timing::OperationTiming describe(const sim::Operation& op) const {
     const auto map = [&](const sim::FeatureMap& from) {
-      const auto pixel = static_cast<uint64_t>(from.depth * sim::element_bytes(from.type));
+      const int64_t pixel = from.depth * sim::element_bytes(from.type);
       return timing::MapTiming{{from.height, from.width, from.depth},
                                8 * sim::element_bytes(from.type),
                                from.brick,

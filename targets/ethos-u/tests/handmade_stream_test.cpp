@@ -15,16 +15,6 @@ namespace {
 constexpr int32_t kState = 0, kInput = 16, kOutput = 32, kArena = 48;  // bytes of the arena
 constexpr int64_t kStateZero = 7;
 
-// Of an ethos-u55-128.
-std::vector<uint8_t> payload_of(const StreamWriter& stream) {
-  StreamWriter words;
-  words.word(0x31504F43).word(0x00100001).word(0x1807).word(0x10060000).word(5).word(5).word(5);
-  words.word(static_cast<uint32_t>(stream.bytes().size() / 4) << 16 | 2);
-  std::vector<uint8_t> bytes = words.bytes();
-  bytes.insert(bytes.end(), stream.bytes().begin(), stream.bytes().end());
-  return bytes;
-}
-
 void set_map(StreamWriter& stream, const std::string& map, int32_t base) {
   for (const char* tile : {"0", "1", "2", "3"})
     stream.address("SET_" + map + "_BASE" + tile, *tile == '0' ? static_cast<uint64_t>(base) : 0);
@@ -60,7 +50,7 @@ std::vector<uint8_t> accumulate() {
       .set("OP_DMA_START", 0)
       .set("OP_DMA_WAIT", 0)
       .set("OP_STOP", 0xFFFF);
-  return payload_of(stream);
+  return payload_of_u55_128(stream);
 }
 
 TensorSpec tensor(const std::string& name, float scale, int64_t zero_point) {

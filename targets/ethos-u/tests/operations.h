@@ -51,7 +51,7 @@ class Bench {
   // A map of its own memory, in one piece.
   sim::FeatureMap place(int32_t height, int32_t width, int32_t depth, sim::ElementType type,
                         bool brick, int32_t zero_point) {
-    const auto element = static_cast<uint64_t>(sim::element_bytes(type));
+    const int64_t element = sim::element_bytes(type);
     sim::FeatureMap map;
     map.height = map.height0 = map.height1 = height;
     map.width = map.width0 = width;
@@ -59,7 +59,7 @@ class Bench {
     map.type = type;
     map.brick = brick;
     map.zero_point = zero_point;
-    const auto w = static_cast<uint64_t>(width), d = static_cast<uint64_t>(depth);
+    const int64_t w = width, d = depth;
     if (brick) {
       map.stride_c = 16 * w * element;
       map.stride_y = map.stride_c * ((d + 15) / 16);
@@ -67,7 +67,7 @@ class Bench {
       map.stride_x = d * element;
       map.stride_y = map.stride_x * w;
     }
-    map.base.fill(take(static_cast<uint64_t>(height) * map.stride_y));
+    map.base.fill(take(static_cast<uint64_t>(height * map.stride_y)));
     return map;
   }
 

@@ -87,7 +87,7 @@ class RandomStream {
     map.region = static_cast<uint32_t>(below(3));
     map.height = height, map.width = width, map.depth = depth;
     map.brick = below(2) == 0;
-    map.stride_x = static_cast<uint64_t>(depth);
+    map.stride_x = depth;
     return map;
   }
   sim::Operation operation(const sim::Configuration& configuration) {

@@ -68,4 +68,14 @@ class StreamWriter {
   std::vector<uint8_t> bytes_;
 };
 
+// The stream as Arm's driver takes it, for an ethos-u55-128.
+inline std::vector<uint8_t> payload_of_u55_128(const StreamWriter& stream) {
+  StreamWriter words;
+  words.word(0x31504F43).word(0x00100001).word(0x1807).word(0x10060000).word(5).word(5).word(5);
+  words.word(static_cast<uint32_t>(stream.bytes().size() / 4) << 16 | 2);
+  std::vector<uint8_t> bytes = words.bytes();
+  bytes.insert(bytes.end(), stream.bytes().begin(), stream.bytes().end());
+  return bytes;
+}
+
 }  // namespace intarsia::test::ethos_u

@@ -75,6 +75,7 @@ class WatchTest : public testing::Test {
     device.write(reg::QSIZE, static_cast<uint32_t>(stream.size()));
     write_pair(reg::BASEP0_LO, constants_);
     write_pair(reg::BASEP1_LO, arena_);
+    write_pair(reg::BASEP2_LO, more_);
     device.write(reg::CMD, bits::CMD_transition_to_running_state);
   }
   std::string trace_, profile_;
@@ -83,6 +84,7 @@ class WatchTest : public testing::Test {
   std::deque<std::vector<uint8_t>> rooms_;
   alignas(16) uint8_t constants_[2048] = {};
   alignas(16) uint8_t arena_[2048] = {};
+  alignas(16) uint8_t more_[2048] = {};
 };
 
 TEST_F(WatchTest, TraceHasARowForEachPartyInMicroseconds) {
@@ -158,6 +160,33 @@ TEST_F(WatchTest, RegionsEndWhereTheMarksSay) {
   EXPECT_THAT(run_with("region 0 1024", "region 1 1024"),
               HasSubstr("the stream checker found a mistake"));
   EXPECT_EQ(run_with("region 0 1024", "holds 0 0 1024\n" + key_of(stream) + " region 1 1024"), "");
+}
+
+// What one stream leaves in a region the next one finds, and what nobody wrote stays unknown.
+TEST_F(WatchTest, StreamsGoOnInWhatOthersLeft) {
+  const EditableStream first = transfers(1024);  // from region 0 to region 1
+  EditableStream second;
+  second.put("SET_DMA0_SRC_REGION", 1).put_wide("SET_DMA0_SRC", 512).put("SET_DMA0_DST_REGION", 2);
+  second.put_wide("SET_DMA0_DST", 0).put_wide("SET_DMA0_LEN", 512).put("OP_DMA_START");
+  second.put("OP_STOP", 0xFFFF);
+  const auto run_both = [&](const std::string& left, const std::string& found,
+                            const EditableStream& last) {
+    std::string marks;
+    for (const EditableStream* stream : {&first, &last})
+      for (const char* region : {"0 2048 const", "1 2048", "2 2048"})
+        marks += key_of(*stream) + " region " + region + "\n";
+    if (!left.empty()) marks += key_of(first) + left + "\n";
+    if (!found.empty()) marks += key_of(last) + found + "\n";
+    faults_.clear();
+    run_all({first, last}, marks);
+    return faults_;
+  };
+  const auto unwritten = HasSubstr("the stream checker found a mistake: uninitialised-read");
+  EXPECT_EQ(run_both(" leaves 1", " finds 1", second), "");
+  EXPECT_THAT(run_both("", "", second), unwritten);
+  EXPECT_THAT(run_both(" leaves 1", "", second), unwritten);
+  EXPECT_THAT(run_both("", " finds 1", second), unwritten);
+  EXPECT_THAT(run_both(" leaves 1", " finds 1", second.with("SET_DMA0_SRC", 0, 1024)), unwritten);
 }
 
 TEST_F(WatchTest, AFindingMakesTheRunFail) {

@@ -74,7 +74,9 @@ TEST(SoftmaxScaling, CoversTheRangeOfTheExponential) {
   const double step = 0.1, reach = 32.0;
   EXPECT_GE(step * scaling->diff_min, -reach);
   EXPECT_LT(step * (scaling->diff_min * 2 - 1), -reach);
-  EXPECT_FALSE(softmax_scaling(1e-9, 1.0));
+  EXPECT_FALSE(softmax_scaling(0.1, 0.0));
+  // The least factor there is, for inputs so fine that all exponentials are 1.
+  EXPECT_EQ(softmax_scaling(1e-9, 1.0)->multiplier.shift, 1);
 }
 
 TEST(MeanMultiplier, DividesByTheCount) {

@@ -340,6 +340,18 @@ TEST(Regions, ReadAVariableBeforeItIsWrittenAgain) {
   EXPECT_EQ(regions[1].device, 1);
 }
 
+// Programs of other compilers have tensors at places that follow from the model's order.
+TEST(Regions, KeepTheOrderAroundCompiledPrograms) {
+  GraphMaker maker;
+  const graph::TensorId in = maker.input();
+  maker.relu(in), maker.relu(in), maker.relu(in);
+  EXPECT_EQ(partitioning::make_regions(maker.function(), {0, 1, 0}).size(), 2u);
+  maker.function().nodes[1].kind = graph::OpKind::Compiled;
+  const auto regions = partitioning::make_regions(maker.function(), {0, 1, 0});
+  ASSERT_EQ(regions.size(), 3u);
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(regions[static_cast<size_t>(n)].nodes[0].index, n);
+}
+
 TEST(DecisionOrder, TakesWhereBranchesMeetBeforeTheBranches) {
   const TargetRegistry registry = testing_kinds::make_registry(/*with_concat=*/true);
   const Problem problem(registry, fan_out(4, Join::Concat), "cpu");

@@ -222,6 +222,23 @@ TEST(Verify, Schedules) {
   EXPECT_THAT(schedule("call @main(%x, %y)"), HasSubstr("calls 'main' in a cycle"));
 }
 
+// Parts of one buffer, as tensors in an arena are: a call may read one and write another.
+TEST(Verify, PartsOfOneBuffer) {
+  const auto parts = [](const std::string& body) {
+    return verdict(
+        "func @f(%a: i8[4] read, %b: i8[4] write) {}\n"
+        "func @main(%x: i8[4] read, %y: i8[4] write) {\n"
+        "local %arena: i8[12]\nlocal %first: i8[4] alias=%arena\n"
+        "local %second: i8[4] alias=%arena at=4\nlocal %between: i8[4] alias=%arena at=2\n" +
+        body + "call @f(%second, %y)}\n");
+  };
+  EXPECT_EQ(parts("call @f(%x, %first) call @f(%first, %second)"), "");
+  EXPECT_THAT(parts("call @f(%x, %first) call @f(%first, %between)"),
+              HasSubstr("'between' is written and also passed as argument 0"));
+  EXPECT_THAT(parts("call @f(%x, %second) call @f(%between, %second)"),
+              HasSubstr("'second' is written and also passed as argument 0"));
+}
+
 // Branches on one flag: `e` writes it.
 std::string decided(const std::string& body) {
   return verdict(

@@ -1,4 +1,5 @@
 #include "import/input_shapes.h"
+#include "import/tflite/convert_compiled.h"
 #include "import/tflite/subgraph_reader.h"
 
 namespace intarsia::tflite {
@@ -59,7 +60,7 @@ void SubgraphReader::take_shapes() {
   shapes.report_unused(file_.name(), names, problems_);
 }
 
-// Every tensor is written once, before it is read.
+// Every tensor is written once, before it is read; parts of one may be written by programs that share an arena.
 void SubgraphReader::check_data_flow(const std::vector<OperatorInfo>& operators) {
   constexpr int32_t kNobody = -1, kInput = -2;
   std::vector<int32_t> writer(tensors_.count(), kNobody);
@@ -81,11 +82,11 @@ void SubgraphReader::check_data_flow(const std::vector<OperatorInfo>& operators)
     }
     for (const int32_t id : op.outputs) {
       int32_t& by = writer[static_cast<size_t>(id)];
-      if (by >= 0) {
+      if (by >= 0 && !share_arena(operators[static_cast<size_t>(by)], op)) {
         problems_.add(where,
                       fmt::format("writes {}, which {} has written already", tensors_.label(id),
                                   operators[static_cast<size_t>(by)].label()));
-      } else if (by == kInput || tensors_.has_data(id)) {
+      } else if (by < 0 && (by == kInput || tensors_.has_data(id))) {
         problems_.add(where, fmt::format("writes {}, which is a {}", tensors_.label(id),
                                          by == kInput ? "model input" : "constant"));
       }

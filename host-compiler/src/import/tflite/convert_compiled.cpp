@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kAddresses = "OfflineMemoryAllocation";
 
-// The metadata that gives every tensor its address in the arena, as TensorFlow Lite Micro reads it:
-// version, number of subgraphs, number of tensors, and an offset per tensor, -1 where it is open.
+}  // namespace
+
 std::optional<std::vector<int32_t>> arena_addresses(const ModelFile& file, size_t tensor_count,
                                                     std::string& problem) {
   constexpr size_t kHeader = 3;
@@ -39,8 +39,6 @@ std::optional<std::vector<int32_t>> arena_addresses(const ModelFile& file, size_
       fmt::format("the file lacks the metadata {}, which says where its tensors are", kAddresses);
   return std::nullopt;
 }
-
-}  // namespace
 
 std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const OperatorInfo& op,
                                                  TensorTable& tensors, Diagnostics& problems) {

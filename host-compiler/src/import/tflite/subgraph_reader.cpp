@@ -1,6 +1,5 @@
 #include "import/tflite/subgraph_reader.h"
 
-#include "import/tflite/convert_compiled.h"
 #include "import/tflite/convert_shapes.h"
 
 namespace intarsia::tflite {
@@ -54,19 +53,6 @@ void SubgraphReader::convert(const OperatorInfo& op) {
   for (const size_t i : converted.states) draft.outputs.push_back(op.inputs[i]);
   if (in.is_hybrid()) convert_hybrid(draft, converted.asymmetric);
   if (find_out(op, draft)) return;
-  drafts_.push_back(std::move(draft));
-}
-
-void SubgraphReader::keep_compiled(const OperatorInfo& op) {
-  std::optional<CompiledOperator> compiled = convert_compiled(file_, op, tensors_, problems_);
-  if (!compiled) return;
-  Draft draft;
-  draft.node.kind = op.known->kind;
-  draft.node.name = op.name;
-  draft.node.attributes = std::move(compiled->attributes);
-  draft.inputs = std::move(compiled->inputs);
-  for (int32_t& id : draft.inputs) id = current(id);
-  draft.outputs.assign(op.outputs.begin(), op.outputs.end());
   drafts_.push_back(std::move(draft));
 }
 
@@ -156,6 +142,8 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
     if (op.known != nullptr) convert(op);
   }
   // Whatever has been reported so far: a tensor's problem is told once, perhaps before this function was begun.
+  if (!problems_.empty()) return std::nullopt;
+  check_arena(*subgraph.operators);
   if (!problems_.empty()) return std::nullopt;
   assign_at_end();
   return assemble(name);

@@ -5,6 +5,7 @@
 //   convert_control.cpp     branches and loops
 //   convert_composed.cpp    operators that are several of ours
 //   convert_hybrid.cpp      float activations on integer weights
+//   keep_compiled.cpp       programs that another compiler made
 //   compute_at_import.cpp   operators whose results are known already
 #pragma once
 
@@ -50,8 +51,11 @@ class SubgraphReader {
   void check_model_operands();
   void take_shapes();
   void check_data_flow(const std::vector<OperatorInfo>& operators);
+  void check_arena(const std::vector<OperatorInfo>& operators);
   void convert(const OperatorInfo& op);
   void keep_compiled(const OperatorInfo& op);
+  bool is_written_later(const OperatorInfo& op, int32_t id) const;
+  int32_t make_version(int32_t id, const OperatorInfo& op);
   void read_variable(const OperatorInfo& op);
   void assign_variable(const OperatorInfo& op);
   void call_once(const OperatorInfo& op);
@@ -142,6 +146,7 @@ class SubgraphReader {
   std::map<VariableId, int32_t> values_;     // what each variable holds now
   std::map<VariableId, int32_t> variables_;  // the model's own tensors of them
   std::set<std::string> names_;
+  std::map<int32_t, int32_t> arenas_;  // by the file's tensor: what the last program left in it
 };
 
 }  // namespace intarsia::tflite

@@ -103,9 +103,10 @@ std::optional<AddRescaling> squared_difference_rescaling(DataType type, double a
 
 std::optional<SoftmaxScaling> softmax_scaling(double scale, double beta) {
   constexpr int kIntegerBits = 5;
+  constexpr double kLeast = 1 + 0x1p-20;  // the fixed point takes factors above 1; below, all exponentials are 1
+  if (!(beta * scale > 0)) return std::nullopt;
   const double factor =
-      std::min(beta * scale * (1 << (31 - kIntegerBits)), std::ldexp(1.0, 31) - 1.0);
-  if (!(factor > 1.0)) return std::nullopt;
+      std::clamp(beta * scale * (1 << (31 - kIntegerBits)), kLeast, std::ldexp(1.0, 31) - 1.0);
   const Multiplier multiplier = quantize_multiplier(factor);
   const double radius = std::ldexp((1 << kIntegerBits) - 1.0, 31 - kIntegerBits - multiplier.shift);
   return SoftmaxScaling{multiplier, -static_cast<int32_t>(std::floor(radius))};

@@ -158,8 +158,10 @@ std::string command_text(const RawCommand& command) {
   const bool is_size = row.name.find("STRIDE") != std::string_view::npos ||
                        row.name == "SET_DMA0_LEN" ||
                        row.name.find("SKIP") != std::string_view::npos;
+  // Forty bits in two's complement: rows may follow one another towards lower addresses.
+  const int64_t size = static_cast<int64_t>(command.value() << 24) >> 24;
   if (row.payload == Payload::Address)
-    append(is_size ? fmt::format("{}", command.value()) : fmt::format("{:#x}", command.value()));
+    append(is_size ? fmt::format("{}", size) : fmt::format("{:#x}", command.value()));
   if (row.payload == Payload::Length || row.payload == Payload::Multiplier)
     append(fmt::format("{}", command.payload));
   for (const FieldRow& field : kFields)

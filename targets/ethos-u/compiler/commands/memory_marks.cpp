@@ -18,4 +18,9 @@ std::string memory_marks(std::span<const uint8_t> words, const CommandStream& st
   return text;
 }
 
+std::string shared_region_mark(std::span<const uint8_t> words, std::string_view how,
+                               size_t region) {
+  return fmt::format("{:016x} {} {}\n", isa::ethos_u::stream_key(words), how, region);
+}
+
 }  // namespace intarsia::targets::ethos_u

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "intarsia/plugin/artifacts.h"
@@ -19,5 +20,8 @@ struct KnownBytes {
 // Lines for the stream, whose commands are `words` as bytes; one size per region, in bytes.
 std::string memory_marks(std::span<const uint8_t> words, const CommandStream& stream,
                          std::span<const int64_t> sizes, std::span<const KnownBytes> holds);
+
+// The line for a region that streams of a model share one after another: `how` is leaves or finds.
+std::string shared_region_mark(std::span<const uint8_t> words, std::string_view how, size_t region);
 
 }  // namespace intarsia::targets::ethos_u

@@ -24,7 +24,8 @@ namespace {
 constexpr std::string_view kDevice = "ethos-u";
 constexpr std::string_view kIntrinsic = "ethos_u.compiled";
 constexpr size_t kPayloadOperand = 0, kConstantsOperand = 1, kFirstInput = 2;  // of graph nodes
-constexpr uint64_t kShramRegion = 0x103;  // destination of DMA into SHRAM
+constexpr int64_t kTakesArena = 1, kLeavesArena = 2;  // bits of the intrinsic
+constexpr uint64_t kShramRegion = 0x103;              // destination of DMA into SHRAM
 
 using Refusal = std::optional<std::string>;
 
@@ -218,12 +219,26 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
   const bool has_fast_arena = uses_fast_arena(payload);
   const tir::BufferId arena = add_arena("arena", attributes.arena_bytes);
   operands.push_back(whole(arena, attributes.arena_bytes, tir::Access::ReadWrite));
-  // What it reads of the arena, for those who watch a run.
-  for (size_t i = 0; i < attributes.input_offsets.size(); ++i)
-    operands.push_back(tir::BufferRun{arena,
-                                      {tir::int_imm(attributes.input_offsets[i])},
-                                      function.tensor(node.inputs[kFirstInput + i]).bytes(),
-                                      tir::Access::Read});
+  // What it reads of the arena, and whom it shares it with, for those who watch a run.
+  const auto spans_arena = [&](graph::TensorId id) {
+    const graph::Tensor& tensor = function.tensor(id);
+    return tensor.type == DataType::UInt8 && tensor.shape == Shape{attributes.arena_bytes} &&
+           !tensor.quantization.present();
+  };
+  int64_t sharing = 0;
+  for (const graph::TensorId output : node.outputs)
+    if (spans_arena(output)) sharing |= kLeavesArena;
+  for (size_t i = 0; i < attributes.input_offsets.size(); ++i) {
+    const graph::TensorId input = node.inputs[kFirstInput + i];
+    if (spans_arena(input))
+      sharing |= kTakesArena;
+    else
+      operands.push_back(tir::BufferRun{arena,
+                                        {tir::int_imm(attributes.input_offsets[i])},
+                                        function.tensor(input).bytes(),
+                                        tir::Access::Read});
+  }
+  operands.push_back(tir::int_imm(sharing));
   if (has_fast_arena)
     operands.push_back(whole(add_arena("fast_arena", attributes.fast_arena_bytes),
                              attributes.fast_arena_bytes, tir::Access::ReadWrite));
@@ -320,8 +335,10 @@ CommandStream write_compiled_stream(const Target& device, const tir::Module& mod
     stream.regions.push_back({StreamRegion::Kind::Pool, place->pool, place->offset});
   }
   std::vector<KnownBytes> holds;
+  int64_t sharing = 0;
   for (const auto& operand : intrinsic_of(func)->operands) {
     const auto* run = std::get_if<tir::BufferRun>(&operand);
+    if (run == nullptr) sharing = std::get<tir::IntImm>(std::get<tir::Expr>(operand)->node).value;
     const bool is_input = run != nullptr && run->access == tir::Access::Read &&
                           run->buffer.at() < func.parameters.size();
     if (is_input)
@@ -337,9 +354,12 @@ CommandStream write_compiled_stream(const Target& device, const tir::Module& mod
   const std::vector<uint32_t> words = words_of(stream.commands);
   const Result<PayloadView> view = read_payload(words);
   INTARSIA_CHECK(view.ok(), "the pattern has read this payload");
-  stream.marks =
-      memory_marks(std::span(stream.commands).subspan(4 * view->first_word, 4 * view->word_count),
-                   stream, sizes, holds);
+  const auto words_of_stream =
+      std::span(stream.commands).subspan(4 * view->first_word, 4 * view->word_count);
+  stream.marks = memory_marks(words_of_stream, stream, sizes, holds);
+  if ((sharing & kTakesArena) != 0) stream.marks += shared_region_mark(words_of_stream, "finds", 1);
+  if ((sharing & kLeavesArena) != 0)
+    stream.marks += shared_region_mark(words_of_stream, "leaves", 1);
   return stream;
 }
 

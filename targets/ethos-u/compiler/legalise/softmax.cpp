@@ -58,7 +58,8 @@ int32_t exponential(int32_t x) {
 FixedFactor difference_factor(const Site& site) {
   const double beta = static_cast<double>(site.node.attrs<graph::SoftmaxAttrs>().beta);
   const double units = std::ldexp(1.0, 31 - kScaledDiffIntegerBits);
-  return fixed_factor(std::min(beta * scale_of(site.in()) * units, std::ldexp(1.0, 31) - 1.0));
+  // TFLite's fixed point takes factors above 1; below, all exponentials are 1.
+  return fixed_factor(std::clamp(beta * scale_of(site.in()) * units, 1 + 0x1p-20, std::ldexp(1.0, 31) - 1.0));
 }
 
 // Entry i is e^(scale * (i - 255)): differences to the largest element.
