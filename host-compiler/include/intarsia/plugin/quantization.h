@@ -73,7 +73,7 @@ struct SoftmaxScaling {
   Multiplier multiplier;
   int32_t diff_min;
 };
-// None when scale * beta is too small to be represented.
+// None when scale * beta is not above 0.
 std::optional<SoftmaxScaling> softmax_scaling(double scale, double beta);
 
 // Rescaling of a sum of `count` elements to their mean.
