@@ -196,6 +196,32 @@ void read_conv(Reader& in) {
                    {}});
 }
 
+namespace {
+
+// Filters [O,KH,KW,I] with zeros between their rows and columns: what dilation means.
+TensorId spread(Reader& in, TensorId filters, const Window& window) {
+  const Axis &h = window.h, &w = window.w;
+  if (h.dilation == 1 && w.dilation == 1) return filters;
+  const Shape shape = in.shape(filters);
+  if (!in.ok() || !in.require(h.covered() <= kMostWindow && w.covered() <= kMostWindow,
+                              "is dilated beyond all bounds"))
+    return {};
+  TensorId id = in.reshape(filters, {shape[0], shape[1], 1, shape[2], 1, shape[3]});
+  id = in.emit_alike(
+      OpKind::Pad,
+      graph::PadAttrs{{0, 0, 0, 0, 0, 0}, {0, 0, h.dilation - 1, 0, w.dilation - 1, 0}}, {id},
+      "spread");
+  if (!in.ok()) return {};
+  id = in.reshape(id, {shape[0], shape[1] * h.dilation, shape[2] * w.dilation, shape[3]});
+  return in.emit_alike(
+      OpKind::Slice,
+      graph::SliceAttrs{
+          {0, 0, 0, 0}, {shape[0], h.covered(), w.covered(), shape[3]}, {1, 1, 1, 1}, {}},
+      {id}, "filters");
+}
+
+}  // namespace
+
 // out = (in - 1) * stride + covered + output_padding - pads. Groups are computed one by one.
 void read_conv_transpose(Reader& in) {
   const int64_t groups = in.integer("group", 1);
@@ -205,9 +231,6 @@ void read_conv_transpose(Reader& in) {
   const int64_t channels = weights[0];
   if (!in.require(groups >= 1 && channels % groups == 0,
                   fmt::format("has {} groups for {} channels", groups, channels)))
-    return;
-  if (!in.require(window->h.dilation == 1 && window->w.dilation == 1,
-                  "is dilated; transposed convolutions are possible without dilation"))
     return;
   const size_t axes = window->is_line ? 1 : 2;
   const auto extra = in.integers("output_padding").value_or(std::vector<int64_t>(axes, 0));
@@ -239,7 +262,9 @@ void read_conv_transpose(Reader& in) {
   }
   const Tail tail = in.tail(true);
   // [I,O/groups,KH,KW] becomes [O/groups,KH,KW,I].
-  const auto filters_of = [&](TensorId id) { return in.transpose(as_image(in, id), {1, 2, 3, 0}); };
+  const auto filters_of = [&](TensorId id) {
+    return spread(in, in.transpose(as_image(in, id), {1, 2, 3, 0}), *window);
+  };
   const graph::TransposeConv2dAttrs attrs{.stride_h = window->h.stride,
                                           .stride_w = window->w.stride,
                                           .pad_top = window->h.before,
