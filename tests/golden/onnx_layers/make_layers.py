@@ -172,6 +172,8 @@ CASES = {
     "rms_norm": lambda: Case("RMSNormalization", [random(2, 3, 8), random(8)], ["y"], opset=23),
     "lp_norm": lambda: Case("LpNormalization", [random(2, 5)], ["y"]),
     "lp_norm_first_axis": lambda: Case("LpNormalization", [random(4, 3)], ["y"], axis=0, p=1),
+    "conv_transpose_dilated": lambda: Case("ConvTranspose", [random(1, 2, 3, 4), random(2, 3, 2, 3)], ["y"], dilations=[3, 2],
+                                           strides=[2, 1], pads=[1, 0, 0, 1]),
     "max_pool_dilated": lambda: Case("MaxPool", [random(1, 2, 9, 8)], ["y"], kernel_shape=[3, 2], dilations=[2, 3],
                                      strides=[2, 1], pads=[1, 0, 1, 1]),
     "average_pool_dilated": lambda: Case("AveragePool", [random(1, 2, 9, 8)], ["y"], opset=19, kernel_shape=[2, 3],

@@ -1,0 +1,149 @@
+// The part of the reader that looks at what follows an operator, and that takes attempts back.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "import/onnx/reader.h"
+
+namespace intarsia::onnx {
+
+using graph::TensorId;
+using tflite::printable;
+
+// ---- what follows -------------------------------------------------------------------------------
+
+const Node* Reader::only_reader(const std::string& value) const {
+  const auto found = readers_.find(value);
+  if (found == readers_.end() || found->second.size() != 1 || results_.contains(value))
+    return nullptr;
+  return found->second.front();
+}
+
+std::optional<Values> Reader::known(const std::string& value) const {
+  const auto found = values_.find(value);
+  if (found == values_.end() || found->second.form != Form::Plain ||
+      !is_constant(found->second.tensor))
+    return std::nullopt;
+  return values_of(found->second.tensor);
+}
+
+graph::Activation Reader::activation_of(const Node& node) const {
+  if (node.type == "Relu") return graph::Activation::Relu;
+  if (node.type != "Clip") return graph::Activation::None;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto limit = [&](size_t operand, const char* attribute, float absent) {
+    if (operand < node.inputs.size() && !node.inputs[operand].empty()) {
+      const std::optional<Values> values = known(node.inputs[operand]);
+      return values && values->bytes.size() == sizeof(float) ? as_reals(*values).front()
+                                                             : std::nanf("");
+    }
+    const auto given = node.attributes.find(attribute);
+    return given == node.attributes.end() ? absent : given->second.real();
+  };
+  const float least = limit(1, "min", -kInfinity), most = limit(2, "max", kInfinity);
+  if (least == 0 && most >= std::numeric_limits<float>::max()) return graph::Activation::Relu;
+  if (least == 0 && most == 6) return graph::Activation::Relu6;
+  if (least == -1 && most == 1) return graph::Activation::ReluN1To1;
+  return graph::Activation::None;
+}
+
+Tail Reader::tail(bool with_activation) {
+  Tail result;
+  result.name = node_->outputs.front();
+  const Node* reader = only_reader(result.name);
+  if (reader != nullptr && with_activation) {
+    result.activation = activation_of(*reader);
+    if (result.activation != graph::Activation::None) {
+      result.absorbed = reader;
+      result.name = reader->outputs.front();
+      reader = only_reader(result.name);
+    }
+  }
+  if (reader != nullptr && reader->type == "QuantizeLinear") {
+    result.as = quantized_as(*reader);
+    if (result.as && result.as->quantization.per_channel()) result.as.reset();
+  }
+  return result;
+}
+
+void Reader::finish(const Tail& tail, Value value) {
+  if (failed_ || !value.tensor.valid()) return;
+  if (tail.absorbed != nullptr) absorbed_.insert(tail.absorbed);
+  function_.tensors[value.tensor.at()].name = printable(tail.name);
+  values_[tail.name] = value;
+}
+
+std::optional<QuantizedAs> Reader::quantized_as(const Node& node) const {
+  const std::optional<Values> scale = known(node.inputs[1]);
+  const bool has_zero = node.inputs.size() > 2 && !node.inputs[2].empty();
+  const std::optional<Values> zero = has_zero ? known(node.inputs[2]) : std::nullopt;
+  if (!scale || scale->type != kFloat || (has_zero && !zero)) return std::nullopt;
+  QuantizedAs as;
+  DataType type = has_zero ? zero->type : DataType::UInt8;
+  if (node.type == "DequantizeLinear" && !has_zero)
+    type = tensor(values_.at(node.inputs[0]).tensor).type;
+  if (const auto requested = node.attributes.find("output_dtype");
+      requested != node.attributes.end() && !has_zero)
+    type = data_type(static_cast<int32_t>(requested->second.integer())).value_or(DataType::Float32);
+  if (node.attributes.contains("block_size") && node.attributes.at("block_size").integer() != 0)
+    return std::nullopt;
+  constexpr std::array kTypes = {DataType::Int4, DataType::Int8, DataType::UInt8, DataType::Int16,
+                                 DataType::Int32};
+  if (std::ranges::find(kTypes, type) == kTypes.end()) return std::nullopt;
+  as.shifted = type == DataType::UInt8;
+  as.type = as.shifted ? DataType::Int8 : type;
+  as.quantization.scale = as_reals(*scale);
+  const size_t count = as.quantization.scale.size();
+  as.quantization.zero_point = has_zero ? as_integers(*zero) : std::vector<int64_t>(count, 0);
+  const bool usable =
+      count >= 1 && as.quantization.zero_point.size() == count && scale->shape.size() <= 1 &&
+      std::ranges::all_of(as.quantization.scale, [](float s) { return std::isnormal(s) && s > 0; });
+  if (!usable) return std::nullopt;
+  if (as.shifted)
+    for (int64_t& zero_point : as.quantization.zero_point) zero_point -= 128;
+  if (count > 1) {
+    const auto given = node.attributes.find("axis");
+    int64_t axis = given == node.attributes.end() ? 1 : given->second.integer();
+    const auto source = values_.find(node.inputs[0]);
+    if (source == values_.end()) return std::nullopt;
+    const Shape& shape = tensor(source->second.tensor).shape;
+    if (axis < 0) axis += static_cast<int64_t>(shape.size());
+    const bool fits = axis >= 0 && axis < static_cast<int64_t>(shape.size()) &&
+                      shape[static_cast<size_t>(axis)] == static_cast<int64_t>(count);
+    if (!fits) return std::nullopt;
+    as.quantization.axis = static_cast<int32_t>(axis);
+  }
+  return as;
+}
+
+bool Reader::state_quantization(TensorId id, const graph::Quantization& quantization) {
+  graph::Tensor& stated = function_.tensors[id.at()];
+  if (!stated.quantization.present()) stated.quantization = quantization;
+  return stated.quantization == quantization;
+}
+
+// ---- attempts -----------------------------------------------------------------------------------
+
+Reader::State Reader::begin_attempt() {
+  attempting_ = true;
+  return {function_.tensors.size(), function_.nodes.size(), module_.constants.size(), failed_};
+}
+
+TensorId Reader::end_attempt(const State& before, TensorId made) {
+  attempting_ = false;
+  if (!failed_ && made.valid()) {
+    for (size_t i = before.nodes; i < function_.nodes.size(); ++i)
+      function_.nodes[i].name = names_.take(function_.nodes[i].name);
+    return made;
+  }
+  failed_ = before.failed;
+  function_.tensors.resize(before.tensors);
+  function_.nodes.resize(before.nodes);
+  module_.constants.resize(before.constants);
+  for (auto& [name, value] : values_)
+    if (value.plain.valid() && value.plain.at() >= before.tensors) value.plain = {};
+  return {};
+}
+
+}  // namespace intarsia::onnx
