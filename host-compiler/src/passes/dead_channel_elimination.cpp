@@ -41,6 +41,7 @@ Result<ReducedModule> eliminate_dead_channels(const Module& module,
     bool changed = true;
     while (changed) {
       changed = passes::simplify(job);
+      changed |= passes::fold_dilation(job);
       changed |= passes::fold_padding(job);
       changed |= passes::remove_channels(job);
     }

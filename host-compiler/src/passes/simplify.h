@@ -28,6 +28,10 @@ bool simplify(const EliminationJob& job);
 // pad -> convolution, max-pool or pad. True when something changed.
 bool fold_padding(const EliminationJob& job);
 
+// space_to_batch -> convolution -> batch_to_space, which is how older converters write a dilated convolution: it becomes one.
+// True when something changed.
+bool fold_dilation(const EliminationJob& job);
+
 // Channels that are the same for every input, or unread. True when something changed.
 bool remove_channels(const EliminationJob& job);
 

@@ -91,17 +91,12 @@ TEST(Conformance, WhatTheNpuRefusesHasAReason) {
        std::regex("the (input|output|first operand|second operand) is (f32|i32|i16), the NPU takes "
                   ".*|the output is i16, softmax of i8 is made into i8")},
       {"other operators", std::regex("ethos-u has no pattern for [a-z0-9_]+")},
-      {"indices", std::regex("the result i32\\[[0-9,]+\\] is an index, .*")},
       {"functions of 16 bits",
        std::regex("the NPU's 512 straight lines do not meet every value of the function")},
       {"strided slices", std::regex("the NPU does not (read backwards|skip channels)")},
-      {"resizes", std::regex("the weights of its neighbours need more than 8 bits")},
       {"reshapes", std::regex("no operator beside it runs on the NPU")},
       {"state",
        std::regex("the state (i8|i16|f32)\\[[0-9,]+\\] is kept by the host between invocations")},
-      {"products of two activations",
-       std::regex("(i8|i16|f32)\\[[0-9,]+\\] and (i8|i16|f32)\\[[0-9,]+\\] are multiplied with "
-                  "each other, .*")},
   };
   std::map<std::string, int> seen;
   for (const std::filesystem::path& folder : recorded_cases()) {

@@ -114,5 +114,88 @@ TEST(Limits, FunctionsOfInt16AreStraightLines) {
   }
 }
 
+std::string refusal_of_product(const Shape& a, const Shape& b, float out_scale = 0.05f) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, a, 0.02f, 0), y = g.input(DataType::Int8, b, 0.02f, 0);
+  return refusal_of_first(g.finish(g.node(OpKind::BatchMatmul, graph::BatchMatmulAttrs{}, {x, y}, 1,
+                                          DataType::Int8, out_scale, 0)));
+}
+
+// Many rows are long ones, and not too many; sums and what scales them have 32 bits.
+TEST(Limits, ProductsOfActivations) {
+  EXPECT_EQ(refusal_of_product({64, 3}, {3, 2}), "");
+  EXPECT_EQ(refusal_of_product({65, 3}, {3, 2}),
+            "multiplying [65,3] with [3,2] takes 65 rows of 6 products, which begin longer than "
+            "they run");
+  EXPECT_EQ(refusal_of_product({65, 32}, {32, 16}), "");
+  EXPECT_EQ(refusal_of_product({1024, 32}, {32, 16}), "");
+  EXPECT_EQ(refusal_of_product({1025, 32}, {32, 16}),
+            "multiplying [1025,32] with [32,16] takes the commands of 1025 rows, above 1024");
+  EXPECT_EQ(refusal_of_product({4, 197, 64}, {4, 64, 197}), "");
+  EXPECT_EQ(refusal_of_product({2, 33025}, {33025, 2}), "");
+  EXPECT_EQ(
+      refusal_of_product({2, 33026}, {33026, 2}),
+      "multiplying [2,33026] with [33026,2]: sums of 33026 products, scaled, may have more than "
+      "32 bits");
+  EXPECT_EQ(
+      refusal_of_product({2, 33025}, {33025, 2}, 0.0002f),
+      "multiplying [2,33025] with [33025,2]: sums of 33025 products, scaled, may have more than "
+      "32 bits");
+}
+
+std::string refusal_of_mean(const Shape& shape, const std::vector<int64_t>& axes) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, shape, 0.05f, 0);
+  return refusal_of_first(g.finish(g.like(OpKind::Mean, graph::ReduceAttrs{axes, false}, {x})));
+}
+
+TEST(Limits, ReducedAxesInTwoPieces) {
+  EXPECT_EQ(refusal_of_mean({2, 2, 2, 2, 2}, {0, 2, 4}),
+            "the reduced axes 0, 2, 4 of [2,2,2,2,2] lie in more than two pieces");
+  EXPECT_EQ(refusal_of_mean({4, 64, 5}, {0, 2}), "");
+  EXPECT_EQ(
+      refusal_of_mean({4, 65, 5}, {0, 2}),
+      "the reduced axes 0, 2 of [4,65,5] do not lie beside each other and take 65 operations, "
+      "more than 64");
+  EXPECT_EQ(refusal_of_mean({256, 2, 256}, {0, 2}), "");
+  EXPECT_EQ(refusal_of_mean({257, 2, 256}, {0, 2}), "a reduction of 65792 elements is above 65536");
+}
+
+std::string refusal_of_resize(OpKind kind, int64_t from, int64_t to) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, from, from, 2}, 0.05f, 0);
+  return refusal_of_first(g.finish(g.like(kind, graph::ResizeAttrs{to, to, true, false}, {x})));
+}
+
+TEST(Limits, Resizing) {
+  EXPECT_EQ(refusal_of_resize(OpKind::ResizeNearest, 7, 40), "");
+  EXPECT_THAT(refusal_of_resize(OpKind::ResizeNearest, 997, 1613),
+              ::testing::EndsWith(" copies, more than 64"));
+  EXPECT_EQ(refusal_of_resize(OpKind::ResizeBilinear, 20, 57), "");
+  EXPECT_EQ(refusal_of_resize(OpKind::ResizeBilinear, 100, 293), "");
+}
+
+TEST(Limits, PlacesOfExtremes) {
+  for (const int64_t depth : {128, 129}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {2, depth}, 0.05f, 0);
+    EXPECT_EQ(
+        refusal_of_first(g.finish(
+            g.node(OpKind::ArgMax, graph::AxisAttrs{1}, {x}, 1, DataType::Int32, 1.0f, 0))),
+        depth == 128 ? "" : "the largest or the least of 129 elements is searched, above 128");
+  }
+}
+
+TEST(Limits, SquaredDifferences) {
+  for (const float scale : {0.00005f, 0.01f}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {2, 3}, 0.5f, 0);
+    const TensorId y = g.input(DataType::Int8, {2, 3}, 0.5f, 0);
+    EXPECT_EQ(refusal_of_first(g.finish(g.node(OpKind::SquaredDifference, graph::NoAttrs{}, {x, y},
+                                               1, DataType::Int8, scale, 0))),
+              scale < 0.001f ? "the output's scale is too small for the operands' scales" : "");
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u

@@ -92,14 +92,16 @@ INSTANTIATE_TEST_SUITE_P(
                       OpKind::Tile, OpKind::BroadcastTo, OpKind::Sum, OpKind::ReduceMax,
                       OpKind::ReduceMin, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish,
                       OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Exp, OpKind::Abs,
-                      OpKind::Rsqrt),
+                      OpKind::Rsqrt, OpKind::BatchMatmul, OpKind::SquaredDifference, OpKind::ArgMax,
+                      OpKind::ArgMin),
     name_of);
 INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
                          ::testing::Values(OpKind::DepthwiseConv2d, OpKind::Sub, OpKind::Minimum,
                                            OpKind::Maximum, OpKind::Concat, OpKind::Slice,
                                            OpKind::Transpose, OpKind::MirrorPad, OpKind::Tile,
                                            OpKind::ReduceMax, OpKind::ReduceMin, OpKind::Sum,
-                                           OpKind::LeakyRelu, OpKind::Softmax),
+                                           OpKind::LeakyRelu, OpKind::Softmax,
+                                           OpKind::SquaredDifference),
                          name_of);
 
 }  // namespace

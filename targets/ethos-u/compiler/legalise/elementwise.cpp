@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "hardware/limits.h"
+#include "legalise/wide.h"
 #include "program/scaling.h"
 
 namespace intarsia::targets::ethos_u {
@@ -61,6 +62,14 @@ std::optional<Pairing> pairing_of(const Site& site) {
   return std::nullopt;
 }
 
+// What the n-th image of the output takes of an operand.
+Operand image_of(const Site& site, const Pairing& pairing, size_t operand, const Operand& all,
+                 int64_t n, int64_t images) {
+  const Shape& shape = pairing.copied == operand ? site.out().shape : site.in(operand).shape;
+  const bool has_images = shape.size() == site.out().shape.size() && shape.at(0) == images;
+  return has_images ? image(all, n, images) : all;
+}
+
 int32_t first_element(const Site& site, const graph::Tensor& constant) {
   const uint8_t* bytes = site.module.constant(constant.constant).bytes.data();
   if (constant.type == DataType::Int8) return static_cast<int8_t>(bytes[0]);
@@ -100,10 +109,7 @@ void emit_binary(Builder& builder, const Node& node, OperationKind kind, const O
   const size_t second = pairing.swapped ? 0 : 1;
   const int64_t images = pairing.by_image ? site.out().shape.at(0) : 1;
   const auto of_image = [&](size_t operand, int64_t n) {
-    const Operand& all = operand == 0 ? operands.a : operands.b;
-    const Shape& shape = pairing.copied == operand ? site.out().shape : site.in(operand).shape;
-    const bool has_images = shape.size() == site.out().shape.size() && shape.at(0) == images;
-    return has_images ? image(all, n, images) : all;
+    return image_of(site, pairing, operand, operand == 0 ? operands.a : operands.b, n, images);
   };
   for (int64_t n = 0; n < images; ++n) {
     Operation op = builder.start(kind, of_image(1 - second, n), image(operands.out, n, images));
@@ -121,6 +127,41 @@ void emit_binary(Builder& builder, const Node& node, OperationKind kind, const O
     complete(op);
     builder.emit(std::move(op));
   }
+}
+
+void in_bands(Builder& builder, const Operands& all,
+              const std::function<void(const Operands&)>& emit) {
+  const Extent& extent = all.out.extent;
+  int32_t Extent::*axis = extent.height > 1 ? &Extent::height : &Extent::width;
+  const int64_t count = extent.*axis, slice = extent.elements() / count;
+  const int64_t bytes = bits(builder.type_of(all.out)) / 8;
+  const int64_t most =
+      std::max({int64_t{1}, count * bytes / 8, (kLeastBandElements + slice - 1) / slice});
+  for (int64_t first = 0; first < count; first += most) {
+    const auto part = [&](const Operand& of) {
+      Extent origin{0, 0, 0}, band = of.extent;
+      if (band.*axis == 1 && count > 1) return of;
+      origin.*axis = static_cast<int32_t>(first);
+      band.*axis = static_cast<int32_t>(std::min(most, count - first));
+      return box(of, origin, band);
+    };
+    emit({part(all.a), part(all.b), part(all.out)});
+  }
+}
+
+void in_symmetric_bands(Builder& builder, const Node& node, const Operands& all,
+                        const std::function<void(const Operands&, bool)>& emit) {
+  const Site site{builder.module(), builder.function(), node};
+  const Pairing pairing = *pairing_of(site);
+  const int64_t images = pairing.by_image ? site.out().shape.at(0) : 1;
+  for (int64_t n = 0; n < images; ++n) {
+    const Operands one = {image_of(site, pairing, 0, all.a, n, images),
+                          image_of(site, pairing, 1, all.b, n, images), image(all.out, n, images)};
+    in_bands(builder, pairing.swapped ? Operands{one.b, one.a, one.out} : one,
+             [&](const Operands& band) { emit(band, pairing.swapped); });
+  }
+  for (const Operand& operand : {all.a, all.b})
+    if (operand.extent == all.out.extent && !operand.walk) builder.may_replace(all.out, {operand});
 }
 
 namespace {

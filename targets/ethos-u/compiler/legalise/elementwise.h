@@ -23,4 +23,14 @@ Operands operands_of(Builder& builder, const graph::Node& node);
 void emit_binary(Builder& builder, const graph::Node& node, OperationKind kind,
                  const Operands& operands, const std::function<void(Operation&)>& complete);
 
+// Bands of rows, or of a single row columns, that take no more memory on 32 bits than the result does. An operand that
+// repeats along these stays as it is.
+void in_bands(Builder& builder, const Operands& all,
+              const std::function<void(const Operands&)>& emit);
+
+// The same of an operator that does not mind which operand comes first: `a` is the one that does not repeat. Images whose
+// operand repeats are bands of their own.
+void in_symmetric_bands(Builder& builder, const graph::Node& node, const Operands& all,
+                        const std::function<void(const Operands&, bool swapped)>& emit);
+
 }  // namespace intarsia::targets::ethos_u

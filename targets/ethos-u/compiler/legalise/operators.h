@@ -50,10 +50,12 @@ void legalise_fully_connected(Builder& builder, const graph::Node& node);
 // pool.cpp
 Reason refuses_max_pool2d(const Site& site);
 Reason refuses_average_pool2d(const Site& site);
-Reason refuses_sum(const Site& site);
-Reason refuses_extreme(const Site& site);
 void legalise_max_pool2d(Builder& builder, const graph::Node& node);
 void legalise_average_pool2d(Builder& builder, const graph::Node& node);
+
+// reduction.cpp
+Reason refuses_sum(const Site& site);
+Reason refuses_extreme(const Site& site);
 void legalise_sum(Builder& builder, const graph::Node& node);
 void legalise_extreme(Builder& builder, const graph::Node& node);
 
@@ -114,6 +116,18 @@ void legalise_repeat(Builder& builder, const graph::Node& node);
 Reason refuses_repeats(const Shape& in, const Shape& out);
 Operand repeated(Builder& builder, const Operand& in, const Shape& in_shape,
                  const Shape& out_shape);
+
+// arg_extreme.cpp
+Reason refuses_arg_extreme(const Site& site);
+void legalise_arg_extreme(Builder& builder, const graph::Node& node);
+
+// batch_matmul.cpp
+Reason refuses_batch_matmul(const Site& site);
+void legalise_batch_matmul(Builder& builder, const graph::Node& node);
+
+// squared_difference.cpp
+Reason refuses_squared_difference(const Site& site);
+void legalise_squared_difference(Builder& builder, const graph::Node& node);
 
 // state.cpp: what is left to the host, with the reason
 Reason refuses_state(const Site& site);

@@ -16,7 +16,8 @@ using enum graph::OpKind;
 
 // Operators, and the element types of the values they take.
 constexpr unsigned kInt8 = 1, kInt16 = 2, kBoth = 3, kInt32In = 4;  // 32 bits: inputs only
-constexpr unsigned kNever = 8;  // the host's, whatever the types
+constexpr unsigned kNever = 8;      // the host's, whatever the types
+constexpr unsigned kIndexOut = 16;  // the output has no scale; its type is the rule's affair
 struct Row {
   OperatorRule rule;
   unsigned types;
@@ -67,11 +68,12 @@ constexpr Row kRows[] = {
     {{MirrorPad, refuses_mirror_pad, legalise_mirror_pad}, kBoth},
     {{Tile, refuses_repeat, legalise_repeat}, kBoth},
     {{BroadcastTo, refuses_repeat, legalise_repeat}, kBoth},
-    {{BatchMatmul, refuses_state, never}, kNever},
+    {{BatchMatmul, refuses_batch_matmul, legalise_batch_matmul}, kInt8},
+    {{SquaredDifference, refuses_squared_difference, legalise_squared_difference}, kBoth},
     {{Svdf, refuses_state, never}, kNever},
     {{Lstm, refuses_state, never}, kNever},
-    {{ArgMax, refuses_state, never}, kNever},
-    {{ArgMin, refuses_state, never}, kNever},
+    {{ArgMax, refuses_arg_extreme, legalise_arg_extreme}, kInt8 | kIndexOut},
+    {{ArgMin, refuses_arg_extreme, legalise_arg_extreme}, kInt8 | kIndexOut},
 };
 
 const Row* find_row(graph::OpKind kind) {
@@ -127,11 +129,13 @@ Reason refuses(const Site& site) {
     const char* role = site.node.inputs.size() == 1 || is_weighted(site.node.kind)
                            ? "input"
                            : std::array{"first operand", "second operand"}[std::min<size_t>(i, 1)];
-    if (Reason reason = check_value(role, site.in(i), row->types)) return reason;
+    if (Reason reason = check_value(role, site.in(i), row->types & ~kIndexOut)) return reason;
   }
-  for (const graph::TensorId id : site.node.outputs)
+  for (const graph::TensorId id : site.node.outputs) {
+    if ((row->types & kIndexOut) != 0) continue;
     if (Reason reason = check_value("output", site.function.tensor(id), row->types & kBoth))
       return reason;
+  }
   if (values == 1 && site.in(0).constant.valid()) return std::string("the input is constant");
   return row->rule.refuses(site);
 }

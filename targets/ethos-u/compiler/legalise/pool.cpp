@@ -183,48 +183,6 @@ void emit_pools(Builder& builder, const Node& node, OperationKind kind) {
   }
 }
 
-// The input seen as [outer, reduced, inner]: what is reduced lies in one piece.
-struct Reduction {
-  int64_t outer = 1, reduced = 1, inner = 1;
-};
-
-std::optional<Reduction> reduction_of(const Shape& shape, const std::vector<int64_t>& axes) {
-  Reduction r;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 1) continue;
-    if (std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i))) {
-      if (r.inner != 1) return std::nullopt;
-      r.reduced *= shape[i];
-    } else {
-      (r.reduced == 1 ? r.outer : r.inner) *= shape[i];
-    }
-  }
-  return r;
-}
-
-// A sum's factor. TFLM makes a mean's division part of it: shifted left as far as the count lets it keep bits.
-FixedFactor sum_factor(const Site& site, int64_t count) {
-  FixedFactor factor = fixed_factor(scale_of(site.in()) / scale_of(site.out()));
-  if (site.node.kind == graph::OpKind::Sum) return factor;
-  int shift = std::min(static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1, 32);
-  shift = std::min(shift, 31 + factor.exponent);
-  factor.value = static_cast<int32_t>((int64_t{factor.value} << shift) / count);
-  factor.exponent -= shift;
-  return factor;
-}
-
-// x -> -1 - x, which has no overflow and turns the least into the largest. 16 bits: straight lines of slope -1.
-std::vector<uint8_t> reversal(DataType type) {
-  std::vector<uint8_t> table;
-  for (int32_t v = -128; v <= 127 && type == DataType::Int8; ++v)
-    table.push_back(static_cast<uint8_t>(-1 - v));
-  for (int32_t v = -32768; v <= 32767 && type == DataType::Int16; v += 128)
-    for (const int32_t half : {-1 - v, -128})
-      for (int byte = 0; byte < 2; ++byte)
-        table.push_back(static_cast<uint8_t>(half >> (8 * byte)));
-  return table;
-}
-
 }  // namespace
 
 Reason refuses_max_pool2d(const Site& site) {
@@ -252,82 +210,6 @@ void legalise_max_pool2d(Builder& builder, const Node& node) {
 
 void legalise_average_pool2d(Builder& builder, const Node& node) {
   emit_pools(builder, node, OperationKind::AveragePool);
-}
-
-static Reason check_reduction(const Site& site) {
-  const std::optional<Reduction> r =
-      reduction_of(site.in().shape, site.node.attrs<graph::ReduceAttrs>().axes);
-  if (!r)
-    return fmt::format("the reduced axes {} of [{}] do not lie beside each other",
-                       fmt::join(site.node.attrs<graph::ReduceAttrs>().axes, ", "),
-                       fmt::join(site.in().shape, ","));
-  if (r->reduced > kMostPoolElements)
-    return fmt::format("a reduction of {} elements is above {}", r->reduced, kMostPoolElements);
-  if (r->outer > kMostExtent || r->inner > kMostExtent)
-    return fmt::format("{} x {} reductions are above {} x {}", r->outer, r->inner, kMostExtent,
-                       kMostExtent);
-  return std::nullopt;
-}
-
-Reason refuses_extreme(const Site& site) {
-  if (site.in().quantization != site.out().quantization)
-    return std::string("input and output differ in quantisation");
-  return check_reduction(site);
-}
-
-// The least is the largest of the reversed.
-void legalise_extreme(Builder& builder, const Node& node) {
-  const Site site{builder.module(), builder.function(), node};
-  const Reduction r = *reduction_of(site.in().shape, node.attrs<graph::ReduceAttrs>().axes);
-  const Extent in = {static_cast<int32_t>(r.outer), static_cast<int32_t>(r.reduced),
-                     static_cast<int32_t>(r.inner)};
-  const Extent out = {in.height, 1, in.depth};
-  const DataType type = site.in().type;
-  Operand from = builder.read_as(node.inputs.at(0), in);
-  const Operand to = builder.write_as(node.outputs.at(0), out);
-  const bool least = node.kind == graph::OpKind::ReduceMin;
-  if (least) {
-    const Operand reversed = builder.inner("reversed", type, in);
-    builder.look_up(from, reversed, "reversal", reversal(type));
-    from = reversed;
-  }
-  Operation op =
-      builder.start(OperationKind::MaxPool, from, least ? builder.inner("least", type, out) : to);
-  op.ifm.zero_point = op.ofm.zero_point = 0;
-  op.kernel.width = in.width;
-  const Operand largest = op.ofm;
-  builder.emit(std::move(op));
-  if (least) builder.look_up(largest, to, "reversal", reversal(type));
-}
-
-Reason refuses_sum(const Site& site) {
-  if (Reason reason = check_reduction(site)) return reason;
-  const std::optional<Reduction> r =
-      reduction_of(site.in().shape, site.node.attrs<graph::ReduceAttrs>().axes);
-  if (!channel_scale(sum_factor(site, r->reduced)))
-    return std::string("the scales of input and output are too far apart");
-  return std::nullopt;
-}
-
-void legalise_sum(Builder& builder, const Node& node) {
-  const Site site{builder.module(), builder.function(), node};
-  const Shape& shape = site.in().shape;
-  const auto& axes = node.attrs<graph::ReduceAttrs>().axes;
-  const Reduction r = *reduction_of(shape, axes);
-  // Over height and width of one image the input can stay as it is.
-  const bool as_it_is = shape.size() == 4 && shape[0] == 1 && axes == std::vector<int64_t>{1, 2} &&
-                        shape[1] <= kMostPoolHeight;
-  const Extent in = {static_cast<int32_t>(r.outer), static_cast<int32_t>(r.reduced),
-                     static_cast<int32_t>(r.inner)};
-  Operation op = builder.start(
-      OperationKind::AveragePool,
-      as_it_is ? builder.read(node.inputs.at(0)) : builder.read_as(node.inputs.at(0), in),
-      builder.write_as(node.outputs.at(0), {in.height, 1, in.depth}));
-  op.kernel.height = as_it_is ? op.ifm.extent.height : 1;
-  op.kernel.width = op.ifm.extent.width;
-  if (as_it_is) op.ofm = builder.reshaped(op.ofm, {1, 1, op.ifm.extent.depth});
-  op.global_scale = *channel_scale(sum_factor(site, r.reduced));
-  builder.emit(std::move(op));
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -1,5 +1,7 @@
-// Relu with a slope for each channel: both halves in TFLite's own steps on 32 bits. Where one of them counts,
-// the other is 0.
+// Relu with a slope for each channel: both halves in TFLite's own steps on 32 bits, a few rows at a time, the half above the
+// zero point from a table. Where one of them counts, the other is 0.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "legalise/elementwise.h"
@@ -20,10 +22,18 @@ struct Factors {
   }
 };
 
-// The values on one side of the zero point, and the zero point for the others.
-Operand half(Builder& builder, const Operand& x, OperationKind kind) {
+// What lies above the zero point, by the output's scale.
+std::vector<int32_t> positive_half(const Site& site, const FixedFactor& factor) {
+  std::vector<int32_t> values;
+  for (int32_t x = -128; x <= 127; ++x)
+    values.push_back(multiply(std::max(x - zero_point_of(site.in(0)), 0), factor));
+  return values;
+}
+
+// What lies below, and the zero point for the rest.
+Operand negative_half(Builder& builder, const Operand& x) {
   const Operand out = builder.inner("half", DataType::Int8, x.extent, x.zero_point);
-  Operation op = builder.start(kind, x, out);
+  Operation op = builder.start(OperationKind::Minimum, x, out);
   op.ifm.zero_point = op.ofm.zero_point = 0;
   op.ifm2_scalar = x.zero_point;
   op.ifm2_type = DataType::Int8;
@@ -47,18 +57,21 @@ Reason refuses_prelu(const Site& site) {
 void legalise_prelu(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
   const Factors factors(site);
-  Operands operands = operands_of(builder, node);
-  const Operand x = operands.a, out = operands.out;
-  const Operand positive = wide_product(
-      builder, widened(builder, half(builder, x, OperationKind::Maximum), 0), factors.positive);
-  operands.a = half(builder, x, OperationKind::Minimum);
-  operands.out = builder.inner("product", DataType::Int32, out.extent);
-  emit_binary(builder, node, OperationKind::Mul, operands, [](Operation& op) {
-    op.reverse_operands = false;
+  const Operands all = operands_of(builder, node);
+  const int32_t table = wide_table(builder, fmt::format("{}_positive", node.name),
+                                   positive_half(site, factors.positive));
+  in_symmetric_bands(builder, node, all, [&](const Operands& band, bool swapped) {
+    const Operand &x = swapped ? band.b : band.a, &slopes = swapped ? band.a : band.b;
+    const Operand positive = wide_looked_up(builder, x, table);
+    const Operand product = builder.inner("product", DataType::Int32, band.out.extent);
+    Operation op = builder.start(OperationKind::Mul, negative_half(builder, x), product);
+    op.ifm2 = slopes;
+    op.ifm2_type = DataType::Int8;
     op.global_scale = ChannelScale{.multiplier = 1};
+    builder.emit(std::move(op));
+    builder.emit(wide_operation(builder, OperationKind::Add, positive,
+                                wide_product(builder, product, factors.negative), band.out));
   });
-  builder.emit(wide_operation(builder, OperationKind::Add, positive,
-                              wide_product(builder, operands.out, factors.negative), out));
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -1,6 +1,6 @@
-// Resizing of images by whole factors. Twice, four and eight times the size is made by the
-// hardware's doubling; everything else phase by phase: output elements whose neighbours lie alike
-// become one operation that writes every factor-th element.
+// Resizing of images. Twice, four and eight times the size is made by the hardware's doubling; other whole factors phase by
+// phase: output elements whose neighbours lie alike become one operation that writes every factor-th element. What would take
+// too many of these goes along one axis after the other (resize_lines.cpp).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,6 +10,7 @@
 #include "hardware/limits.h"
 #include "intarsia/plugin/rounding.h"
 #include "legalise/operators.h"
+#include "legalise/resize.h"
 #include "program/scaling.h"
 
 namespace intarsia::targets::ethos_u {
@@ -17,12 +18,8 @@ namespace {
 
 using graph::Node;
 
-constexpr int64_t kOne = 1 << 10;  // weights of neighbours, as TFLite counts them
+constexpr int64_t kOne = kResizeOne;
 constexpr size_t kMostPieces = 64;
-
-struct Neighbours {
-  int64_t low, high, weight;  // of `high`; none for the nearest neighbour
-};
 
 Neighbours nearest(int64_t at, int64_t in, int64_t out, const graph::ResizeAttrs& a) {
   const float scale = a.align_corners && out > 1
@@ -41,6 +38,7 @@ Neighbours blended(int64_t at, int64_t in, int64_t out, const graph::ResizeAttrs
   const int64_t low = std::max<int64_t>(place / kOne, 0);
   const int64_t high = std::min(ceil_div(place, kOne), in - 1);
   if (high == low) return {low, low, 0};
+  if (place - low * kOne == kOne) return {high, high, 0};
   return {low, high, place - low * kOne};
 }
 
@@ -52,17 +50,12 @@ struct Run {
 };
 
 std::vector<Run> runs_of(const Site& site, size_t axis, int64_t factor) {
-  const auto& a = site.node.attrs<graph::ResizeAttrs>();
-  const int64_t in = site.in().shape.at(axis), out = site.out().shape.at(axis);
-  const auto neighbours = [&](int64_t at) {
-    return site.node.kind == graph::OpKind::ResizeBilinear ? blended(at, in, out, a)
-                                                           : nearest(at, in, out, a);
-  };
+  const std::vector<Neighbours> neighbours = neighbours_along(site, axis);
+  const int64_t out = site.out().shape.at(axis);
   std::vector<Run> runs;
   for (int64_t remainder = 0; remainder < std::min(factor, out); ++remainder)
     for (int64_t at = remainder; at < out; at += factor) {
-      Neighbours n = neighbours(at);
-      if (n.weight == kOne) n = {n.high, n.high, 0};
+      const Neighbours n = neighbours[static_cast<size_t>(at)];
       Run run{at, 1, n.low, {1}};
       if (n.weight != 0 && n.low != n.high) {
         const int64_t common = std::gcd(n.weight, kOne);
@@ -144,6 +137,28 @@ void emit_doublings(Builder& builder, const Node& node, int count) {
 
 }  // namespace
 
+std::vector<Neighbours> neighbours_along(const Site& site, size_t axis) {
+  const auto& a = site.node.attrs<graph::ResizeAttrs>();
+  const int64_t in = site.in().shape.at(axis), out = site.out().shape.at(axis);
+  std::vector<Neighbours> all;
+  for (int64_t at = 0; at < out; ++at)
+    all.push_back(site.node.kind == graph::OpKind::ResizeBilinear ? blended(at, in, out, a)
+                                                                  : nearest(at, in, out, a));
+  return all;
+}
+
+// Whether one operation for each pair of a kind of rows and a kind of columns does it: windows with weights of 8 bits.
+static bool in_pieces(const Pieces& pieces) {
+  if (pieces.y.size() * pieces.x.size() > kMostPieces) return false;
+  const auto largest = [](const std::vector<Run>& runs) {
+    int64_t tap = 0;
+    for (const Run& run : runs)
+      tap = std::max(tap, *std::max_element(run.taps.begin(), run.taps.end()));
+    return tap;
+  };
+  return largest(pieces.y) * largest(pieces.x) <= 255;
+}
+
 Reason refuses_resize(const Site& site) {
   if (site.in().type != site.out().type)
     return fmt::format("the output is {}, the input {}", to_string(site.out().type),
@@ -151,23 +166,15 @@ Reason refuses_resize(const Site& site) {
   if (site.node.kind == graph::OpKind::ResizeBilinear && site.in().type != DataType::Int8)
     return fmt::format("bilinear resizing is of i8, not {}", to_string(site.in().type));
   if (doublings(site) != 0) return std::nullopt;
-  const Pieces pieces = pieces_of(site);
-  if (pieces.y.size() * pieces.x.size() > kMostPieces)
-    return fmt::format("its {} x {} kinds of neighbourhoods are more than {} operations",
-                       pieces.y.size(), pieces.x.size(), kMostPieces);
-  for (const Run& y : pieces.y)
-    for (const Run& x : pieces.x)
-      if (*std::max_element(y.taps.begin(), y.taps.end()) *
-              *std::max_element(x.taps.begin(), x.taps.end()) >
-          255)
-        return std::string("the weights of its neighbours need more than 8 bits");
-  return std::nullopt;
+  if (in_pieces(pieces_of(site))) return std::nullopt;
+  return refuses_resize_by_lines(site);
 }
 
 void legalise_resize(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
   if (const int count = doublings(site); count != 0) return emit_doublings(builder, node, count);
   const Pieces pieces = pieces_of(site);
+  if (!in_pieces(pieces)) return resize_by_lines(builder, node);
   const auto depth = static_cast<int32_t>(site.in().shape.at(3));
   const int64_t images = site.out().shape.at(0);
   for (int64_t n = 0; n < images; ++n)

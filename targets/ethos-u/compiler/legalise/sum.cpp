@@ -13,10 +13,6 @@ namespace {
 
 using graph::Node;
 
-// Operations of fewer elements take longer to begin than to run: about a hundred cycles, in which a port of 8 bytes moves
-// as many values of 32 bits as this has, twice.
-constexpr int64_t kLeastBandElements = 512;
-
 void emit_scaled_sum(Builder& builder, const Node& node, OperationKind kind,
                      const Operands& operands, const SumScales& scales, bool first_is_smaller,
                      const Clamp& clamp) {
@@ -59,22 +55,6 @@ Operand scaled_up(Builder& builder, const Operand& x, int32_t scalar, const Chan
   return out;
 }
 
-Operand looked_up(Builder& builder, const Operand& x, int32_t table) {
-  const Operand out = builder.inner("wide", DataType::Int32, x.extent);
-  Operation op = builder.start(OperationKind::Mul, x, out);
-  op.ifm.zero_point = 0;
-  op.ifm2_scalar = 1;
-  op.ifm2_type = builder.type_of(x);
-  op.global_scale = ChannelScale{.multiplier = 1};
-  op.activation = Activation::Lut;
-  op.lut = table;
-  op.force_int8_lut_range = true;
-  op.clamp_low = -128;
-  op.clamp_high = 127;
-  builder.emit(std::move(op));
-  return out;
-}
-
 class WideSum {
  public:
   WideSum(Builder& builder, const Node& node, OperationKind kind, const Site& site,
@@ -86,34 +66,14 @@ class WideSum {
         clamp_(clamp),
         tabled_(tabled_sum(site, kind)),
         smaller_scale_(smaller_scale(site)) {
-    if (tabled_) {
-      LookUpTable table{fmt::format("{}_smaller", node.name), {}};
-      for (const int32_t value : tabled_->table)
-        for (int byte = 0; byte < 4; ++byte)
-          table.bytes.push_back(static_cast<uint8_t>(static_cast<uint32_t>(value) >> (8 * byte)));
-      table_ = builder.table(std::move(table));
-    }
+    if (tabled_) table_ = wide_table(builder, fmt::format("{}_smaller", node.name), tabled_->table);
   }
 
   void emit(const Operands& all) {
     const Extent& extent = all.out.extent;
     bands_ = all.a.extent == extent && all.b.extent == extent && !all.a.walk && !all.b.walk;
     if (!bands_) return emit_band(all);
-    // Rows, or of a single row columns. What is on 32 bits takes no more than the result.
-    int32_t Extent::*axis = extent.height > 1 ? &Extent::height : &Extent::width;
-    const int64_t count = extent.*axis, slice = extent.elements() / count;
-    const int64_t bytes = bits(builder_.type_of(all.out)) / 8;
-    const int64_t most =
-        std::max({int64_t{1}, count * bytes / 8, (kLeastBandElements + slice - 1) / slice});
-    for (int64_t first = 0; first < count; first += most) {
-      const auto part = [&](const Operand& of) {
-        Extent origin{0, 0, 0}, band = extent;
-        origin.*axis = static_cast<int32_t>(first);
-        band.*axis = static_cast<int32_t>(std::min(most, count - first));
-        return box(of, origin, band);
-      };
-      emit_band({part(all.a), part(all.b), part(all.out)});
-    }
+    in_bands(builder_, all, [&](const Operands& band) { emit_band(band); });
     builder_.may_replace(all.out, {all.a, all.b});
   }
 
@@ -122,7 +82,7 @@ class WideSum {
     Operand& smaller = tfl_.first_is_smaller ? operands.a : operands.b;
     Operand& larger = tfl_.first_is_smaller ? operands.b : operands.a;
     if (tabled_) {
-      smaller = looked_up(builder_, smaller, table_);
+      smaller = wide_looked_up(builder_, smaller, table_);
       larger =
           scaled_up(builder_, larger, 1, {.multiplier = static_cast<uint32_t>(tabled_->factor)});
       const bool subtracts = kind_ == OperationKind::Sub && tfl_.first_is_smaller;

@@ -39,4 +39,28 @@ Operand widened(Builder& builder, const Operand& x, int shift) {
   return out;
 }
 
+int32_t wide_table(Builder& builder, std::string name, const std::vector<int32_t>& values) {
+  LookUpTable table{std::move(name), {}};
+  for (const int32_t value : values)
+    for (int byte = 0; byte < 4; ++byte)
+      table.bytes.push_back(static_cast<uint8_t>(static_cast<uint32_t>(value) >> (8 * byte)));
+  return builder.table(std::move(table));
+}
+
+Operand wide_looked_up(Builder& builder, const Operand& x, int32_t table) {
+  const Operand out = builder.inner("wide", DataType::Int32, x.extent);
+  Operation op = builder.start(OperationKind::Mul, x, out);
+  op.ifm.zero_point = 0;
+  op.ifm2_scalar = 1;
+  op.ifm2_type = builder.type_of(x);
+  op.global_scale = ChannelScale{.multiplier = 1};
+  op.activation = Activation::Lut;
+  op.lut = table;
+  op.force_int8_lut_range = true;
+  op.clamp_low = -128;
+  op.clamp_high = 127;
+  builder.emit(std::move(op));
+  return out;
+}
+
 }  // namespace intarsia::targets::ethos_u

@@ -4,10 +4,17 @@
 // differences saturate at 32 bits.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "legalise/builder.h"
 #include "program/scaling.h"
 
 namespace intarsia::targets::ethos_u {
+
+// Operations of fewer elements take longer to begin than to run: about a hundred cycles, in which a port of 8 bytes moves
+// as many values of 32 bits as this has, twice.
+inline constexpr int64_t kLeastBandElements = 512;
 
 // A new 32-bit tensor holding `a OP b`; b repeats where its extents are 1.
 Operand wide(Builder& builder, OperationKind kind, const Operand& a, const Operand& b,
@@ -17,6 +24,9 @@ Operand wide_constant(Builder& builder, int32_t value);
 Operand wide_product(Builder& builder, const Operand& a, const FixedFactor& factor);
 // (x - zero point) * 2^shift of an 8- or 16-bit operand.
 Operand widened(Builder& builder, const Operand& x, int shift);
+// The values that a table of 32 bits has for an 8-bit operand, by the stored value from -128 on.
+int32_t wide_table(Builder& builder, std::string name, const std::vector<int32_t>& values);
+Operand wide_looked_up(Builder& builder, const Operand& x, int32_t table);
 // The command itself, for other outputs than a new tensor.
 Operation wide_operation(Builder& builder, OperationKind kind, const Operand& a, const Operand& b,
                          const Operand& out, int shift = 0);

@@ -1,0 +1,205 @@
+// Sums, means and extremes over axes: pools whose window is what is reduced.
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "hardware/limits.h"
+#include "legalise/operators.h"
+#include "program/scaling.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+using graph::Node;
+
+// The input seen as [outer, first, between, second, inner], of which `first` and `second` are reduced. Where what is
+// reduced lies in one piece, `between` and `second` are 1.
+struct Reduction {
+  int64_t outer = 1, first = 1, between = 1, second = 1, inner = 1;
+
+  int64_t reduced() const { return first * second; }
+  // One window for each of these where the reduced axes do not lie beside each other: windows have two axes, of rows and of
+  // columns, and these are taken by `first` and `second`.
+  int64_t windows() const { return outer * between; }
+  bool in_one_piece() const { return second == 1; }
+};
+
+constexpr int64_t kMostWindows = 64;
+
+// Nothing where the reduced axes lie in three pieces or more.
+std::optional<Reduction> reduction_of(const Shape& shape, const std::vector<int64_t>& axes) {
+  Reduction r;
+  int64_t Reduction::*last = &Reduction::outer;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1) continue;
+    const bool reduces = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i));
+    const bool reduced_before = last == &Reduction::first || last == &Reduction::second;
+    if (reduces != reduced_before) {
+      if (last == &Reduction::inner) return std::nullopt;
+      last = last == &Reduction::outer     ? &Reduction::first
+             : last == &Reduction::first   ? &Reduction::between
+             : last == &Reduction::between ? &Reduction::second
+                                           : &Reduction::inner;
+    }
+    r.*last *= shape[i];
+  }
+  // Nothing is reduced behind what seemed to lie between.
+  if (last == &Reduction::between) std::swap(r.between, r.inner);
+  return r;
+}
+
+// A sum's factor. TFLM makes a mean's division part of it: shifted left as far as the count lets it keep bits.
+FixedFactor sum_factor(const Site& site, int64_t count) {
+  FixedFactor factor = fixed_factor(scale_of(site.in()) / scale_of(site.out()));
+  if (site.node.kind == graph::OpKind::Sum) return factor;
+  int shift = std::min(static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1, 32);
+  shift = std::min(shift, 31 + factor.exponent);
+  factor.value = static_cast<int32_t>((int64_t{factor.value} << shift) / count);
+  factor.exponent -= shift;
+  return factor;
+}
+
+// x -> -1 - x, which has no overflow and turns the least into the largest. 16 bits: straight lines of slope -1.
+std::vector<uint8_t> reversal(DataType type) {
+  std::vector<uint8_t> table;
+  for (int32_t v = -128; v <= 127 && type == DataType::Int8; ++v)
+    table.push_back(static_cast<uint8_t>(-1 - v));
+  for (int32_t v = -32768; v <= 32767 && type == DataType::Int16; v += 128)
+    for (const int32_t half : {-1 - v, -128})
+      for (int byte = 0; byte < 2; ++byte)
+        table.push_back(static_cast<uint8_t>(half >> (8 * byte)));
+  return table;
+}
+
+// What a pool reads, writes, and the height and width of its window.
+struct ReducedWindow {
+  Operand from, to;
+  int32_t height, width;
+};
+
+// `to` has the extent [outer * between, 1, inner].
+std::vector<ReducedWindow> windows_of(Builder& builder, const Operand& from, const Operand& to,
+                                      const Reduction& r) {
+  const auto whole = [](int64_t value) { return static_cast<int32_t>(value); };
+  if (r.in_one_piece())
+    return {{builder.reshaped(from, {whole(r.outer), whole(r.first), whole(r.inner)}), to, 1,
+             whole(r.first)}};
+  std::vector<ReducedWindow> windows;
+  const Operand rows = builder.reshaped(
+      from, {whole(r.outer * r.first * r.between), whole(r.second), whole(r.inner)});
+  for (int64_t o = 0; o < r.outer; ++o)
+    for (int64_t k = 0; k < r.between; ++k) {
+      ReducedWindow w{rows, box(to, {whole(o * r.between + k), 0, 0}, {1, 1, whole(r.inner)}),
+                      whole(r.first), whole(r.second)};
+      if (r.first <= kMostPoolHeight) {
+        w.from = box(rows, {whole(o * r.first * r.between + k), 0, 0},
+                     {whole(r.first), whole(r.second), whole(r.inner)});
+        w.from.step.height = whole(r.between);
+      } else {
+        // A window of many rows and few columns is read column by column.
+        std::swap(w.height, w.width);
+        w.from.walk = Walk{r.inner, r.between * r.second * r.inner};
+        w.from.origin = {whole(k * r.second), whole(o * r.first), 0};
+        w.from.extent = {w.height, w.width, whole(r.inner)};
+      }
+      windows.push_back(w);
+    }
+  return windows;
+}
+
+}  // namespace
+
+static Reason check_reduction(const Site& site) {
+  const auto& axes = site.node.attrs<graph::ReduceAttrs>().axes;
+  const std::optional<Reduction> r = reduction_of(site.in().shape, axes);
+  const auto text = [&] {
+    return fmt::format("the reduced axes {} of [{}]", fmt::join(axes, ", "),
+                       fmt::join(site.in().shape, ","));
+  };
+  if (!r) return fmt::format("{} lie in more than two pieces", text());
+  if (r->reduced() > kMostPoolElements)
+    return fmt::format("a reduction of {} elements is above {}", r->reduced(), kMostPoolElements);
+  if (!r->in_one_piece() && r->windows() > kMostWindows)
+    return fmt::format("{} do not lie beside each other and take {} operations, more than {}",
+                       text(), r->windows(), kMostWindows);
+  if (std::min(r->first, r->second) > kMostPoolHeight)
+    return fmt::format("{} are a window of {} x {}, higher than {}", text(), r->first, r->second,
+                       kMostPoolHeight);
+  if (r->windows() > kMostExtent || r->inner > kMostExtent)
+    return fmt::format("{} x {} reductions are above {} x {}", r->windows(), r->inner, kMostExtent,
+                       kMostExtent);
+  if (!r->in_one_piece() && r->outer * r->first * r->between > kMostExtent)
+    return fmt::format("{} are taken from {} rows, above {}", text(),
+                       r->outer * r->first * r->between, kMostExtent);
+  return std::nullopt;
+}
+
+Reason refuses_extreme(const Site& site) {
+  if (site.in().quantization != site.out().quantization)
+    return std::string("input and output differ in quantisation");
+  return check_reduction(site);
+}
+
+static Extent extent_of_result(const Reduction& r) {
+  return {static_cast<int32_t>(r.windows()), 1, static_cast<int32_t>(r.inner)};
+}
+
+// The least is the largest of the reversed.
+void legalise_extreme(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  const Reduction r = *reduction_of(site.in().shape, node.attrs<graph::ReduceAttrs>().axes);
+  const DataType type = site.in().type;
+  Operand from = builder.read(node.inputs.at(0));
+  const Operand to = builder.write_as(node.outputs.at(0), extent_of_result(r));
+  const bool least = node.kind == graph::OpKind::ReduceMin;
+  if (least) {
+    const Operand reversed = builder.inner("reversed", type, from.extent);
+    builder.look_up(from, reversed, "reversal", reversal(type));
+    from = reversed;
+  }
+  const Operand largest = least ? builder.inner("least", type, to.extent) : to;
+  for (const ReducedWindow& w : windows_of(builder, from, largest, r)) {
+    Operation op = builder.start(OperationKind::MaxPool, w.from, w.to);
+    op.ifm.zero_point = op.ofm.zero_point = 0;
+    op.kernel.height = w.height;
+    op.kernel.width = w.width;
+    builder.emit(std::move(op));
+  }
+  if (least) builder.look_up(largest, to, "reversal", reversal(type));
+}
+
+Reason refuses_sum(const Site& site) {
+  if (Reason reason = check_reduction(site)) return reason;
+  const std::optional<Reduction> r =
+      reduction_of(site.in().shape, site.node.attrs<graph::ReduceAttrs>().axes);
+  if (!channel_scale(sum_factor(site, r->reduced())))
+    return std::string("the scales of input and output are too far apart");
+  return std::nullopt;
+}
+
+void legalise_sum(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  const Shape& shape = site.in().shape;
+  const auto& axes = node.attrs<graph::ReduceAttrs>().axes;
+  const Reduction r = *reduction_of(shape, axes);
+  const Operand from = builder.read(node.inputs.at(0));
+  const Operand to = builder.write_as(node.outputs.at(0), extent_of_result(r));
+  // Over height and width of one image the input can stay as it is.
+  const bool as_it_is = shape.size() == 4 && shape[0] == 1 && axes == std::vector<int64_t>{1, 2} &&
+                        shape[1] <= kMostPoolHeight;
+  const std::vector<ReducedWindow> windows =
+      as_it_is ? std::vector<ReducedWindow>{{from, builder.reshaped(to, {1, 1, from.extent.depth}),
+                                             from.extent.height, from.extent.width}}
+               : windows_of(builder, from, to, r);
+  for (const ReducedWindow& w : windows) {
+    Operation op = builder.start(OperationKind::AveragePool, w.from, w.to);
+    op.kernel.height = w.height;
+    op.kernel.width = w.width;
+    op.global_scale = *channel_scale(sum_factor(site, r.reduced()));
+    builder.emit(std::move(op));
+  }
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,260 @@
+// Operators made of several: products of two activations, squares of differences, slopes by channel, sums over axes that do
+// not lie beside each other, and resizing to any size.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "graph_maker.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using graph::TensorId;
+using testing::Random;
+
+struct Factor {
+  Shape shape;
+  int64_t zero;
+};
+
+graph::Module matrix_product(const Factor& a, const Factor& b, bool a_transposed,
+                             bool b_transposed) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, a.shape, 0.021f, a.zero);
+  const TensorId y = g.input(DataType::Int8, b.shape, 0.017f, b.zero);
+  return g.finish(g.node(OpKind::BatchMatmul, graph::BatchMatmulAttrs{a_transposed, b_transposed},
+                         {x, y}, 1, DataType::Int8, 0.043f, -11));
+}
+
+// All four layouts, with zero points between which products fit 16 bits and with others, for several heads, and for one
+// matrix that all share.
+TEST(Products, OfActivations) {
+  Random random(41);
+  constexpr int64_t kRows = 10, kShared = 18, kColumns = 7;
+  const std::vector<std::pair<Shape, Shape>> batches = {
+      {{}, {}}, {{3}, {3}}, {{2, 3}, {2, 3}}, {{2, 1}, {1, 3}}, {{3}, {}}, {{}, {2, 2}}};
+  for (const auto& [a_batch, b_batch] : batches)
+    for (const bool a_transposed : {false, true})
+      for (const bool b_transposed : {false, true})
+        for (const auto& [a_zero, b_zero] : std::vector<std::pair<int64_t, int64_t>>{
+                 {-128, 0}, {3, -5}, {-128, 127}, {127, -128}, {-128, -128}}) {
+          Shape a = a_batch, b = b_batch;
+          a.insert(a.end(), {a_transposed ? kShared : kRows, a_transposed ? kRows : kShared});
+          b.insert(b.end(), {b_transposed ? kColumns : kShared, b_transposed ? kShared : kColumns});
+          expect_taken_and_same(
+              random, matrix_product({a, a_zero}, {b, b_zero}, a_transposed, b_transposed));
+        }
+}
+
+// The ends of the range in every element: the largest products and sums that there are.
+TEST(Products, OfActivationsAtTheEndsOfTheRange) {
+  constexpr int64_t kShared = 300;
+  for (const bool b_transposed : {false, true})
+    for (const int64_t a_zero : {-128, 127})
+      for (const int64_t b_zero : {-128, 0, 127}) {
+        const graph::Module module = matrix_product(
+            {{2, kShared}, a_zero}, {b_transposed ? Shape{3, kShared} : Shape{kShared, 3}, b_zero},
+            false, b_transposed);
+        for (const uint8_t a : {0x80, 0x7f})
+          for (const uint8_t b : {0x80, 0x7f})
+            expect_same(module,
+                        {graph::TensorValue(2 * kShared, a), graph::TensorValue(3 * kShared, b)});
+      }
+}
+
+// Two operations a row where products fit 16 bits; else one more for eight rows, or one for all.
+TEST(Products, OperationsOfARow) {
+  const auto count = [](int64_t a_zero, int64_t b_zero, bool b_transposed) {
+    return operation_count(matrix_product({{20, 12}, a_zero},
+                                          {b_transposed ? Shape{9, 12} : Shape{12, 9}, b_zero},
+                                          false, b_transposed));
+  };
+  EXPECT_EQ(count(-128, 0, false), 40u);
+  EXPECT_EQ(count(-128, 0, true), 40u);
+  EXPECT_EQ(count(-128, 127, false), 43u);
+  EXPECT_EQ(count(-128, 127, true), 41u);
+}
+
+// Every pair of operands, with scales apart and equal.
+TEST(Products, SquaredDifferences) {
+  graph::TensorValue first, second;
+  for (int x = 0; x < 256; ++x)
+    for (int y = 0; y < 256; ++y) {
+      first.push_back(static_cast<uint8_t>(x));
+      second.push_back(static_cast<uint8_t>(y));
+    }
+  struct Scales {
+    float a, b, out;
+    int64_t zero_a, zero_b, zero_out;
+  };
+  for (const Scales& s :
+       {Scales{0.031f, 0.007f, 0.11f, -9, 30, -128}, Scales{0.004f, 0.027f, 0.013f, -128, 127, 5},
+        Scales{0.05f, 0.05f, 1.3f, 0, 0, -128}}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {256, 256}, s.a, s.zero_a);
+    const TensorId y = g.input(DataType::Int8, {256, 256}, s.b, s.zero_b);
+    const graph::Module module = g.finish(g.node(OpKind::SquaredDifference, graph::NoAttrs{},
+                                                 {x, y}, 1, DataType::Int8, s.out, s.zero_out));
+    expect_same(module, {first, second});
+  }
+}
+
+TEST(Products, SquaredDifferencesFromWhatRepeats) {
+  Random random(42);
+  const std::vector<std::pair<Shape, Shape>> cases = {{{1, 9, 11, 13}, {1, 1, 1, 13}},
+                                                      {{1, 1, 1, 13}, {1, 9, 11, 13}},
+                                                      {{2, 9, 11, 13}, {2, 1, 1, 13}},
+                                                      {{2, 9, 11, 13}, {2, 1, 1, 1}},
+                                                      {{2, 3, 5, 7}, {1}},
+                                                      {{1, 9, 1, 4}, {1, 1, 6, 4}},
+                                                      {{1, 1200}, {1, 1200}}};
+  for (const DataType type : kTypes)
+    for (const auto& [a, b] : cases) {
+      Graph g;
+      const TensorId x = g.input(type, a, 0.013f, zero_for(random, type));
+      const TensorId y = g.input(type, b, 0.019f, zero_for(random, type));
+      const float scale = type == DataType::Int8 ? 0.09f : 9.1f;
+      expect_taken_and_same(
+          random, g.finish(g.node(OpKind::SquaredDifference, graph::NoAttrs{}, {x, y}, 1, type,
+                                  scale, zero_for(random, type))));
+    }
+}
+
+TEST(Products, SquaredDifferencesAtTheEndsOf16Bits) {
+  for (const auto& [a, b] : std::vector<std::pair<float, float>>{{0.01f, 0.01f}, {0.01f, 0.007f}}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {1, 4}, a, 0);
+    const TensorId y = g.input(DataType::Int16, {1, 4}, b, 0);
+    const graph::Module module = g.finish(
+        g.node(OpKind::SquaredDifference, graph::NoAttrs{}, {x, y}, 1, DataType::Int16, 3.3f, 0));
+    const graph::TensorValue low = {0, 0x80, 0, 0x80, 0xff, 0x7f, 0xff, 0x7f};
+    const graph::TensorValue high = {0xff, 0x7f, 0, 0x80, 0, 0x80, 0xff, 0x7f};
+    expect_same(module, {low, high});
+  }
+}
+
+// In one accumulator whatever the axes: windows of rows and columns, and of more rows than a window has.
+TEST(Products, SumsOverAnyAxes) {
+  Random random(43);
+  const std::vector<std::pair<Shape, std::vector<int64_t>>> cases = {
+      {{4, 5, 6}, {0, 2}},          {{2, 3, 4, 5}, {1, 3}},    {{2, 3, 4, 5}, {0, 2}},
+      {{2, 3, 4, 5}, {0, 2, 3}},    {{300, 3, 4}, {0, 2}},     {{2, 300, 3, 4, 2}, {1, 3}},
+      {{1, 9, 9, 4, 8}, {1, 2, 4}}, {{3, 1, 4, 1, 5}, {0, 4}}, {{3, 4, 5}, {0, 1, 2}}};
+  for (const OpKind kind : {OpKind::Mean, OpKind::Sum, OpKind::ReduceMax, OpKind::ReduceMin})
+    for (const DataType type : kTypes)
+      for (const auto& [shape, axes] : cases) {
+        Graph g;
+        const bool sums = kind == OpKind::Mean || kind == OpKind::Sum;
+        const TensorId x = g.input(type, shape, 0.05f, zero_for(random, type));
+        const graph::ReduceAttrs attributes{axes, random.chance(50)};
+        expect_taken_and_same(random, g.finish(sums ? g.node(kind, attributes, {x}, 1, type, 0.071f,
+                                                             zero_for(random, type))
+                                                    : g.like(kind, attributes, {x})));
+      }
+}
+
+// Every value with every slope, a band of rows at a time; slopes of channels, of all elements and of none.
+TEST(Products, SlopesByChannel) {
+  graph::TensorValue values, slopes;
+  for (int x = 0; x < 256; ++x)
+    for (int y = 0; y < 256; ++y) values.push_back(static_cast<uint8_t>(x));
+  for (int y = 0; y < 256; ++y) slopes.push_back(static_cast<uint8_t>(y));
+  for (const auto& [zero, slope_zero] :
+       std::vector<std::pair<int64_t, int64_t>>{{0, 0}, {-128, 5}, {127, -128}}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {1, 256, 1, 256}, 0.037f, zero);
+    const TensorId y = g.input(DataType::Int8, {1, 1, 256}, 0.011f, slope_zero);
+    const graph::Module module =
+        g.finish(g.node(OpKind::Prelu, graph::NoAttrs{}, {x, y}, 1, DataType::Int8, 0.029f, -17));
+    expect_same(module, {values, slopes});
+  }
+  Random random(44);
+  for (const Shape& shape : {Shape{1, 1, 7}, Shape{40, 5, 7}, Shape{1}, Shape{1, 5, 7}}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {2, 40, 5, 7}, 0.037f, -4);
+    const TensorId y = g.constant(random, DataType::Int8, shape, {{0.011f}, {3}, 0});
+    expect_taken_and_same(random, g.finish(g.node(OpKind::Prelu, graph::NoAttrs{}, {x, y}, 1,
+                                                  DataType::Int8, 0.029f, -17)));
+  }
+}
+
+// What is on 32 bits is never the whole map.
+TEST(Products, SlopesTakeLittleMemory) {
+  Random random(45);
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, 64, 64, 16}, 0.037f, -4);
+  const TensorId y = g.constant(random, DataType::Int8, {1, 1, 16}, {{0.011f}, {3}, 0});
+  const graph::Module module =
+      g.finish(g.node(OpKind::Prelu, graph::NoAttrs{}, {x, y}, 1, DataType::Int8, 0.029f, -17));
+  const targets::ethos_u::Program program = legalise(module, module.entry_function());
+  for (const targets::ethos_u::NpuTensor& t : program.tensors)
+    if (t.type == DataType::Int32) {
+      EXPECT_LE(t.extent.elements() * 4, 64 * 64 * 16 / 2);
+    }
+}
+
+// The first of equal elements, along any axis; as many elements as places fit, at both ends of the range.
+TEST(Products, PlacesOfExtremes) {
+  Random random(47);
+  const std::vector<std::pair<Shape, int64_t>> cases = {{{3, 4, 5}, 2}, {{3, 4, 5}, 1},
+                                                        {{3, 4, 5}, 0}, {{1, 6, 7, 21}, 3},
+                                                        {{9, 128}, 1},  {{4, 1}, 1}};
+  for (const OpKind kind : {OpKind::ArgMax, OpKind::ArgMin})
+    for (const auto& [shape, axis] : cases) {
+      Graph g;
+      const TensorId x = g.input(DataType::Int8, shape, 0.05f, -7);
+      const graph::Module module =
+          g.finish(g.node(kind, graph::AxisAttrs{axis}, {x}, 1, DataType::Int32, 1.0f, 0));
+      expect_taken_and_same(random, module);
+      const auto count = static_cast<size_t>(element_count(shape));
+      for (const uint8_t same : {0x80, 0x7f, 0x00}) {
+        graph::TensorValue values(count, same);
+        expect_same(module, {values});
+        values.back() = 1;
+        expect_same(module, {values});
+      }
+    }
+}
+
+// Sizes that are no multiples, larger and smaller, and weights of ten bits, with all ways to place pixels.
+TEST(Products, ResizingToAnySize) {
+  Random random(46);
+  struct Sizes {
+    int64_t h, w, to_h, to_w;
+  };
+  for (const Sizes& s : {Sizes{5, 7, 15, 21},
+                         {10, 9, 16, 12},
+                         {4, 4, 64, 64},
+                         {20, 30, 9, 11},
+                         {3, 5, 24, 40},
+                         {1, 6, 5, 6},
+                         {7, 1, 7, 9},
+                         {6, 6, 11, 11},
+                         {8, 8, 8, 8}})
+    for (const OpKind kind : {OpKind::ResizeBilinear, OpKind::ResizeNearest})
+      for (const auto& [align, centres] :
+           std::vector<std::pair<bool, bool>>{{false, false}, {true, false}, {false, true}}) {
+        Graph g;
+        const TensorId x = g.input(DataType::Int8, {2, s.h, s.w, 3}, 0.05f, 7);
+        expect_taken_and_same(
+            random,
+            g.finish(g.like(kind, graph::ResizeAttrs{s.to_h, s.to_w, align, centres}, {x})));
+      }
+}
+
+// Sums that end in exact halves go away from zero on both sides of it.
+TEST(Products, BlendedTiesGoAwayFromZero) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, 2, 2, 256}, 0.05f, 0);
+  const graph::Module module =
+      g.finish(g.like(OpKind::ResizeBilinear, graph::ResizeAttrs{64, 64, false, true}, {x}));
+  graph::TensorValue values;
+  for (int pixel = 0; pixel < 4; ++pixel)
+    for (int c = 0; c < 256; ++c)
+      values.push_back(static_cast<uint8_t>(pixel % 2 == 0 ? c : c + 1));
+  EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]), "");
+  expect_same(module, {values});
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
