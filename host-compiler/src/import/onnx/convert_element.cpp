@@ -85,7 +85,7 @@ void read_gelu(Reader& in) {
   if (form != "none" && form != "tanh")
     return in.problem(fmt::format("has the attribute approximate = \"{}\"", form),
                       "\"none\" and \"tanh\" are possible");
-  unary(in, OpKind::Gelu, graph::GeluAttrs{form == "tanh"});
+  read_as_unary(in, OpKind::Gelu, graph::GeluAttrs{form == "tanh"});
 }
 
 // On the quantised value's own scale a relu moves elements only.
