@@ -6,6 +6,7 @@
 
 #include "hardware/limits.h"
 #include "legalise/operators.h"
+#include "legalise/wide.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -82,8 +83,9 @@ void legalise_arg_extreme(Builder& builder, const Node& node) {
   const Operand both = builder.inner("places", DataType::Int16, all);
   Operation add = builder.start(largest ? OperationKind::Add : OperationKind::Sub, above, both);
   add.reverse_operands = !largest;
-  add.ifm2 = builder.constant("places", DataType::Int16, {1, places, 1},
-                              falling(largest ? kPlaces - 1 : -1, s.places));
+  add.ifm2 =
+      near_constant(builder, builder.constant("places", DataType::Int16, {1, places, 1},
+                                              falling(largest ? kPlaces - 1 : -1, s.places)));
   add.ifm2_type = DataType::Int16;
   add.ifm_scale = add.ifm2_scale = ChannelScale{.multiplier = 1};
   add.global_scale = ChannelScale{.multiplier = 1};
