@@ -6,6 +6,7 @@
 
 #include "hardware/limits.h"
 #include "legalise/operators.h"
+#include "legalise/wide.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -45,6 +46,46 @@ std::vector<uint8_t> table_of_places() {
   return table;
 }
 
+// 128 * x + 127 - place, or 128 * (-1 - x) + 127 - place, since the least of x is the largest of -1 - x. Places are channels:
+// they are the biases of one operation.
+Operand places_of_channels(Builder& builder, const Operand& x, bool largest) {
+  const Operand both = builder.inner("places", DataType::Int16, x.extent);
+  Operation op = builder.start(OperationKind::Depthwise, x, both);
+  op.ifm.zero_point = 0;
+  for (int32_t place = 0; place < x.extent.depth; ++place) {
+    constexpr int kShift = 30;
+    op.weights.push_back(static_cast<int16_t>(largest ? kPlaces : -kPlaces));
+    op.scales.push_back({.bias = (largest ? kPlaces - 1 : -1) - place,
+                         .multiplier = uint32_t{1} << kShift,
+                         .shift = kShift});
+  }
+  builder.emit(std::move(op));
+  return both;
+}
+
+// The same where places are columns.
+Operand places_of_columns(Builder& builder, const Operand& x, bool largest) {
+  const Operand above = builder.inner("above", DataType::Int16, x.extent);
+  Operation shift = builder.start(OperationKind::Mul, x, above);
+  shift.ifm.zero_point = 0;
+  shift.ifm2_scalar = 1;
+  shift.ifm2_type = DataType::Int8;
+  shift.global_scale = ChannelScale{.multiplier = kPlaces};
+  builder.emit(std::move(shift));
+
+  const int32_t columns = x.extent.width;
+  const Operand both = builder.inner("places", DataType::Int16, x.extent);
+  Operation add = builder.start(largest ? OperationKind::Add : OperationKind::Sub, above, both);
+  add.reverse_operands = !largest;
+  add.ifm2 = near_constant(builder, builder.constant("places", DataType::Int16, {1, columns, 1},
+                                                     falling(largest ? kPlaces - 1 : -1, columns)));
+  add.ifm2_type = DataType::Int16;
+  add.ifm_scale = add.ifm2_scale = ChannelScale{.multiplier = 1};
+  add.global_scale = ChannelScale{.multiplier = 1};
+  builder.emit(std::move(add));
+  return both;
+}
+
 }  // namespace
 
 Reason refuses_arg_extreme(const Site& site) {
@@ -69,28 +110,13 @@ void legalise_arg_extreme(Builder& builder, const Node& node) {
   const Extent one = {all.height, 1, all.depth};
   const bool largest = node.kind == graph::OpKind::ArgMax;
 
-  Operand from = builder.read_as(node.inputs.at(0), all);
-  from.zero_point = 0;
-  const Operand above = builder.inner("above", DataType::Int16, all);
-  Operation shift = builder.start(OperationKind::Mul, from, above);
-  shift.ifm2_scalar = 1;
-  shift.ifm2_type = DataType::Int8;
-  shift.global_scale = ChannelScale{.multiplier = kPlaces};
-  builder.emit(std::move(shift));
-
-  // 128 * x + 127 - place; the least of x is the largest of -1 - x.
-  const Operand both = builder.inner("places", DataType::Int16, all);
-  Operation add = builder.start(largest ? OperationKind::Add : OperationKind::Sub, above, both);
-  add.reverse_operands = !largest;
-  add.ifm2 = builder.constant("places", DataType::Int16, {1, places, 1},
-                              falling(largest ? kPlaces - 1 : -1, s.places));
-  add.ifm2_type = DataType::Int16;
-  add.ifm_scale = add.ifm2_scale = ChannelScale{.multiplier = 1};
-  add.global_scale = ChannelScale{.multiplier = 1};
-  builder.emit(std::move(add));
-
+  const Operand both =
+      s.inner == 1
+          ? places_of_channels(builder, builder.read_as(node.inputs.at(0), {all.height, 1, places}),
+                               largest)
+          : places_of_columns(builder, builder.read_as(node.inputs.at(0), all), largest);
   const Operand most = builder.inner("most", DataType::Int16, one);
-  Operation pool = builder.start(OperationKind::MaxPool, both, most);
+  Operation pool = builder.start(OperationKind::MaxPool, builder.reshaped(both, all), most);
   pool.kernel.width = places;
   builder.emit(std::move(pool));
 

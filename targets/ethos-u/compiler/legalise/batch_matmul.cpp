@@ -29,8 +29,9 @@ constexpr int64_t kMostSum32 = (int64_t{1} << 31) - 1;
 constexpr int64_t kRowsPerCorrection = 8;
 
 // Rows whose commands are few whatever they multiply, as of copies elsewhere; and so many that a stream has 160 KiB of them, two
-// operations of about 20 words a row. Between the two a row is to run longer than it takes to begin.
-constexpr int64_t kFewRows = 64, kMostRows = 1024;
+// operations of about 20 words a row. Between the two a row is to run longer than its operations take to begin, which is about
+// a hundred cycles each, at a product a cycle.
+constexpr int64_t kFewRows = 64, kMostRows = 1024, kLeastProducts = 256;
 
 struct Batch {
   int64_t a = 0, b = 0;  // matrices of the operands
@@ -241,7 +242,7 @@ Reason refuses_batch_matmul(const Site& site) {
   if (s.all_rows() > kMostRows)
     return fmt::format("{} takes the commands of {} rows, above {}", product(), s.all_rows(),
                        kMostRows);
-  if (s.all_rows() > kFewRows && s.shared * s.columns < kLeastBandElements)
+  if (s.all_rows() > kFewRows && s.shared * s.columns < kLeastProducts)
     return fmt::format("{} takes {} rows of {} products, which begin longer than they run",
                        product(), s.all_rows(), s.shared * s.columns);
   return std::nullopt;

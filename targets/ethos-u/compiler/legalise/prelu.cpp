@@ -1,6 +1,7 @@
-// Relu with a slope for each channel: both halves in TFLite's own steps on 32 bits, a few rows at a time, the half above the
-// zero point from a table. Where one of them counts, the other is 0.
+// Relu with a slope for each channel: both sides of the zero point in the output's steps, then one of them. A few rows at a
+// time, since there are two maps beside the operands.
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -22,24 +23,87 @@ struct Factors {
   }
 };
 
-// What lies above the zero point, by the output's scale.
-std::vector<int32_t> positive_half(const Site& site, const FixedFactor& factor) {
-  std::vector<int32_t> values;
-  for (int32_t x = -128; x <= 127; ++x)
-    values.push_back(multiply(std::max(x - zero_point_of(site.in(0)), 0), factor));
-  return values;
+// How both sides of the zero point, each rounded and clamped to the output as TFLite does, become one: as the larger or the
+// less where that is right for every input and every slope, else as a sum to which each gives nothing on the other's side.
+enum class Joins : uint8_t { Sum, Larger, Less };
+
+Joins joins_of(const Site& site, const Factors& factors) {
+  const graph::Tensor& slopes = site.in(1);
+  if (!slopes.constant.valid()) return Joins::Sum;
+  std::array<bool, 256> occurs = {};
+  for (const uint8_t slope : site.module.constant(slopes.constant).bytes) occurs[slope] = true;
+  const auto result = [&](int32_t value) {
+    return std::clamp(value + zero_point_of(site.out()), -128, 127);
+  };
+  bool larger = true, less = true;
+  for (size_t byte = 0; byte < occurs.size(); ++byte) {
+    if (!occurs[byte]) continue;
+    const int32_t slope = static_cast<int8_t>(static_cast<uint8_t>(byte)) - zero_point_of(slopes);
+    for (int32_t x = -128; x <= 127; ++x) {
+      const int32_t from_zero = x - zero_point_of(site.in(0));
+      const int32_t positive = result(multiply(from_zero, factors.positive));
+      const int32_t negative = result(multiply(from_zero * slope, factors.negative));
+      const int32_t wanted = from_zero >= 0 ? positive : negative;
+      larger = larger && std::max(positive, negative) == wanted;
+      less = less && std::min(positive, negative) == wanted;
+    }
+  }
+  return larger ? Joins::Larger : less ? Joins::Less : Joins::Sum;
 }
 
-// What lies below, and the zero point for the rest.
-Operand negative_half(Builder& builder, const Operand& x) {
-  const Operand out = builder.inner("half", DataType::Int8, x.extent, x.zero_point);
-  Operation op = builder.start(OperationKind::Minimum, x, out);
-  op.ifm.zero_point = op.ofm.zero_point = 0;
-  op.ifm2_scalar = x.zero_point;
-  op.ifm2_type = DataType::Int8;
-  builder.emit(std::move(op));
-  return out;
-}
+class PreluEmitter {
+ public:
+  PreluEmitter(Builder& builder, const Site& site)
+      : builder_(builder), factors_(site), joins_(joins_of(site, factors_)) {}
+
+  void emit(const Operand& x, const Operand& slopes, const Operand& out) {
+    Operation positive = to_output(OperationKind::AveragePool, x, out, factors_.positive);
+    if (joins_ == Joins::Sum) positive.clamp_low = std::max(-128, out.zero_point);
+    Operation negative = to_output(OperationKind::Mul, joins_ == Joins::Sum ? below_zero(x) : x,
+                                   out, factors_.negative);
+    negative.ifm2 = slopes;
+    negative.ifm2_type = DataType::Int8;
+    Operation last = builder_.start(joins_ == Joins::Sum      ? OperationKind::Add
+                                    : joins_ == Joins::Larger ? OperationKind::Maximum
+                                                              : OperationKind::Minimum,
+                                    positive.ofm, out);
+    last.ifm2 = negative.ofm;
+    last.ifm2_type = DataType::Int8;
+    if (joins_ == Joins::Sum) {
+      last.ifm_scale = last.ifm2_scale = ChannelScale{.multiplier = 1};
+      last.global_scale = ChannelScale{.multiplier = 1};
+    } else {
+      last.ifm.zero_point = last.ifm2->zero_point = last.ofm.zero_point = 0;
+    }
+    builder_.emit(std::move(positive));
+    builder_.emit(std::move(negative));
+    builder_.emit(std::move(last));
+  }
+
+ private:
+  Operation to_output(OperationKind kind, const Operand& x, const Operand& out,
+                      const FixedFactor& factor) {
+    Operation op =
+        builder_.start(kind, x, builder_.inner("side", DataType::Int8, out.extent, out.zero_point));
+    op.global_scale = *channel_scale(factor);
+    return op;
+  }
+
+  // What lies below the zero point, and the zero point for the rest.
+  Operand below_zero(const Operand& x) {
+    const Operand out = builder_.inner("below", DataType::Int8, x.extent, x.zero_point);
+    Operation op = builder_.start(OperationKind::Minimum, x, out);
+    op.ifm.zero_point = op.ofm.zero_point = 0;
+    op.ifm2_scalar = x.zero_point;
+    op.ifm2_type = DataType::Int8;
+    builder_.emit(std::move(op));
+    return out;
+  }
+
+  Builder& builder_;
+  Factors factors_;
+  Joins joins_;
+};
 
 }  // namespace
 
@@ -49,28 +113,19 @@ Reason refuses_prelu(const Site& site) {
   if (Reason reason = refuses_pairing(site)) return reason;
   const Factors factors(site);
   // TFLite shifts differences of 9 bits and products of 17 left by the factor's exponent, in 32 bits.
-  if (factors.positive.exponent > 22 || factors.negative.exponent > 14)
+  if (factors.positive.exponent > 22 || factors.negative.exponent > 14 ||
+      !channel_scale(factors.positive) || !channel_scale(factors.negative))
     return std::string("the output's scale is too small for the input's");
   return std::nullopt;
 }
 
 void legalise_prelu(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
-  const Factors factors(site);
-  const Operands all = operands_of(builder, node);
-  const int32_t table = wide_table(builder, fmt::format("{}_positive", node.name),
-                                   positive_half(site, factors.positive));
+  Operands all = operands_of(builder, node);
+  if (all.b.extent != all.out.extent) all.b = near_constant(builder, all.b);
+  PreluEmitter emitter(builder, site);
   in_symmetric_bands(builder, node, all, [&](const Operands& band, bool swapped) {
-    const Operand &x = swapped ? band.b : band.a, &slopes = swapped ? band.a : band.b;
-    const Operand positive = wide_looked_up(builder, x, table);
-    const Operand product = builder.inner("product", DataType::Int32, band.out.extent);
-    Operation op = builder.start(OperationKind::Mul, negative_half(builder, x), product);
-    op.ifm2 = slopes;
-    op.ifm2_type = DataType::Int8;
-    op.global_scale = ChannelScale{.multiplier = 1};
-    builder.emit(std::move(op));
-    builder.emit(wide_operation(builder, OperationKind::Add, positive,
-                                wide_product(builder, product, factors.negative), band.out));
+    emitter.emit(swapped ? band.b : band.a, swapped ? band.a : band.b, band.out);
   });
 }
 

@@ -79,10 +79,12 @@ struct Pieces {
 
 Pieces pieces_of(const Site& site) {
   const Shape &in = site.in().shape, &out = site.out().shape;
-  Pieces pieces{std::max<int64_t>(out.at(1) / in.at(1), 1),
-                std::max<int64_t>(out.at(2) / in.at(2), 1),
-                {},
-                {}};
+  // Between the corners, where these are aligned.
+  const int64_t ends = site.node.attrs<graph::ResizeAttrs>().align_corners ? 1 : 0;
+  const auto factor = [&](size_t axis) {
+    return std::max<int64_t>((out.at(axis) - ends) / std::max<int64_t>(in.at(axis) - ends, 1), 1);
+  };
+  Pieces pieces{factor(1), factor(2), {}, {}};
   pieces.y = runs_of(site, 1, pieces.factor_y);
   pieces.x = runs_of(site, 2, pieces.factor_x);
   return pieces;

@@ -4,6 +4,7 @@
 // sums of 30 bits, a band of rows at a time, since they take many times the memory of the result.
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -149,7 +150,7 @@ Operand weights_along(Builder& builder, DataType type, const Extent& extent,
   for (const int64_t weight : weights)
     for (int byte = 0; byte < bits(type) / 8; ++byte)
       bytes.push_back(static_cast<uint8_t>(weight >> (8 * byte)));
-  return builder.constant("weights", type, extent, std::move(bytes));
+  return near_constant(builder, builder.constant("weights", type, extent, std::move(bytes)));
 }
 
 Operand weighted(Builder& builder, const Operand& values, const Operand& weights) {
@@ -162,19 +163,34 @@ Operand weighted(Builder& builder, const Operand& values, const Operand& weights
   return out;
 }
 
+// Of the lower and of the higher neighbours of all columns.
+struct ColumnWeights {
+  Operand low, high;
+
+  ColumnWeights(Builder& builder, const Blend& blend) {
+    std::vector<int64_t> of_low, of_high;
+    for (const Neighbours& n : blend.x) {
+      of_low.push_back(kResizeOne - n.weight);
+      of_high.push_back(n.weight);
+    }
+    const Extent extent = {1, static_cast<int32_t>(blend.x.size()), 1};
+    low = weights_along(builder, DataType::Int16, extent, of_low);
+    high = weights_along(builder, DataType::Int16, extent, of_high);
+  }
+};
+
 // Rows of the input with the output's columns, times 2^10.
-Operand blended_columns(Builder& builder, const Operand& rows, const Blend& blend) {
+Operand blended_columns(Builder& builder, const Operand& rows, const Blend& blend,
+                        const ColumnWeights& weights) {
   const auto columns = static_cast<int32_t>(blend.x.size());
-  const auto side = [&](const Lines& lines, bool high) {
+  const auto side = [&](const Lines& lines, const Operand& factors) {
     const Operand gathered =
         builder.inner("columns", DataType::Int16, {rows.extent.height, columns, rows.extent.depth});
     gather(builder, rows, gathered, &Extent::width, lines);
-    std::vector<int64_t> weights;
-    for (const Neighbours& n : blend.x) weights.push_back(high ? n.weight : kResizeOne - n.weight);
-    return weighted(builder, gathered,
-                    weights_along(builder, DataType::Int16, {1, columns, 1}, weights));
+    return weighted(builder, gathered, factors);
   };
-  const Operand low = side(blend.low_columns, false), high = side(blend.high_columns, true);
+  const Operand low = side(blend.low_columns, weights.low);
+  const Operand high = side(blend.high_columns, weights.high);
   return wide(builder, OperationKind::Add, low, high);
 }
 
@@ -229,6 +245,9 @@ Reason refuses_resize_by_lines(const Site& site) {
 void resize_by_lines(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
   const int64_t images = site.out().shape.at(0);
+  std::optional<Blend> blend;
+  std::optional<ColumnWeights> weights;
+  if (node.kind == graph::OpKind::ResizeBilinear) weights.emplace(builder, blend.emplace(site));
   for (int64_t n = 0; n < images; ++n) {
     Operand from = image(builder.read(node.inputs.at(0)), n, images);
     Operand to = image(builder.write(node.outputs.at(0)), n, images);
@@ -248,8 +267,7 @@ void resize_by_lines(Builder& builder, const Node& node) {
              rows_first ? columns : rows);
       continue;
     }
-    const Blend blend(site);
-    for (const Band& band : blend.bands) {
+    for (const Band& band : blend->bands) {
       const auto low = static_cast<int32_t>(band.low);
       const Operand rows =
           box(from, {low, 0, 0},
@@ -257,7 +275,7 @@ void resize_by_lines(Builder& builder, const Node& node) {
       const Operand out =
           box(to, {static_cast<int32_t>(band.first), 0, 0},
               {static_cast<int32_t>(band.end - band.first), to.extent.width, to.extent.depth});
-      blend_rows(builder, blended_columns(builder, rows, blend), out, blend, band);
+      blend_rows(builder, blended_columns(builder, rows, *blend, *weights), out, *blend, band);
     }
   }
 }

@@ -69,7 +69,9 @@ void legalise_squared_difference(Builder& builder, const Node& node) {
   const DifferenceFactors factors(site);
   const ScaledOperand first(builder, node, site.in(0), factors.left_shift, factors.first);
   const ScaledOperand second(builder, node, site.in(1), factors.left_shift, factors.second);
-  const Operands all = operands_of(builder, node);
+  Operands all = operands_of(builder, node);
+  for (Operand* operand : {&all.a, &all.b})
+    if (operand->extent != all.out.extent) *operand = near_constant(builder, *operand);
   in_symmetric_bands(builder, node, all, [&](const Operands& band, bool swapped) {
     const Operand a = (swapped ? second : first).of(band.a);
     const Operand b = (swapped ? first : second).of(band.b);
