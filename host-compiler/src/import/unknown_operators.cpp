@@ -18,7 +18,8 @@ constexpr std::string_view kBoxes =
 constexpr std::string_view kRecurrent =
     "export the layer unrolled (unroll=True in Keras), which makes it products of matrices";
 constexpr std::string_view kSized =
-    "the size of its result depends on values: end the model before it, or compute with a mask in its place";
+    "the size of its result depends on values: end the model before it, or compute with a mask in "
+    "its place";
 constexpr std::string_view kRandom = "make it an input of the model, which the application fills";
 constexpr std::string_view kText = "turn text into numbers in the application";
 constexpr std::string_view kVolume =
@@ -26,7 +27,8 @@ constexpr std::string_view kVolume =
 
 constexpr Advice kAdvice[] = {
     {"Flex",
-     "the converter was allowed operators of TensorFlow itself: convert with TFLITE_BUILTINS (or TFLITE_BUILTINS_INT8) alone, "
+     "the converter was allowed operators of TensorFlow itself: convert with TFLITE_BUILTINS (or "
+     "TFLITE_BUILTINS_INT8) alone, "
      "which names the layer to rewrite"},
     {"NON_MAX_SUPPRESSION", kBoxes},
     {"NonMaxSuppression", kBoxes},
@@ -79,9 +81,9 @@ std::string UnknownType::others() const {
   if (indices_.size() < 2) return "";
   const size_t more = indices_.size() - 1, named = std::min(more, kMostNamed);
   const auto begin = indices_.begin() + 1;
-  return fmt::format(
-      "; and {} more of this type: operator{} {}{}", more, more == 1 ? "" : "s",
-      fmt::join(begin, begin + static_cast<std::ptrdiff_t>(named), ", "), more > named ? " ..." : "");
+  return fmt::format("; and {} more of this type: operator{} {}{}", more, more == 1 ? "" : "s",
+                     fmt::join(begin, begin + static_cast<std::ptrdiff_t>(named), ", "),
+                     more > named ? " ..." : "");
 }
 
 }  // namespace intarsia::import

@@ -262,8 +262,7 @@ double gelu_by_tanh(double x) {
 }
 
 Result<void> eval_gelu(const Invocation& call) {
-  const auto function =
-      rounded(call.node.attrs<GeluAttrs>().approximate ? gelu_by_tanh : gelu);
+  const auto function = rounded(call.node.attrs<GeluAttrs>().approximate ? gelu_by_tanh : gelu);
   return call.type() == Int8 ? tabulated(call, function) : map<float>(call, function);
 }
 

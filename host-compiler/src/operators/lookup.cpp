@@ -34,7 +34,8 @@ template <typename T>
 Result<void> results_of(const Invocation& call) {
   const std::vector<int64_t>& results = call.node.attrs<LookupAttrs>().results;
   for (int64_t i = 0; i < element_count(call.out().shape); ++i)
-    call.result<T>()[i] = static_cast<T>(results[static_cast<size_t>(call.data<int8_t>(0)[i] + 128)]);
+    call.result<T>()[i] =
+        static_cast<T>(results[static_cast<size_t>(call.data<int8_t>(0)[i] + 128)]);
   return {};
 }
 

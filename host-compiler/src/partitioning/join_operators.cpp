@@ -54,8 +54,8 @@ JoinedOperators join_operators(const graph::Module& module, const TargetRegistry
     return module.functions[island.function].nodes[n].name;
   };
   std::erase_if(islands, [&](const Island& island) {
-    return std::ranges::any_of(
-        island.nodes, [&](size_t n) { return options.pins.contains(name(island, n)); });
+    return std::ranges::any_of(island.nodes,
+                               [&](size_t n) { return options.pins.contains(name(island, n)); });
   });
   if (islands.empty()) return {module, {}};
 

@@ -16,9 +16,11 @@
 namespace intarsia::passes {
 
 struct Island {
-  size_t function;                    // of the module
-  std::vector<size_t> nodes;          // that the lookup stands for, in their order; the last one makes the result
-  std::vector<graph::TensorId> path;  // tensors between source and result, also those that others read too
+  size_t function;  // of the module
+  std::vector<size_t>
+      nodes;  // that the lookup stands for, in their order; the last one makes the result
+  std::vector<graph::TensorId>
+      path;  // tensors between source and result, also those that others read too
   graph::TensorId source, result;
 };
 

@@ -92,8 +92,8 @@ TEST_F(BadModel, UnknownOperatorsAreReportedTogether) {
   model.operators.push_back({.code = kUnique, .inputs = {last}, .outputs = {end}, .version = 2});
   model.outputs = {end};
   const ProcessOutcome outcome = compile(build(model));
-  EXPECT_TRUE(refused(outcome, {"operator 1", "Frobnicate", "operator 2", "v2", "end the model before it",
-                                "docs/operators.md"}));
+  EXPECT_TRUE(refused(outcome, {"operator 1", "Frobnicate", "operator 2", "v2",
+                                "end the model before it", "docs/operators.md"}));
 }
 
 TEST_F(BadModel, ScaleThatIsNoNumber) {

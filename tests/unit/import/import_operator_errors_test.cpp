@@ -197,16 +197,19 @@ TEST(UnknownOperators, AreAllNamedWithTheirReaders) {
   const auto at = [&](const std::string& line) { return text.find(line); };
   EXPECT_EQ(
       at("some/m.tflite: operator 0 'act_Relu' (custom 'edge-tpu' v2): is an operator Intarsia "
-         "does not have; its output feeds operator 1 'flatten' (RESHAPE v1); docs/operators.md has what there is: write "
+         "does not have; its output feeds operator 1 'flatten' (RESHAPE v1); docs/operators.md has "
+         "what there is: write "
          "the layer with these, or end the model before it\n"),
       0u);
   EXPECT_NE(at("\nsome/m.tflite: operator 3 'unique' (UNIQUE v5): is an operator Intarsia does not "
-               "have; its output feeds model output 0; the size of its result depends on values: end the model before it, "
+               "have; its output feeds model output 0; the size of its result depends on values: "
+               "end the model before it, "
                "or compute with a mask in its place\n"),
             std::string::npos);
-  EXPECT_NE(at("\nsome/m.tflite: operator 4 'dense_MatMul' (builtin 215 v1): is an operator "
-               "Intarsia does not have; nothing reads its output; docs/operators.md has what there is"),
-            std::string::npos);
+  EXPECT_NE(
+      at("\nsome/m.tflite: operator 4 'dense_MatMul' (builtin 215 v1): is an operator "
+         "Intarsia does not have; nothing reads its output; docs/operators.md has what there is"),
+      std::string::npos);
 }
 
 TEST(UnknownOperators, AreToldOnceForEachType) {

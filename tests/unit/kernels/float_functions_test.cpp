@@ -28,7 +28,8 @@ TEST(FloatFunctions, Gelu) {
   for_many_arguments([](float x) {
     const double real = static_cast<double>(x), bound = 1e-6 * std::max(1.0, std::abs(real));
     EXPECT_NEAR(intarsia_gelu_f32(x), 0.5 * real * std::erfc(-real * std::sqrt(0.5)), bound) << x;
-    const double inner = std::sqrt(2 / 3.14159265358979323846) * (real + 0.044715 * real * real * real);
+    const double inner =
+        std::sqrt(2 / 3.14159265358979323846) * (real + 0.044715 * real * real * real);
     EXPECT_NEAR(intarsia_gelu_tanh_f32(x), 0.5 * real * (1 + std::tanh(inner)), bound) << x;
   });
   const float infinity = std::numeric_limits<float>::infinity();

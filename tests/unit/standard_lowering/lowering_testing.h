@@ -108,9 +108,9 @@ inline std::vector<Case> supported_cases() {
 inline std::vector<Case> cases_of_many_results() {
   using enum DataType;
   using graph::OpKind;
-  return {{OpKind::Split, Int8}, {OpKind::Split, Float32}, {OpKind::Unpack, Int16},
-          {OpKind::Svdf, Int8},  {OpKind::Svdf, Float32},  {OpKind::Lstm, Int8},
-          {OpKind::Lstm, Int16}, {OpKind::Lstm, Float32},  {OpKind::Recurrent, Float32},
+  return {{OpKind::Split, Int8},          {OpKind::Split, Float32}, {OpKind::Unpack, Int16},
+          {OpKind::Svdf, Int8},           {OpKind::Svdf, Float32},  {OpKind::Lstm, Int8},
+          {OpKind::Lstm, Int16},          {OpKind::Lstm, Float32},  {OpKind::Recurrent, Float32},
           {OpKind::QuantizeRows, Float32}};
 }
 

@@ -180,7 +180,8 @@ struct GeluAttrs {
 };
 
 struct LookupAttrs {
-  std::vector<int64_t> results;  // 256 elements of the output's type: of the inputs -128, -127, .. 127
+  std::vector<int64_t>
+      results;  // 256 elements of the output's type: of the inputs -128, -127, .. 127
   bool operator==(const LookupAttrs&) const = default;
   template <typename Self, typename F>
   static void fields(Self& self, F&& f) {
@@ -443,7 +444,7 @@ using Attributes =
                  TransposeConv2dAttrs, LeakyReluAttrs, AxisAttrs, SplitAttrs, SliceAttrs,
                  TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs,
                  ResizeAttrs, BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs,
-                 ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs,
-                 GeluAttrs, LookupAttrs, RecurrentAttrs, QuantizeRowsAttrs>;
+                 ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs, GeluAttrs, LookupAttrs,
+                 RecurrentAttrs, QuantizeRowsAttrs>;
 
 }  // namespace intarsia::graph

@@ -41,9 +41,10 @@ void check_node(const ModelFile& file, const Node& node,
     const auto type = unknown.find(node.type);
     if (type == unknown.end()) return;
     problems.add(where, "is an operator Intarsia does not have" + type->second.others(),
-                 import::what_to_do(node.type,
-                                    "docs/onnx.md has what there is: write the layer with these, or end the model "
-                                    "before it"));
+                 import::what_to_do(
+                     node.type,
+                     "docs/onnx.md has what there is: write the layer with these, or end the model "
+                     "before it"));
     unknown.erase(type);
     return;
   }

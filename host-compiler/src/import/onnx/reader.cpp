@@ -51,7 +51,8 @@ graph::Module Reader::read(const std::string& name) {
   const size_t count = nodes_.size();
   for (size_t i = 0; i < count; ++i) {
     if (options_.on_progress)
-      options_.on_progress({"reading operators", static_cast<int64_t>(i), static_cast<int64_t>(count)});
+      options_.on_progress(
+          {"reading operators", static_cast<int64_t>(i), static_cast<int64_t>(count)});
     if (!absorbed_.contains(&nodes_[i])) read_node(nodes_[i]);
   }
   read_outputs();

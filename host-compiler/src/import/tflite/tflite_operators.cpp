@@ -218,8 +218,7 @@ void report_unknown(const ModelFile& file, const format::Subgraph& subgraph,
                                       more ? fmt::format(" and {} more", more) : "");
     what += unknown[op.type].others();
     unknown.erase(op.type);
-    const format::OperatorCode& code =
-        *file.model().operator_codes()->Get(op.raw->opcode_index());
+    const format::OperatorCode& code = *file.model().operator_codes()->Get(op.raw->opcode_index());
     problems.add(
         fmt::format("{}: {}", file.name(), op.label()), what,
         import::what_to_do(op.code == kCUSTOM ? text(code.custom_code()) : builtin_name(op.code),

@@ -103,7 +103,8 @@ std::optional<AddRescaling> squared_difference_rescaling(DataType type, double a
 
 std::optional<SoftmaxScaling> softmax_scaling(double scale, double beta) {
   constexpr int kIntegerBits = 5;
-  constexpr double kLeast = 1 + 0x1p-20;  // the fixed point takes factors above 1; below, all exponentials are 1
+  constexpr double kLeast =
+      1 + 0x1p-20;  // the fixed point takes factors above 1; below, all exponentials are 1
   if (!(beta * scale > 0)) return std::nullopt;
   const double factor =
       std::clamp(beta * scale * (1 << (31 - kIntegerBits)), kLeast, std::ldexp(1.0, 31) - 1.0);

@@ -59,7 +59,8 @@ FixedFactor difference_factor(const Site& site) {
   const double beta = static_cast<double>(site.node.attrs<graph::SoftmaxAttrs>().beta);
   const double units = std::ldexp(1.0, 31 - kScaledDiffIntegerBits);
   // TFLite's fixed point takes factors above 1; below, all exponentials are 1.
-  return fixed_factor(std::clamp(beta * scale_of(site.in()) * units, 1 + 0x1p-20, std::ldexp(1.0, 31) - 1.0));
+  return fixed_factor(
+      std::clamp(beta * scale_of(site.in()) * units, 1 + 0x1p-20, std::ldexp(1.0, 31) - 1.0));
 }
 
 // Entry i is e^(scale * (i - 255)): differences to the largest element.
