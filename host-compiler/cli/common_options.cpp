@@ -89,6 +89,13 @@ void add_edges(DescribedCommand& command, CommonOptions& options) {
   command.choice("--io", options.io, word_value("TYPE", {"float", "int8"}),
                  "inputs and outputs as in the file (float), or without the conversions from and "
                  "to floats (or unsigned bytes) at the model's edges (int8)");
+  command
+      .option("--shape", options.shapes, any_value("NAME=EXTENTS"),
+              "the shape of an input whose extents the file leaves open: image=1x96x96x3")
+      ->take_all();
+  command.flag("--widen-weights", options.widen_weights,
+               "integer weights that meet float activations become floats, instead of the "
+               "activations being quantised as the model runs");
   command.flag("--keep-dead-channels,--no-slim", options.keep_dead_channels,
                "keep what provably does not change the results");
 }

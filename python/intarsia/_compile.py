@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 from intarsia import _core, _resources
@@ -103,7 +103,7 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
             flash_budget: Bytes | None = None, sram_limit: Bytes | None = None, pins: Mapping[str, str] | None = None,
             policy: str = "priority", io: str = "float", sections: Mapping[str, str] | None = None,
             tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False, in_place: bool = True,
-            measure: bool = True, timeout: float = 600, progress: Progress = None) -> Package:
+            shapes: Mapping[str, Sequence[int]] | None = None, widen_weights: bool = False, measure: bool = True, timeout: float = 600, progress: Progress = None) -> Package:
     """Compiles a model to C and command streams, as ``intarsia compile`` does.
 
     Other threads of Python go on meanwhile; several models can be compiled in threads at once. Ctrl-C ends it.
@@ -124,6 +124,9 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
     :param tags: a JSON file of your own target tags.
     :param keep_dead_channels: keep what provably does not change the results.
     :param in_place: operators may write their result over an operand that nobody else reads.
+    :param shapes: shapes of inputs whose extents the file leaves open, by name.
+    :param widen_weights: integer weights that meet float activations become floats, instead of the activations being
+        quantised as the model runs.
     :param measure: build the C for the board to measure flash and stack, where its compiler is installed; without it
         compiling takes milliseconds instead of seconds.
     :param timeout: seconds that each run of the board's compiler may take; 0: for ever.
@@ -135,7 +138,8 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
     options = options_of(path, {
         "target": target, "board": board, "name": name, "optimise": optimise, "ram_budget": ram_budget,
         "flash_budget": flash_budget, "sram_limit": sram_limit, "pins": pins, "policy": policy, "io": io, "sections": sections,
-        "tags": tags, "keep_dead_channels": keep_dead_channels, "in_place": in_place, "timeout": timeout})
+        "tags": tags, "keep_dead_channels": keep_dead_channels, "in_place": in_place, "shapes": shapes, "widen_weights": widen_weights,
+        "timeout": timeout})
     found = Collected()
     if not measure and flash_budget is not None:
         found.add("flash_budget", "needs flash to be measured", "leave measure=False out")

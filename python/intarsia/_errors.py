@@ -23,11 +23,13 @@ _OPTIONS = {
     "--ram-budget": "ram_budget",
     "--runtime": "runtime",
     "--section": "sections",
+    "--shape": "shapes",
     "--single-file": "single_file",
     "--sram-limit": "sram_limit",
     "--tags": "tags",
     "--target": "target",
     "--timeout": "timeout",
+    "--widen-weights": "widen_weights",
 }
 _OPTION = re.compile("|".join(sorted(map(re.escape, _OPTIONS), key=len, reverse=True)) + r"(?![\w-])")
 

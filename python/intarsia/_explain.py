@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,7 +104,7 @@ def explain(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
             optimise: str = "balanced", ram_budget: Bytes | None = None, sram_limit: Bytes | None = None,
             pins: Mapping[str, str] | None = None, policy: str = "priority", io: str = "float",
             tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False,
-            refused_only: bool = False) -> Explanation:
+            shapes: Mapping[str, Sequence[int]] | None = None, widen_weights: bool = False, refused_only: bool = False) -> Explanation:
     """Who runs each operator, and for every device that does not, the exact reason; as ``intarsia explain`` does.
 
     The arguments are those of :func:`compile`.
@@ -115,6 +115,7 @@ def explain(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
     held, path = bytes_of(model)
     options = options_of(path, {
         "target": target, "board": board, "optimise": optimise, "ram_budget": ram_budget, "sram_limit": sram_limit, "pins": pins,
-        "policy": policy, "io": io, "tags": tags, "keep_dead_channels": keep_dead_channels})
+        "policy": policy, "io": io, "tags": tags, "keep_dead_channels": keep_dead_channels,
+        "shapes": shapes, "widen_weights": widen_weights})
     text, notes = _core.explain(_resources.root(), held, options, refused_only)
     return Explanation(text, notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Mapping
 from typing import Any, Protocol, Union, runtime_checkable
@@ -90,6 +91,19 @@ def _pairs(where: str, value: object, example: str, found: Collected) -> list[st
     return pairs
 
 
+def _shapes(value: object, found: Collected) -> list[str]:
+    if not isinstance(value, Mapping):
+        found.add("shapes", f"is a {type(value).__name__}", "write a dictionary, for example {'image': (1, 96, 96, 3)}")
+        return []
+    shapes = []
+    for name, extents in value.items():
+        try:
+            shapes.append(f"{name}={'x'.join(str(operator.index(extent)) for extent in extents)}")
+        except TypeError:
+            found.add("shapes", f"{name!r}: {extents!r} are no extents", "for example {'image': (1, 96, 96, 3)}")
+    return shapes
+
+
 def _text(where: str, value: object, found: Collected) -> str:
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
@@ -122,6 +136,8 @@ def options_of(path: str, arguments: Mapping[str, Any]) -> _core.ModelOptions:
             options.pins = _pairs(key, value, "{'conv_3': 'npu'}", found)
         elif key == "sections":
             options.sections = _pairs(key, value, "{'weights': '.qspi'}", found)
+        elif key == "shapes":
+            options.shapes = _shapes(value, found)
         elif key == "target" and isinstance(value, Mapping):
             options.target = json.dumps(value)
         elif key in ("target", "board", "name"):
@@ -130,8 +146,8 @@ def options_of(path: str, arguments: Mapping[str, Any]) -> _core.ModelOptions:
             options.tags_file = _text(key, value, found)
         elif key == "in_place":
             options.no_in_place = not value
-        elif key == "keep_dead_channels":
-            options.keep_dead_channels = bool(value)
+        elif key in ("keep_dead_channels", "widen_weights"):
+            setattr(options, key, bool(value))
         elif key == "timeout":
             if not isinstance(value, (int, float)) or not 0 <= value <= 1e6:
                 found.add(key, f"{value!r} is no number of seconds", "write 0 (for ever) to 1000000")

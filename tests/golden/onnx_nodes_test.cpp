@@ -103,7 +103,7 @@ std::string run(const Case& test, const std::string& file) {
     if (!wrong.empty()) return "wrong result: " + wrong;
   }
   // The proof of the layout: the same from the module with all its transpositions.
-  const Result<Module> unfolded = onnx::read_onnx(bytes, file, module->name, nullptr);
+  const Result<Module> unfolded = onnx::read_onnx(bytes, file, module->name, {});
   if (!unfolded.ok()) return "is not read again";
   Evaluator straight(*unfolded);
   const auto again = straight.run(inputs);

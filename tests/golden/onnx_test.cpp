@@ -95,7 +95,7 @@ TEST_P(OnnxNetwork, TransposesOnlyAtItsEnds) {
 
 TEST_P(OnnxNetwork, LayoutFoldingChangesNoResult) {
   const auto bytes = bytes_of(kFolder / GetParam() / "model.onnx");
-  const Result<Module> read = onnx::read_onnx(bytes, GetParam() + ".onnx", "network", nullptr);
+  const Result<Module> read = onnx::read_onnx(bytes, GetParam() + ".onnx", "network", {});
   ASSERT_TRUE(read.ok()) << read.error().to_string();
   ASSERT_TRUE(verify(*read).ok()) << verify(*read).error().to_string();
   const Module folded = onnx::fold_layout(*read);

@@ -11,8 +11,8 @@ import numpy as np
 from tflite_micro.python.tflite_micro import runtime
 
 fb = runtime.schema_fb
-TYPES = {np.float32: 0, np.int32: 2, np.uint8: 3, np.int64: 4, np.bool_: 6, np.int16: 7, np.int8: 9}
-TYPE_NAMES = {0: "FLOAT32", 2: "INT32", 4: "INT64", 6: "BOOL", 7: "INT16", 9: "INT8", 17: "INT4"}
+TYPES = {np.float32: 0, np.float16: 1, np.int32: 2, np.uint8: 3, np.int64: 4, np.bool_: 6, np.int16: 7, np.int8: 9}
+TYPE_NAMES = {0: "FLOAT32", 1: "FLOAT16", 2: "INT32", 4: "INT64", 6: "BOOL", 7: "INT16", 9: "INT8", 17: "INT4"}
 RESOURCE, INT4 = 13, 17
 KINDS = {number: kind for kind, number in TYPES.items()}
 
@@ -70,9 +70,12 @@ class Subgraph:
         values = np.asarray(values, dtype=kind)
         return self.tensor(values.shape, kind, data=values, **more)
 
-    def op(self, code, inputs, outputs, opts=None, version=1, intermediates=None):
+    def op(self, code, inputs, outputs, opts=None, version=1, intermediates=None, custom=None):
+        """`custom`: the options' bytes of a custom operator, whose name is `code`."""
         made = fb.OperatorT()
-        made.opcodeIndex = self.model.code(code, version)
+        made.opcodeIndex = self.model.code(code, version, custom is not None)
+        if custom is not None:
+            made.customOptions = np.frombuffer(custom, np.uint8)
         made.inputs, made.outputs = list(inputs), list(outputs)
         if opts is not None:
             made.builtinOptionsType, made.builtinOptions = opts
@@ -105,10 +108,11 @@ class Model:
         self.model.buffers.append(made)
         return len(self.model.buffers) - 1
 
-    def code(self, name, version):
+    def code(self, name, version, is_custom=False):
         if (name, version) not in self.codes:
             made = fb.OperatorCodeT()
-            code = getattr(fb.BuiltinOperator, name)
+            code = fb.BuiltinOperator.CUSTOM if is_custom else getattr(fb.BuiltinOperator, name)
+            made.customCode = name if is_custom else None
             made.builtinCode, made.deprecatedBuiltinCode, made.version = code, min(code, 127), version
             self.codes[name, version] = len(self.model.operatorCodes)
             self.model.operatorCodes.append(made)

@@ -33,6 +33,9 @@ void define_kernels(TirInterpreter& t) {
   t.define("intarsia_divide_f32", [](const Args& a) {
     return Scalar{DataType::Float32, 0, intarsia_divide_f32(a.at(0).f, a.at(1).f)};
   });
+  t.define("intarsia_divide_q", [](const Args& a) {
+    return i32(intarsia_divide_q(arg(a, 0), arg(a, 1), arg(a, 2), arg(a, 3)));
+  });
   t.define("intarsia_requantize",
            [](const Args& a) { return i32(intarsia_requantize(arg(a, 0), arg(a, 1), arg(a, 2))); });
   t.define("intarsia_requantize_right", [](const Args& a) {
@@ -105,6 +108,15 @@ void define_kernels(TirInterpreter& t) {
   });
   t.define_intrinsic("intarsia_log_softmax_f32", [](std::vector<Operand>& o) {
     intarsia_log_softmax_f32(elements<float>(o.at(0)), elements<float>(o.at(1)), arg(o, 2));
+  });
+  t.define_intrinsic("intarsia_quantize_row", [](std::vector<Operand>& o) {
+    intarsia_quantize_row(elements<float>(o.at(0)), elements<int8_t>(o.at(1)),
+                          elements<float>(o.at(2)), elements<int32_t>(o.at(3)), arg(o, 4));
+  });
+  t.define_intrinsic("intarsia_quantize_row_asymmetric", [](std::vector<Operand>& o) {
+    intarsia_quantize_row_asymmetric(elements<float>(o.at(0)), elements<int8_t>(o.at(1)),
+                                     elements<float>(o.at(2)), elements<int32_t>(o.at(3)),
+                                     arg(o, 4));
   });
   t.define_intrinsic("intarsia_softmax_f32", [](std::vector<Operand>& o) {
     intarsia_softmax_f32(elements<float>(o.at(0)), elements<float>(o.at(1)), arg(o, 2),

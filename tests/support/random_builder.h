@@ -100,7 +100,27 @@ class Builder {
     return id;
   }
   // One more output; its shape is inferred.
-  void output(Quantization q) { node_.outputs.push_back(add({"z", type_, {}, std::move(q), {}})); }
+  void output(Quantization q, DataType type) {
+    node_.outputs.push_back(add({"z", type, {}, std::move(q), {}}));
+  }
+  void output(Quantization q) { output(std::move(q), type_); }
+
+  // Integer weights of float activations: [bias], and scales and zero points of the input's rows.
+  void hybrid_weights(Shape shape, int64_t channels, int32_t axis, int64_t rows) {
+    Quantization q{{}, {}, axis};
+    const int64_t scales = random_.chance(60) ? channels : 1;
+    for (int64_t i = 0; i < scales; ++i) {
+      q.scale.push_back(random_.real(0.001f, 0.1f));
+      q.zero_point.push_back(0);
+    }
+    constant(std::move(shape), DataType::Int8, q, -127, 127);
+    if (random_.chance(70))
+      constant({channels}, DataType::Float32, {}, 0, 0);
+    else
+      node_.inputs.push_back({});
+    constant({rows}, DataType::Float32, {}, 0, 0);
+    constant({rows}, DataType::Int32, {}, -128, 127);
+  }
 
   Activation activation() {
     return random_.pick<Activation>({Activation::None, Activation::None, Activation::Relu,
@@ -148,6 +168,8 @@ Module conv2d(Builder& b);
 Module depthwise_conv2d(Builder& b);
 Module transpose_conv2d(Builder& b);
 Module pool(Builder& b);
+Module hybrid_conv2d(Builder& b);
+Module hybrid_depthwise_conv2d(Builder& b);
 Module resize(Builder& b);
 
 // Operators on single elements.
@@ -170,6 +192,9 @@ Module row_normalization(Builder& b);
 Module mean(Builder& b);
 Module arg(Builder& b);
 Module cumsum(Builder& b);
+
+Module hybrid_fully_connected(Builder& b);
+Module quantize_rows(Builder& b);
 
 // Operators that move elements.
 Module reshape(Builder& b);

@@ -17,6 +17,14 @@ graph::Module random_operator(Random& random, graph::OpKind kind, DataType type)
       return depthwise_conv2d(b);
     case OpKind::FullyConnected:
       return fully_connected(b);
+    case OpKind::QuantizeRows:
+      return quantize_rows(b);
+    case OpKind::HybridConv2d:
+      return hybrid_conv2d(b);
+    case OpKind::HybridDepthwiseConv2d:
+      return hybrid_depthwise_conv2d(b);
+    case OpKind::HybridFullyConnected:
+      return hybrid_fully_connected(b);
     case OpKind::AveragePool2d:
     case OpKind::MaxPool2d:
     case OpKind::L2Pool2d:

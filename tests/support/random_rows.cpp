@@ -14,6 +14,25 @@ Module fully_connected(Builder& b) {
   return b.finish();
 }
 
+Module hybrid_fully_connected(Builder& b) {
+  Random& r = b.random();
+  const int64_t in = r.range(1, 20), out = r.range(1, 6), rows = r.range(1, 3);
+  const bool keeps = r.chance(40);
+  b.input(keeps ? Shape{1, rows, in} : Shape{rows, in});
+  b.hybrid_weights({out, in}, out, 0, rows);
+  b.node().attributes = FullyConnectedAttrs{keeps, b.activation()};
+  return b.finish(DataType::Float32, {});
+}
+
+Module quantize_rows(Builder& b) {
+  Random& r = b.random();
+  const int64_t rows = r.range(1, 3);
+  b.input({rows, r.range(1, 4), r.range(1, 9)});
+  b.node().attributes = QuantizeRowsAttrs{rows, r.chance(60)};
+  b.output({}, DataType::Float32), b.output({}, DataType::Int32);
+  return b.finish(DataType::Int8, {});
+}
+
 Module batch_matmul(Builder& b) {
   Random& r = b.random();
   const BatchMatmulAttrs a{r.chance(40), r.chance(40)};

@@ -59,6 +59,30 @@ Module depthwise_conv2d(Builder& b) {
   return b.finish();
 }
 
+Module hybrid_conv2d(Builder& b) {
+  Random& r = b.random();
+  const WindowAxis y = window_axis(r, true), x = window_axis(r, true);
+  const int64_t groups = r.chance(20) ? r.range(2, 3) : 1, per_group = r.range(1, 4);
+  const int64_t channels = groups * r.range(1, 4), rows = r.range(1, 2);
+  b.input({rows, y.input, x.input, groups * per_group});
+  b.hybrid_weights({channels, y.kernel, x.kernel, per_group}, channels, 0, rows);
+  b.node().attributes =
+      Conv2dAttrs{y.stride, x.stride, y.dilation, x.dilation, padding(y, x), b.activation()};
+  return b.finish(DataType::Float32, {});
+}
+
+Module hybrid_depthwise_conv2d(Builder& b) {
+  Random& r = b.random();
+  const WindowAxis y = window_axis(r, true), x = window_axis(r, true);
+  const int64_t multiplier = r.range(1, 3), filters = multiplier * r.range(1, 5);
+  const int64_t rows = r.range(1, 2);
+  b.input({rows, y.input, x.input, filters / multiplier});
+  b.hybrid_weights({1, y.kernel, x.kernel, filters}, filters, 3, rows);
+  b.node().attributes = DepthwiseConv2dAttrs{y.stride,   x.stride,      y.dilation,    x.dilation,
+                                             multiplier, padding(y, x), b.activation()};
+  return b.finish(DataType::Float32, {});
+}
+
 Module transpose_conv2d(Builder& b) {
   Random& r = b.random();
   TransposeConv2dAttrs a;

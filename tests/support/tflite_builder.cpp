@@ -51,9 +51,9 @@ flatbuffers::Offset<format::Subgraph> subgraph(Shared& shared, const ModelSpec& 
           b, b.CreateVector(t.scale), b.CreateVector(t.zero_point), t.quantization_details, t.axis);
     }
     const auto sparsity = t.sparse ? format::CreateSparsity(b) : 0;
-    tensors.push_back(format::CreateTensor(b, b.CreateVector(t.shape), t.type,
-                                           t.buffer.value_or(buffer), b.CreateString(t.name),
-                                           quantization, t.variable, sparsity));
+    tensors.push_back(format::CreateTensor(
+        b, b.CreateVector(t.shape), t.type, t.buffer.value_or(buffer), b.CreateString(t.name),
+        quantization, t.variable, sparsity, t.signature.empty() ? 0 : b.CreateVector(t.signature)));
   }
   std::vector<flatbuffers::Offset<format::Operator>> operators;
   for (const OperatorSpec& op : model.operators) {

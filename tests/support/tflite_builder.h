@@ -50,6 +50,8 @@ enum Builtin : int32_t {
   kPad = 34,
   kGather = 36,
   kTranspose = 39,
+  kTransposeConv = 67,
+  kBatchMatmul = 126,
   kMean = 40,
   kSub = 41,
   kSplit = 49,
@@ -93,6 +95,7 @@ struct TensorSpec {
   uint8_t quantization_details = 0;
   std::optional<uint32_t> buffer = {};  // instead of the one made for `data`
   uint64_t offset = 0, size = 0;        // of data outside the flatbuffer
+  std::vector<int32_t> signature = {};  // -1: an extent that the converter did not know
 };
 
 // Makes an operator's options, e.g. from options_of(&format::CreateSoftmaxOptions, 1.0f).

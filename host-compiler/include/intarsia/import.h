@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 
@@ -20,6 +21,11 @@ struct ImportOptions {
   std::string name;  // of the module, instead of the stem or of what graph text says; empty: those
   ForeignFormats foreign = {};        // those of the targets: TargetRegistry::foreign_formats()
   ProgressListener on_progress = {};  // operators, as they are read
+  // .tflite: integer weights that meet float activations become floats, instead of the activations being quantised as
+  // the model runs.
+  bool widen_weights = false;
+  // Of inputs, by the file's names, whose extents the file leaves open.
+  std::map<std::string, Shape> shapes = {};
 };
 
 // Picks the reader by content: .tflite (identifier "TFL3"), a file of options.foreign, our own

@@ -90,6 +90,7 @@ const std::map<std::string, ScalarFunction>& scalar_functions() {
       SCALAR(intarsia_square_i32),
       SCALAR(intarsia_add_wrapping_i32),
       SCALAR(intarsia_divide_f32),
+      SCALAR(intarsia_divide_q),
       SCALAR(intarsia_mul_q31),
       SCALAR(intarsia_shift_right_round),
       SCALAR(intarsia_requantize_right),
@@ -125,6 +126,7 @@ const std::map<std::string, KernelFunction>& library_kernels() {
       KERNEL(intarsia_l2_normalize_f32), KERNEL(intarsia_log_softmax_f32),
       KERNEL(intarsia_softmax_s8),       KERNEL(intarsia_softmax_s8_s16),
       KERNEL(intarsia_softmax_s16),      KERNEL(intarsia_softmax_f32),
+      KERNEL(intarsia_quantize_row),     KERNEL(intarsia_quantize_row_asymmetric),
   };
   return kFunctions;
 }

@@ -28,6 +28,9 @@ OperandCounts operand_counts(OpKind kind) {
 // what is compiled already.
 bool may_be_absent(OpKind kind, size_t operand) {
   if (kind == OpKind::Svdf) return operand == 3;
+  const bool is_hybrid = kind == OpKind::HybridConv2d || kind == OpKind::HybridDepthwiseConv2d ||
+                         kind == OpKind::HybridFullyConnected;
+  if (is_hybrid) return operand == 2;
   if (kind == OpKind::Compiled) return operand == 1;
   if (kind == OpKind::Recurrent) return operand >= 3;
   const OperandCounts counts = operand_counts(kind);

@@ -81,22 +81,21 @@ Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportO
                                ? model_name_from_stem(std::filesystem::path(file).stem().string())
                                : options.name;
   if (tflite::has_tflite_identifier(bytes)) {
-    return verified(
-        tflite::read_tflite(bytes, file, name, options.foreign.operators, options.on_progress),
-        file);
+    return verified(tflite::read_tflite(bytes, file, name, options), file);
   }
   for (const ProgramFile& format : options.foreign.files) {
     if (format.is_one(bytes)) return verified(format.read(bytes, file, name), file);
   }
   if (begins_as_graph_text(content)) {
+    if (!options.shapes.empty())
+      return Diagnostics(file, "is graph text, which leaves no extents open to give shapes to");
     INTARSIA_TRY(graph::Module module, graph::parse(content, file));
     if (!options.name.empty()) module.name = options.name;
     return verified(std::move(module), file);
   }
   const bool named_onnx = std::filesystem::path(file).extension() == ".onnx";
   if (onnx::has_onnx_beginning(bytes) || (named_onnx && !bytes.empty())) {
-    INTARSIA_TRY(const graph::Module read,
-                 onnx::read_onnx(bytes, file, name, options.notes, options.on_progress));
+    INTARSIA_TRY(const graph::Module read, onnx::read_onnx(bytes, file, name, options));
     INTARSIA_TRY(const graph::Module module, verified(read, file));
     return verified(onnx::fold_layout(module), file);
   }

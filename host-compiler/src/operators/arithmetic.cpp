@@ -1,8 +1,10 @@
 // Arithmetic of two operands element by element, broadcast: sums, products, quotients, differences, extremes.
+#include <bit>
 #include <cmath>
 #include <functional>
 
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_functions.h"
 #include "intarsia/plugin/fixed_point.h"
 #include "operators/common_types.h"
 #include "operators/evaluation/broadcast.h"
@@ -15,6 +17,11 @@ namespace {
 
 using namespace graph;
 using enum DataType;
+
+// From a quotient of integers to the output's: TFLite computes it in single precision.
+double quotient_factor(const Tensor& a, const Tensor& b, const Tensor& output) {
+  return a.quantization.scale[0] / (b.quantization.scale[0] * output.quantization.scale[0]);
+}
 
 Shapes infer_binary(OpCheck& check) {
   const auto& attributes = check.node.attrs<BinaryAttrs>();
@@ -32,7 +39,11 @@ Shapes infer_binary(OpCheck& check) {
     check.per_tensor(output, "output", symmetric);
     // TFLite represents the output's factor of an addition by a right shift only.
     if (check.ok() && is_add) check.factor(add_factors(a, b, output).output, 0);
-    if (check.ok() && !is_add) check.factor(mul_factor(a, b, output), kMostExponent32);
+    // The least that a quotient is shifted to the right after.
+    constexpr int kMostExponentOfQuotient = 23;
+    if (check.ok() && kind == OpKind::Div)
+      check.factor(quotient_factor(a, b, output), kMostExponentOfQuotient);
+    if (check.ok() && kind == OpKind::Mul) check.factor(mul_factor(a, b, output), kMostExponent32);
   }
   return {broadcast_shape(check, a.shape, b.shape)};
 }
@@ -165,7 +176,36 @@ int32_t floor_mod(int32_t a, int32_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
+// TFLite's quotient: the reciprocal of the denominator's leading bits, then two scalings.
+int32_t quotient(int32_t a, int32_t b, const FixedFactor& factor) {
+  if (a == 0) return 0;
+  if (b == 0) return a > 0 ? 255 : -255;  // beyond the range: undefined there, an end of it here
+  if (b < 0) a = -a, b = -b;
+  const int zeros = std::countl_zero(static_cast<uint32_t>(b));
+  const auto fraction =
+      static_cast<int32_t>((static_cast<uint32_t>(b) << zeros) - (UINT32_C(1) << 31));
+  // Bits that repeat the sign.
+  const int room = std::countl_zero(static_cast<uint32_t>(a < 0 ? ~a : a)) - 1;
+  const auto scaled = static_cast<int32_t>(static_cast<uint32_t>(a) << room);
+  const int32_t whole = doubling_high_product(scaled, reciprocal_of_one_plus(fraction));
+  const int right = room + (31 - zeros) - factor.shift;
+  return right > 31 ? 0 : rounding_shift_right(doubling_high_product(whole, factor.value), right);
+}
+
+void div_quantized(const Invocation& call) {
+  const FixedFactor factor = fixed_factor(quotient_factor(call.in(0), call.in(1), call.out()));
+  const auto a_zero = static_cast<int32_t>(call.in_zero_point(0));
+  const auto b_zero = static_cast<int32_t>(call.in_zero_point(1));
+  const graph::Range<int64_t> range =
+      quantized_range<int8_t>(call.node.attrs<BinaryAttrs>().activation, call.out());
+  broadcast<int8_t>(call, [&](int8_t a, int8_t b) {
+    return requantized<int8_t>(quotient(a - a_zero, b - b_zero, factor), call.out_zero_point(),
+                               range);
+  });
+}
+
 Result<void> eval_div(const Invocation& call) {
+  if (call.type() == Int8) return div_quantized(call), Result<void>();
   const graph::Range<float> range = float_range(call.node.attrs<BinaryAttrs>().activation);
   broadcast<float>(call, [&](float a, float b) { return range.clamp(a / b); });
   return {};
@@ -289,7 +329,19 @@ Stmt lower_sum(OpLowering& op) {
 }
 
 Stmt lower_div(OpLowering& op) {
-  const Activation activation = op.view.node.attrs<BinaryAttrs>().activation;
+  const OpView& v = op.view;
+  const Activation activation = v.node.attrs<BinaryAttrs>().activation;
+  if (is_integer(v.out().type)) {
+    const Multiplier m = quantize_multiplier(quotient_factor(v.in(0), v.in(1), v.out()));
+    const Range range = activation_limits(v, activation);
+    return combine_elements(op, [&](Expr a, Expr b) {
+      const Expr quotient =
+          tir::call(DataType::Int32, "intarsia_divide_q",
+                    {centred(std::move(a), v.in(0)), centred(std::move(b), v.in(1)),
+                     tir::int_imm(m.value), tir::int_imm(m.shift)});
+      return clamp(quotient + zero_point(v.out()), range, v.out().type);
+    });
+  }
   return combine_elements(op, [&](Expr a, Expr b) {
     const Expr quotient =
         tir::call(DataType::Float32, "intarsia_divide_f32", {std::move(a), std::move(b)});
@@ -386,6 +438,7 @@ constexpr TypeRule kDifferenceTypes[] = {{Int8, Int8, Int8},
                                          {Int16, Int16, Int16},
                                          evaluated_only({Int32, Int32, Int32}),
                                          {Float32, Float32, Float32}};
+constexpr TypeRule kDivTypes[] = {{Int8, Int8, Int8}, {Float32, Float32, Float32}};
 constexpr TypeRule kFloorTypes[] = {{Int32, Int32, Int32}, {Float32, Float32, Float32}};
 
 constexpr Operator kArithmeticOperators[] = {
@@ -414,10 +467,11 @@ constexpr Operator kArithmeticOperators[] = {
      .elementwise = Elementwise::Binary,
      .rows = each_row},
     {.kind = OpKind::Div,
-     .types = kTwoReals,
+     .types = kDivTypes,
      .infer = infer_binary,
      .evaluate = eval_div,
      .lower = lower_div,
+     .refuses = refuses_quantization,
      .elementwise = Elementwise::Binary},
     {.kind = OpKind::Minimum,
      .types = kExtremeTypes,

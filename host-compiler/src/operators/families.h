@@ -16,6 +16,7 @@ std::span<const Operator> conversion_operators();
 std::span<const Operator> convolution_operators();
 std::span<const Operator> depthwise_convolution_operators();
 std::span<const Operator> elementary_function_operators();
+std::span<const Operator> hybrid_operators();
 std::span<const Operator> joining_operators();
 std::span<const Operator> lstm_operators();
 std::span<const Operator> matrix_product_operators();

@@ -37,6 +37,7 @@ std::span<const std::span<const Operator>> all_families() {
       convolution_operators(),
       depthwise_convolution_operators(),
       elementary_function_operators(),
+      hybrid_operators(),
       joining_operators(),
       lstm_operators(),
       matrix_product_operators(),

@@ -1,5 +1,8 @@
 #include "requests/compile_model.h"
 
+#include <charconv>
+#include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -11,14 +14,53 @@
 
 namespace intarsia::requests {
 
+namespace {
+
+using ShapesByName = std::map<std::string, Shape>;
+
+// Extents with an x between; nothing for another text.
+std::optional<Shape> parse_shape(std::string_view text) {
+  Shape shape;
+  for (const char* at = text.data(); at != text.data() + text.size();) {
+    int64_t extent = 0;
+    const auto [end, error] = std::from_chars(at, text.data() + text.size(), extent);
+    if (error != std::errc() || extent < 1) return std::nullopt;
+    shape.push_back(extent);
+    if (end == text.data() + text.size()) return shape;
+    if (*end != 'x' || end + 1 == text.data() + text.size()) return std::nullopt;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+Result<ShapesByName> shapes_of(const ModelOptions& options) {
+  ShapesByName shapes;
+  for (const std::string& text : options.shapes) {
+    const size_t equals = text.rfind('=');
+    const auto shape = equals == std::string::npos || equals == 0
+                           ? std::nullopt
+                           : parse_shape(std::string_view(text).substr(equals + 1));
+    if (!shape)
+      return Diagnostics("--shape", fmt::format("'{}' is not NAME=EXTENTS", text),
+                         "for example image=1x96x96x3");
+    if (!shapes.try_emplace(text.substr(0, equals), *shape).second)
+      return Diagnostics("--shape", fmt::format("gives '{}' a shape twice", text.substr(0, equals)),
+                         "keep one of the two");
+  }
+  return shapes;
+}
+
+}  // namespace
+
 Result<graph::Module> import_as_asked(const Environment& environment, const ModelOptions& options,
                                       std::span<const uint8_t> bytes, const NoteSink& on_note,
                                       const ProgressListener& on_progress) {
   INTARSIA_TRY_VOID(watched::begins("import"));
+  INTARSIA_TRY(const ShapesByName shapes, shapes_of(options));
   Diagnostics notes;
   Result<graph::Module> module = import_model(
-      bytes,
-      {options.model, &notes, options.name, environment.registry.foreign_formats(), on_progress});
+      bytes, {options.model, &notes, options.name, environment.registry.foreign_formats(),
+              on_progress, options.widen_weights, shapes});
   if (module.ok() && options.io == "int8") {
     passes::QuantisedEdges edges = passes::quantised_edges(*module);
     notes.append(edges.kept);

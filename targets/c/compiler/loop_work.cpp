@@ -60,6 +60,10 @@ constexpr RunHelper kRunHelpers[] = {
     {"intarsia_log_softmax_f32", LoopStep::FloatSoftmaxRow, LoopStep::FloatSoftmaxElement},
     {"intarsia_l2_normalize_s8", LoopStep::NormalizeRow, LoopStep::NormalizeElement},
     {"intarsia_l2_normalize_f32", LoopStep::FloatNormalizeRow, LoopStep::FloatNormalizeElement},
+    // Two passes over the row and a division for all of it, as a norm takes.
+    {"intarsia_quantize_row", LoopStep::FloatNormalizeRow, LoopStep::FloatNormalizeElement},
+    {"intarsia_quantize_row_asymmetric", LoopStep::FloatNormalizeRow,
+     LoopStep::FloatNormalizeElement},
     {"intarsia_move_back", LoopStep::MoveRow, LoopStep::MoveElement},
 };
 

@@ -11,6 +11,10 @@ OptionsMaker conv_options(int32_t stride, int32_t dilation, int activation = 0, 
                     bias_type);
 }
 
+TensorSpec real_weights() {
+  return {"kernel", {3, 6}, kFloat32, {}, {}, bytes_of(std::vector<float>(18, 0.5f))};
+}
+
 class RefusedOperator : public testing::TestWithParam<Refusal> {};
 
 TEST_P(RefusedOperator, SaysWhereAndWhat) {
@@ -78,8 +82,16 @@ INSTANTIATE_TEST_SUITE_P(
          },
          std::string(kConv) + "needs per channel scales along axis 0, but tensor 1 "
                               "'net/conv/kernel' has them along axis 3"},
-        {"Hybrid", fully_connected_model,
-         [](ModelSpec& m) { m.tensors[0].type = m.tensors[3].type = kFloat32; },
+        {"RealWeights", fully_connected_model, [](ModelSpec& m) { m.tensors[1] = real_weights(); },
+         "some/m.tflite: operator 0 'dense' (FULLY_CONNECTED v4): mixes i8 activations (tensor 0 "
+         "'features') with f32 weights (tensor 1 'kernel'); convert the model with full integer "
+         "quantisation, or without any"},
+        {"WeightsThatVary", fully_connected_model,
+         [](ModelSpec& m) {
+           m.tensors[0].type = m.tensors[3].type = kFloat32;
+           m.tensors[1].data.clear();
+           m.inputs = {0, 1};
+         },
          "some/m.tflite: operator 0 'dense' (FULLY_CONNECTED v4): mixes f32 activations (tensor 0 "
          "'features') with i8 weights (tensor 1 'kernel'); convert the model with full integer "
          "quantisation, or without any"},
@@ -108,14 +120,6 @@ INSTANTIATE_TEST_SUITE_P(
          },
          "some/m.tflite: operator 0 'dense' (FULLY_CONNECTED v4): has shuffled weights, a layout "
          "for phones; convert the model without it"},
-        {"AsymmetricInputs", fully_connected_model,
-         [](ModelSpec& m) {
-           m.operators[0].options =
-               options_of(&format::CreateFullyConnectedOptions, format::Activation::None, int8_t{0},
-                          false, true, int8_t{0});
-         },
-         "some/m.tflite: operator 0 'dense' (FULLY_CONNECTED v4): quantises its inputs as it runs "
-         "(asymmetric_quantize_inputs); convert the model with full integer quantisation"},
         {"Multiplier", depthwise_conv2d_model,
          [](ModelSpec& m) {
            m.operators[0].options =

@@ -66,8 +66,9 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({kind, Int8});
     cases.push_back({kind, Float32});
   }
-  for (const OpKind kind : {OpKind::Div, OpKind::Log, OpKind::Neg, OpKind::Square, OpKind::Sqrt,
-                            OpKind::Ceil, OpKind::Floor, OpKind::Round, OpKind::LogSoftmax}) {
+  for (const DataType type : {Int8, Float32}) cases.push_back({OpKind::Div, type});
+  for (const OpKind kind : {OpKind::Log, OpKind::Neg, OpKind::Square, OpKind::Sqrt, OpKind::Ceil,
+                            OpKind::Floor, OpKind::Round, OpKind::LogSoftmax}) {
     cases.push_back({kind, Float32});
   }
   for (const OpKind kind : {OpKind::AddN, OpKind::Cumsum}) {
@@ -84,6 +85,9 @@ inline std::vector<Case> supported_cases() {
   for (const OpKind kind : {OpKind::LogicalAnd, OpKind::LogicalOr, OpKind::LogicalNot,
                             OpKind::ReduceAny, OpKind::ReduceAll})
     cases.push_back({kind, Bool});
+  for (const OpKind kind :
+       {OpKind::HybridConv2d, OpKind::HybridDepthwiseConv2d, OpKind::HybridFullyConnected})
+    cases.push_back({kind, Int8});
   for (const DataType type : {Int8, Int16, UInt8}) {
     cases.push_back({OpKind::Quantize, type});
     cases.push_back({OpKind::Dequantize, type});
@@ -104,9 +108,10 @@ inline std::vector<Case> supported_cases() {
 inline std::vector<Case> cases_of_many_results() {
   using enum DataType;
   using graph::OpKind;
-  return {{OpKind::Split, Int8}, {OpKind::Split, Float32}, {OpKind::Unpack, Int16},
-          {OpKind::Svdf, Int8},  {OpKind::Svdf, Float32},  {OpKind::Lstm, Int8},
-          {OpKind::Lstm, Int16}, {OpKind::Lstm, Float32},  {OpKind::Recurrent, Float32}};
+  return {{OpKind::Split, Int8},          {OpKind::Split, Float32}, {OpKind::Unpack, Int16},
+          {OpKind::Svdf, Int8},           {OpKind::Svdf, Float32},  {OpKind::Lstm, Int8},
+          {OpKind::Lstm, Int16},          {OpKind::Lstm, Float32},  {OpKind::Recurrent, Float32},
+          {OpKind::QuantizeRows, Float32}};
 }
 
 inline std::string case_name(const ::testing::TestParamInfo<Case>& info) {

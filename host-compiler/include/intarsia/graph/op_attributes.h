@@ -382,6 +382,16 @@ struct CumsumAttrs {  // exclusive: without the element itself; reverse: from th
   }
 };
 
+struct QuantizeRowsAttrs {  // asymmetric: with zero points other than 0
+  int64_t rows = 1;
+  bool asymmetric = false;
+  bool operator==(const QuantizeRowsAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("rows", self.rows), f("asymmetric", self.asymmetric);
+  }
+};
+
 struct IfAttrs {  // names of functions of the module
   std::string then_branch, else_branch;
   bool operator==(const IfAttrs&) const = default;
@@ -415,6 +425,7 @@ using Attributes =
                  TransposeConv2dAttrs, LeakyReluAttrs, AxisAttrs, SplitAttrs, SliceAttrs,
                  TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs,
                  ResizeAttrs, BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs,
-                 ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs, RecurrentAttrs>;
+                 ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs, RecurrentAttrs,
+                 QuantizeRowsAttrs>;
 
 }  // namespace intarsia::graph

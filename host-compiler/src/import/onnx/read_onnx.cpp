@@ -11,14 +11,12 @@ bool has_onnx_beginning(std::span<const uint8_t> bytes) {
 }
 
 Result<graph::Module> read_onnx(std::span<const uint8_t> bytes, const std::string& file,
-                                const std::string& module_name, Diagnostics* notes,
-                                const ProgressListener& on_progress) {
+                                const std::string& module_name, const ImportOptions& options) {
   INTARSIA_TRY(const ModelFile model, ModelFile::open(bytes, file));
   Diagnostics problems;
   Graph graph = list_graph(model, problems);
   if (!problems.empty()) return problems;
-  graph::Module module =
-      Reader(model, std::move(graph), problems, notes).read(module_name, on_progress);
+  graph::Module module = Reader(model, std::move(graph), problems, options).read(module_name);
   if (!problems.empty()) return problems;
   return module;
 }

@@ -5,8 +5,7 @@
 #include <span>
 #include <string>
 
-#include "intarsia/graph.h"
-#include "intarsia/plugin/progress.h"
+#include "intarsia/import.h"
 
 namespace intarsia::onnx {
 
@@ -14,9 +13,8 @@ bool has_onnx_beginning(std::span<const uint8_t> bytes);
 
 // With the axes of all tensors as ONNX orders them, images between transpositions. `module_name` is a C
 // identifier, `file` serves messages, and data outside of the model are looked for beside it. What became of
-// open extents goes to `notes` where it is given. The rules of the IR are those of every operator made.
+// open extents goes to the options' notes. The rules of the IR are those of every operator made.
 Result<graph::Module> read_onnx(std::span<const uint8_t> bytes, const std::string& file,
-                                const std::string& module_name, Diagnostics* notes,
-                                const ProgressListener& on_progress = {});
+                                const std::string& module_name, const ImportOptions& options);
 
 }  // namespace intarsia::onnx

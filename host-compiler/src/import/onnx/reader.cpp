@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 
+#include "import/input_shapes.h"
 #include "import/onnx/fold_integers.h"
 #include "import/onnx/known_operators.h"
 #include "support/c_identifier.h"
@@ -29,17 +30,18 @@ const graph::Tensor kNoTensor{};
 
 }  // namespace
 
-Reader::Reader(const ModelFile& file, Graph graph, Diagnostics& problems, Diagnostics* notes)
+Reader::Reader(const ModelFile& file, Graph graph, Diagnostics& problems,
+               const ImportOptions& options)
     : file_(file),
       constants_(std::move(graph.constants)),
       nodes_(std::make_move_iterator(graph.nodes.begin()),
              std::make_move_iterator(graph.nodes.end())),
       problems_(problems),
-      notes_(notes) {}
+      options_(options) {}
 
 // ---- the whole model ----------------------------------------------------------------------------
 
-graph::Module Reader::read(const std::string& name, const ProgressListener& on_progress) {
+graph::Module Reader::read(const std::string& name) {
   module_.name = name;
   module_.entry = function_.name = "main";
   add_constants(constants_);
@@ -48,8 +50,9 @@ graph::Module Reader::read(const std::string& name, const ProgressListener& on_p
   read_inputs();
   const size_t count = nodes_.size();
   for (size_t i = 0; i < count; ++i) {
-    if (on_progress)
-      on_progress({"reading operators", static_cast<int64_t>(i), static_cast<int64_t>(count)});
+    if (options_.on_progress)
+      options_.on_progress(
+          {"reading operators", static_cast<int64_t>(i), static_cast<int64_t>(count)});
     if (!absorbed_.contains(&nodes_[i])) read_node(nodes_[i]);
   }
   read_outputs();
@@ -115,7 +118,51 @@ void Reader::read_branch(const format::Graph& branch) {
       result(static_cast<size_t>(i), Value(made->second));
 }
 
+namespace {
+
+bool is_open(const format::Dimension& dimension) {
+  return !dimension.has_extent() || dimension.extent() < 0;
+}
+
+// "1x?x80": the shape with a mark for what is open.
+std::string shape_to_fill_in(const format::Extents& extents) {
+  std::vector<std::string> texts;
+  for (const format::Dimension& dimension : extents.dimension())
+    texts.push_back(is_open(dimension) ? "?" : fmt::format("{}", dimension.extent()));
+  return fmt::format("{}", fmt::join(texts, "x"));
+}
+
+}  // namespace
+
+void Reader::bind_symbols() {
+  std::map<std::string, std::string> binders;  // the inputs that the extents come from
+  for (const format::Named& input : file_.graph().input()) {
+    const auto given = options_.shapes.find(input.name());
+    const format::Extents& extents = input.kind().tensor().extents();
+    if (given == options_.shapes.end() || std::ssize(given->second) != extents.dimension_size())
+      continue;
+    for (int i = 0; i < extents.dimension_size(); ++i) {
+      const format::Dimension& dimension = extents.dimension(i);
+      if (!is_open(dimension) || dimension.symbol().empty()) continue;
+      const int64_t extent = given->second[static_cast<size_t>(i)];
+      const auto [known, is_new] = symbols_.emplace(dimension.symbol(), extent);
+      const std::string& binder =
+          binders.try_emplace(dimension.symbol(), input.name()).first->second;
+      if (is_new || known->second == extent) continue;
+      problems_.add(
+          fmt::format("{}: model input '{}'", file_.name(), printable(input.name())),
+          fmt::format(
+              "has {} elements along axis {} by its --shape, but '{}' is {} by that of '{}'",
+              extent, i, printable(dimension.symbol()), known->second, printable(binder)),
+          "axes with one symbol have one extent");
+    }
+  }
+}
+
 void Reader::read_inputs() {
+  bind_symbols();
+  InputShapes shapes(options_.shapes);
+  std::vector<std::string> names;
   for (const format::Named& input : file_.graph().input()) {
     if (constants_.contains(input.name())) continue;  // a default value; it is taken
     const std::string where =
@@ -131,21 +178,31 @@ void Reader::read_inputs() {
           where, fmt::format("is of {}, which a model cannot take", element_name(kind.element())));
       continue;
     }
-    graph::Tensor tensor{.name = printable(input.name()), .type = *type};
+    names.push_back(printable(input.name()));
+    graph::Tensor tensor{.name = names.back(), .type = *type};
     if (is_computed_as_single(kind.element()))
       note(where, fmt::format("is of {}, and becomes f32", element_name(kind.element())), "");
+    const bool is_given = shapes.find(input.name()) != nullptr;
     if (!kind.has_extents())
       problems_.add(where, "has no shape", "export the model with fixed shapes");
     for (int i = 0; i < kind.extents().dimension_size(); ++i) {
       const format::Dimension& dimension = kind.extents().dimension(i);
-      const bool open = !dimension.has_extent() || dimension.extent() < 0;
+      const bool open = is_open(dimension);
+      if (open && is_given) {
+        tensor.shape.push_back(-1);
+        continue;
+      }
+      if (const auto known = symbols_.find(dimension.symbol()); open && known != symbols_.end()) {
+        tensor.shape.push_back(known->second);
+        continue;
+      }
       if (open && i > 0) {
         problems_.add(
             where,
             fmt::format("has an open extent along axis {} ({})", i,
                         dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
-            "only the batch, axis 0, may be open; fix the shape "
-            "(onnxruntime.tools.make_dynamic_shape_fixed)");
+            fmt::format("give numbers for the marks in --shape {}={}", printable(input.name()),
+                        shape_to_fill_in(kind.extents())));
         break;
       }
       if (open)
@@ -159,11 +216,13 @@ void Reader::read_inputs() {
       }
       tensor.shape.push_back(open ? 1 : dimension.extent());
     }
+    if (is_given) tensor.shape = shapes.apply(input.name(), where, tensor.shape, problems_);
     const TensorId id{static_cast<int32_t>(function_.tensors.size())};
     function_.tensors.push_back(std::move(tensor));
     function_.inputs.push_back(id);
     values_[input.name()] = {id, Form::Plain, {}};
   }
+  shapes.report_unused(file_.name(), names, problems_);
 }
 
 void Reader::read_node(const Node& node) {

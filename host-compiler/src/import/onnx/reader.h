@@ -23,6 +23,7 @@
 #include "import/onnx/onnx_graph.h"
 #include "import/tflite/node_names.h"
 #include "intarsia/graph.h"
+#include "intarsia/import.h"
 #include "intarsia/plugin/progress.h"
 
 namespace intarsia::onnx {
@@ -61,10 +62,11 @@ struct Tail {
 
 class Reader {
  public:
-  Reader(const ModelFile& file, Graph graph, Diagnostics& problems, Diagnostics* notes);
+  // `options` must outlive the reader.
+  Reader(const ModelFile& file, Graph graph, Diagnostics& problems, const ImportOptions& options);
 
   // Everything; check the problems before the module.
-  graph::Module read(const std::string& name, const ProgressListener& on_progress);
+  graph::Module read(const std::string& name);
 
   // ---- the operator being read ----
 
@@ -170,6 +172,8 @@ class Reader {
   graph::TensorId end_attempt(const State& before, graph::TensorId made);
   void add_constants(const std::map<std::string, Values>& constants);
   void add_reader(const Node& node);
+  // Extents that --shape gives an input count for the symbol on its axis, wherever that stands.
+  void bind_symbols();
   void read_inputs();
   void read_outputs();
   graph::TensorId copied(graph::TensorId id);
@@ -180,18 +184,20 @@ class Reader {
   graph::Activation activation_of(const Node& node) const;
   std::optional<Values> known(const std::string& value) const;
   void note(std::string where, std::string what, std::string hint) {
-    if (notes_ != nullptr) notes_->add(std::move(where), std::move(what), std::move(hint));
+    if (options_.notes != nullptr)
+      options_.notes->add(std::move(where), std::move(what), std::move(hint));
   }
 
   const ModelFile& file_;
   std::map<std::string, Values> constants_;  // the file's
   std::deque<Node> nodes_;  // in the order in which they are read; those of branches behind them
   Diagnostics& problems_;
-  Diagnostics* notes_;
+  const ImportOptions& options_;
   graph::Module module_;
   graph::Function function_;
   std::map<std::string, Value> values_;
   std::map<std::string, std::vector<const Node*>> readers_;  // operators by the value they read
+  std::map<std::string, int64_t> symbols_;                   // extents by their symbols
   std::set<std::string> results_;                            // what the model returns
   std::set<const Node*> absorbed_;
   UniqueNames names_;

@@ -1,8 +1,9 @@
+#include "import/input_shapes.h"
 #include "import/tflite/subgraph_reader.h"
 
 namespace intarsia::tflite {
 
-// Model inputs and outputs: in range, convertible, and not each other.
+// Model inputs and outputs: in range and convertible.
 void SubgraphReader::check_model_operands() {
   const std::span<const int32_t> inputs = values(subgraph_.inputs());
   const std::span<const int32_t> outputs = values(subgraph_.outputs());
@@ -20,7 +21,7 @@ void SubgraphReader::check_model_operands() {
       return false;
     }
     if (tensors_.is_resource(id) && !is_model_) return false;
-    if (tensors_.has_data(id) && (is_model_ || role == "input")) {
+    if (tensors_.has_data(id) && role == "input") {
       problems_.add(where, fmt::format("is {}, which is a constant", tensors_.label(id)));
       return false;
     }
@@ -38,14 +39,24 @@ void SubgraphReader::check_model_operands() {
     }
     is_input[static_cast<size_t>(inputs[i])] = true;
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (check("output", i, outputs[i]) && is_model_ && is_input[static_cast<size_t>(outputs[i])]) {
-      problems_.add(fmt::format("{}: model output {}", file_.name(), i),
-                    fmt::format("is {}, which is a model input; nothing computes it",
-                                tensors_.label(outputs[i])));
-    }
-  }
+  for (size_t i = 0; i < outputs.size(); ++i) check("output", i, outputs[i]);
   if (outputs.empty() && is_model_) problems_.add(file_.name(), "has a model without outputs");
+}
+
+// Shapes that the user gives. Those of later tensors follow from them, where the converter did not know them either.
+void SubgraphReader::take_shapes() {
+  if (!problems_.empty()) return;
+  InputShapes shapes(model_.options().shapes);
+  std::vector<std::string> names;
+  for (const int32_t id : values(subgraph_.inputs())) {
+    names.push_back(printable(tensors_.name(id)));
+    if (shapes.find(tensors_.name(id)) == nullptr) continue;
+    const Shape given =
+        shapes.apply(tensors_.name(id), fmt::format("{}: {}", file_.name(), tensors_.label(id)),
+                     tensors_.open_shape(id), problems_);
+    if (problems_.empty()) tensors_.set_shape(id, given);
+  }
+  shapes.report_unused(file_.name(), names, problems_);
 }
 
 // Every tensor is written once, before it is read.

@@ -21,6 +21,12 @@ void SubgraphReader::hand_on(const OperatorInfo& op, int32_t value) {
   drafts_.push_back(std::move(draft));
 }
 
+// The operator's output is its input, a constant.
+void SubgraphReader::is_same(const OperatorInfo& op) {
+  if (is_result(op.outputs[0])) return hand_on(op, op.inputs[0]);
+  tensors_.share_data(op.outputs[0], op.inputs[0]);
+}
+
 // The operator's output is this constant.
 void SubgraphReader::hold(const OperatorInfo& op, std::vector<uint8_t> bytes) {
   if (!is_result(op.outputs[0])) return tensors_.set_data(op.outputs[0], std::move(bytes));

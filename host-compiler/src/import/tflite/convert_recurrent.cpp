@@ -21,15 +21,6 @@ void needs_constant(OperatorReader& in, size_t operand, std::string_view role) {
   if (!in.has_input(operand)) in.problem(fmt::format("lacks its {}", role));
 }
 
-void refuse_hybrid(OperatorReader& in, size_t weights) {
-  if (!in.has_input(0) || !in.has_input(weights)) return;
-  if (is_integer(in.input(0).type) == is_integer(in.input(weights).type)) return;
-  in.problem(
-      fmt::format("mixes {} activations ({}) with {} weights ({})", to_string(in.input(0).type),
-                  in.input_label(0), to_string(in.input(weights).type), in.input_label(weights)),
-      "convert the model with full integer quantisation, or without any");
-}
-
 }  // namespace
 
 Converted convert_svdf(OperatorReader& in) {
@@ -38,7 +29,7 @@ Converted convert_svdf(OperatorReader& in) {
   needs_constant(in, 0, "input"), needs_constant(in, 1, "feature weights");
   needs_constant(in, 2, "time weights");
   needs_variable(in, 4, "activation state");
-  refuse_hybrid(in, 1);
+  in.check_hybrid(1);
   if (options == nullptr || !in.clean()) return {attrs};
   attrs.rank = in.positive(options->rank(), "rank");
   attrs.activation = in.activation(options->activation());
@@ -66,7 +57,7 @@ Converted convert_lstm(OperatorReader& in) {
   refuse(9, 11, "peephole weights"), refuse(16, 17, "a projection");
   refuse(20, 23, "layer normalisation");
   needs_variable(in, 18, "hidden state"), needs_variable(in, 19, "cell state");
-  refuse_hybrid(in, 1);
+  in.check_hybrid(1);
   if (options == nullptr || !in.clean()) return {attrs};
   if (options->activation() != format::Activation::Tanh) {
     in.problem("has an activation other than tanh");

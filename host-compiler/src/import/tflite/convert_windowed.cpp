@@ -108,6 +108,8 @@ Converted convert_conv2d(OperatorReader& in) {
   check_weights(in, 0, options->bias_type());
   Converted result{attrs};
   result.bias = zero_bias(in, in.input(1).shape[0], options->bias_type());
+  const std::vector<float>& scales = in.input(1).quantization.scale;
+  result.asymmetric = std::ranges::any_of(scales, [&](float s) { return s != scales[0]; });
   return result;
 }
 
@@ -126,6 +128,7 @@ Converted convert_transpose_conv2d(OperatorReader& in) {
   attrs.stride_w = in.positive(options->stride_w(), "stride_w");
   attrs.activation = in.activation(options->activation());
   attrs.out_h = out[1], attrs.out_w = out[2];
+  in.check_hybrid(1);
   if (options->padding() == format::Padding::Same) {
     attrs.pad_top = same_padding(out[1], weights[1], attrs.stride_h, 1).begin;
     attrs.pad_left = same_padding(out[2], weights[2], attrs.stride_w, 1).begin;
@@ -164,7 +167,9 @@ Converted convert_depthwise_conv2d(OperatorReader& in) {
                     options->multiplier(), weights[3], channels));
   }
   check_weights(in, 3, 0);
-  return {attrs};
+  Converted result{attrs};
+  result.asymmetric = true;
+  return result;
 }
 
 Converted convert_pool2d(OperatorReader& in) {
@@ -183,21 +188,21 @@ Converted convert_pool2d(OperatorReader& in) {
 
 Converted convert_fully_connected(OperatorReader& in) {
   graph::FullyConnectedAttrs attrs;
+  bool asymmetric = false;
   if (const auto* options = in.options<format::FullyConnectedOptions>()) {
     attrs.keep_dims = options->keep_dims();
     attrs.activation = in.activation(options->activation());
     if (options->weights_format() != 0) {
       in.problem("has shuffled weights, a layout for phones", "convert the model without it");
     }
-    if (options->asymmetric_inputs()) {
-      in.problem("quantises its inputs as it runs (asymmetric_quantize_inputs)",
-                 "convert the model with full integer quantisation");
-    }
+    asymmetric = options->asymmetric_inputs();
     check_weights(in, 0, options->bias_type());
   } else {
     check_weights(in, 0, 0);
   }
-  return {attrs};
+  Converted result{attrs};
+  result.asymmetric = asymmetric;
+  return result;
 }
 
 }  // namespace intarsia::tflite

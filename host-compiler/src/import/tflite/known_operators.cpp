@@ -151,7 +151,9 @@ Converted convert_arg(OperatorReader& in) {
 Converted convert_batch_matmul(OperatorReader& in) {
   const auto* options = in.options<format::BatchMatmulOptions>();
   if (options == nullptr) return {graph::BatchMatmulAttrs{}};
-  return {graph::BatchMatmulAttrs{options->adjoint_a(), options->adjoint_b()}};
+  Converted result{graph::BatchMatmulAttrs{options->adjoint_a(), options->adjoint_b()}};
+  result.asymmetric = options->asymmetric_inputs();
+  return result;
 }
 
 template <graph::Activation activation>
@@ -361,6 +363,13 @@ const std::vector<KnownOperator>& known_operators() {
       {kRANK, kNone, 1, 1, {"rank"}, nullptr, Operands::AnyBytes},
       {kRANGE, kNone, 3, 3, {"range"}, nullptr, Operands::AnyBytes},
       {kBROADCAST_ARGS, kNone, 2, 2, {"broadcast"}, nullptr, Operands::AnyBytes},
+      {kRELU_0_TO_1, kNone, 1, 1, {"relu", "re_lu"}},
+      {kONE_HOT, kNone, 4, 4, {"one_hot"}, nullptr, Operands::AnyBytes},
+      {kLOCAL_RESPONSE_NORMALIZATION, kNone, 1, 1, {"lrn", "local_response"}},
+      {kTOPK_V2, kNone, 2, 2, {"top_k", "topk"}, nullptr, Operands::AnyBytes},
+      {kMATRIX_DIAG, kNone, 1, 1, {"diag", "matrix_diag"}, nullptr, Operands::AnyBytes},
+      {kMATRIX_SET_DIAG, kNone, 2, 2, {"set_diag", "matrix_set"}, nullptr, Operands::AnyBytes},
+      {kREVERSE_SEQUENCE, kNone, 2, 2, {"reverse"}, nullptr, Operands::AnyBytes},
       {kVAR_HANDLE, kNone, 0, 0, {"var_handle"}, nullptr, Operands::AnyBytes},
       {kREAD_VARIABLE, OpKind::ReadVariable, 1, 1, {"read"}},
       {kASSIGN_VARIABLE, OpKind::AssignVariable, 2, 2, {"assign"}},

@@ -31,8 +31,8 @@ graph::TensorValue first_value(const Variable& variable) {
 
 }  // namespace
 
-ModelReader::ModelReader(const ModelFile& file, const ProgressListener& on_progress)
-    : file_(file), on_progress_(on_progress) {
+ModelReader::ModelReader(const ModelFile& file, const ImportOptions& options)
+    : file_(file), options_(options) {
   for (const format::Subgraph* raw : *file.model().subgraphs()) {
     Subgraph& subgraph = subgraphs_.emplace_back();
     subgraph.raw = raw;

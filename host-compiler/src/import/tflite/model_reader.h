@@ -18,7 +18,7 @@
 
 #include "import/tflite/node_names.h"
 #include "import/tflite/operator_reader.h"
-#include "intarsia/plugin/progress.h"
+#include "intarsia/import.h"
 
 namespace intarsia::tflite {
 
@@ -41,7 +41,8 @@ struct Signature {
 
 class ModelReader {
  public:
-  explicit ModelReader(const ModelFile& file, const ProgressListener& on_progress = {});
+  // `options` must outlive the reader.
+  ModelReader(const ModelFile& file, const ImportOptions& options);
 
   Result<graph::Module> read(const std::string& module_name);
 
@@ -56,7 +57,8 @@ class ModelReader {
   // ---- for the readers of subgraphs ----
 
   const ModelFile& file() const { return file_; }
-  const ProgressListener& on_progress() const { return on_progress_; }
+  const ImportOptions& options() const { return options_; }
+  const ProgressListener& on_progress() const { return options_.on_progress; }
   Diagnostics& problems() { return problems_; }
   Subgraph& subgraph(size_t number) { return subgraphs_[number]; }
   graph::Module& module() { return module_; }
@@ -85,7 +87,7 @@ class ModelReader {
   void learn(VariableId id, const OperatorInfo& op, Subgraph& subgraph, int32_t tensor);
 
   const ModelFile& file_;
-  const ProgressListener on_progress_;
+  const ImportOptions& options_;
   Diagnostics problems_;
   graph::Module module_;
   std::vector<Subgraph> subgraphs_;

@@ -33,8 +33,9 @@ bool OperatorReader::open() {
     problem(fmt::format("has {} inputs, but takes {}", op_.inputs.size(), range));
   }
   const bool any_outputs = known.kind == OpKind::Split || known.kind == OpKind::Unpack;
-  if (any_outputs ? op_.outputs.empty() : op_.outputs.size() != 1) {
-    problem(fmt::format("has {} outputs, but makes 1", op_.outputs.size()));
+  const size_t makes = op_.code == kTOPK_V2 ? 2 : 1;
+  if (any_outputs ? op_.outputs.empty() : op_.outputs.size() != makes) {
+    problem(fmt::format("has {} outputs, but makes {}", op_.outputs.size(), makes));
   }
   if (!clean_) return false;
 
@@ -59,12 +60,8 @@ void OperatorReader::check_types() {
   const Operands operands = op_.known->operands;
   if (operands == Operands::AnyBytes) return;
   const bool weighted = operands == Operands::Weighted;
-  if (weighted && is_integer(input(1).type) != is_integer(input(0).type)) {
-    problem(fmt::format("mixes {} activations ({}) with {} weights ({})", to_string(input(0).type),
-                        input_label(0), to_string(input(1).type), input_label(1)),
-            "convert the model with full integer quantisation, or without any");
-    return;
-  }
+  if (weighted || op_.known->kind == OpKind::BatchMatmul) check_hybrid(1);
+  if (!clean_) return;
   const auto check = [&](const graph::Tensor& tensor, int32_t id, bool is_weights) {
     if (tensor.type == DataType::UInt8 && operands != Operands::OldQuantised) {
       problem(fmt::format("computes on {}, which is of type u8, the quantisation of old converters",
@@ -78,11 +75,38 @@ void OperatorReader::check_types() {
                           tensors_.label(id), tensor.quantization.scale.size()));
     }
   };
-  const bool has_channels = weighted || operands == Operands::WeightsByChannel;
+  const bool has_channels = weighted || operands == Operands::WeightsByChannel || is_hybrid_;
+  // Constants with scales per channel are floats behind a DEQUANTIZE.
+  const size_t first_with_channels = op_.code == kDEQUANTIZE && is_constant(0) ? 0 : 1;
   const size_t count = operands == Operands::FirstOnly ? 1 : op_.inputs.size();
   for (size_t i = 0; i < count && clean_; ++i)
-    if (has_input(i)) check(input(i), op_.inputs[i], has_channels && i > 0);
+    if (has_input(i))
+      check(input(i), op_.inputs[i],
+            (has_channels || first_with_channels == 0) && i >= first_with_channels);
   if (clean_) check(output(), op_.outputs[0], false);
+}
+
+void OperatorReader::check_hybrid(size_t weights) {
+  const size_t activations = op_.code == kTRANSPOSE_CONV ? 2 : 0;
+  if (!has_input(activations) || !has_input(weights)) return;
+  const DataType from = input(activations).type, type = input(weights).type;
+  if (is_integer(from) == is_integer(type)) return;
+  const bool is_known = from == DataType::Float32 && is_constant(weights) &&
+                        (type == DataType::Int8 || type == DataType::Int4) &&
+                        input(weights).quantization.present();
+  // A batch's matrices times one matrix are rows times weights.
+  const Shape& shape = input(weights).shape;
+  const bool is_quantised_at_run_time = op_.known->operands == Operands::Weighted ||
+                                        (op_.code == kBATCH_MATMUL && shape.size() == 2 &&
+                                         !(options<format::BatchMatmulOptions>() &&
+                                           options<format::BatchMatmulOptions>()->adjoint_a()));
+  is_hybrid_ = is_known && (widens_weights_ || is_quantised_at_run_time);
+  if (is_hybrid_) return;
+  problem(fmt::format("mixes {} activations ({}) with {} weights ({})", to_string(from),
+                      input_label(activations), to_string(type), input_label(weights)),
+          is_known ? "give --widen-weights to make floats of them, or convert the model with full "
+                     "integer quantisation"
+                   : "convert the model with full integer quantisation, or without any");
 }
 
 void OperatorReader::decide_shape(const Shape& shape) {

@@ -12,9 +12,14 @@ namespace intarsia::tflite {
 
 class OperatorReader {
  public:
+  // `widens_weights`: integer weights that meet float activations become floats.
   OperatorReader(const ModelFile& file, const OperatorInfo& op, TensorTable& tensors,
-                 Diagnostics& problems)
-      : file_(file), op_(op), tensors_(tensors), problems_(problems) {}
+                 Diagnostics& problems, bool widens_weights)
+      : file_(file),
+        op_(op),
+        tensors_(tensors),
+        problems_(problems),
+        widens_weights_(widens_weights) {}
 
   const OperatorInfo& op() const { return op_; }
   void problem(std::string what, std::string hint = {});
@@ -30,6 +35,10 @@ class OperatorReader {
   const graph::Tensor& output(size_t i = 0) const { return *outputs_[i]; }
   size_t output_count() const { return op_.outputs.size(); }
   bool is_variable(size_t i) const { return has_input(i) && tensors_.is_variable(op_.inputs[i]); }
+  // Float activations meet constant integer weights, and something can be done about it.
+  bool is_hybrid() const { return is_hybrid_; }
+  // Sees whether operand `weights` makes it one; reported where nothing can be done.
+  void check_hybrid(size_t weights);
   bool is_dynamic_output() const { return tensors_.is_dynamic(op_.outputs[0]); }
   // The output's extents, when the converter did not know them; reported when it did and they differ.
   void decide_shape(const Shape& shape);
@@ -71,7 +80,8 @@ class OperatorReader {
   const OperatorInfo& op_;
   TensorTable& tensors_;
   Diagnostics& problems_;
-  bool clean_ = true;
+  const bool widens_weights_;
+  bool clean_ = true, is_hybrid_ = false;
   std::vector<const graph::Tensor*> inputs_, outputs_;
 };
 
@@ -90,6 +100,7 @@ struct Converted {
   std::vector<size_t> states = {};        // inputs that the operator writes as well
   std::optional<MadeConstant> bias = {};  // takes the place of operand 2
   std::optional<MadeConstant> only = {};  // takes the place of all operands
+  bool asymmetric = false;  // hybrid: rows of the input are quantised with a zero point
 
   static constexpr size_t kAbsent = SIZE_MAX;
 };

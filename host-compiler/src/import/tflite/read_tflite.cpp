@@ -5,15 +5,13 @@
 namespace intarsia::tflite {
 
 Result<graph::Module> read_tflite(std::span<const uint8_t> bytes, const std::string& file,
-                                  const std::string& module_name,
-                                  std::span<const ProgramOperator> programs,
-                                  const ProgressListener& on_progress) {
-  INTARSIA_TRY(const ModelFile model, ModelFile::open(bytes, file, programs));
+                                  const std::string& module_name, const ImportOptions& options) {
+  INTARSIA_TRY(const ModelFile model, ModelFile::open(bytes, file, options.foreign.operators));
   const auto* subgraphs = model.model().subgraphs();
   if (subgraphs == nullptr || subgraphs->size() == 0) {
     return Diagnostics(file, "holds no subgraph, so no model");
   }
-  return ModelReader(model, on_progress).read(module_name);
+  return ModelReader(model, options).read(module_name);
 }
 
 }  // namespace intarsia::tflite

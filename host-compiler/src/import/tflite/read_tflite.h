@@ -7,18 +7,14 @@
 #include <span>
 #include <string>
 
-#include "intarsia/graph.h"
-#include "intarsia/plugin/foreign_formats.h"
-#include "intarsia/plugin/progress.h"
+#include "intarsia/import.h"
 
 namespace intarsia::tflite {
 
 // Names and order of operators and tensors stay as in the file; tensors that nothing uses are left
-// out. `programs`: custom operators that are known. `module_name` is a C identifier, `file` serves messages. The rules of shapes and types that
-// live with the IR are not yet checked: graph::verify does.
+// out. `module_name` is a C identifier, `file` serves messages; the options' own names are not looked at. The rules of shapes
+// and types that live with the IR are not yet checked: graph::verify does.
 Result<graph::Module> read_tflite(std::span<const uint8_t> bytes, const std::string& file,
-                                  const std::string& module_name,
-                                  std::span<const ProgramOperator> programs,
-                                  const ProgressListener& on_progress = {});
+                                  const std::string& module_name, const ImportOptions& options);
 
 }  // namespace intarsia::tflite

@@ -22,12 +22,14 @@ void SubgraphReader::convert(const OperatorInfo& op) {
       break;
   }
   if (op.known->kind == graph::OpKind::Compiled) return keep_compiled(op);
-  OperatorReader in(file_, op, tensors_, problems_);
+  OperatorReader in(file_, op, tensors_, problems_, model_.options().widen_weights);
   if (!in.open()) return;
   if (op.code == kSHAPE || op.code == kRANK || op.code == kRANGE || op.code == kBROADCAST_ARGS) {
     if (std::optional<std::vector<uint8_t>> bytes = compute_shape(in)) hold(op, std::move(*bytes));
     return;
   }
+  if (op.code == kDEQUANTIZE && in.is_constant(0) && dequantize_constant(op, in)) return;
+  if (compose(op, in)) return;
   Converted converted{graph::NoAttrs{}};
   if (op.known->convert != nullptr) converted = op.known->convert(in);
   if (!in.clean()) return;
@@ -50,6 +52,7 @@ void SubgraphReader::convert(const OperatorInfo& op) {
   if (converted.only) draft.inputs = {make(std::move(*converted.only))};
   draft.outputs.assign(op.outputs.begin(), op.outputs.end());
   for (const size_t i : converted.states) draft.outputs.push_back(op.inputs[i]);
+  if (in.is_hybrid()) convert_hybrid(draft, converted.asymmetric);
   if (find_out(op, draft)) return;
   drafts_.push_back(std::move(draft));
 }
@@ -138,6 +141,7 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
   for (const OperatorInfo& op : *subgraph.operators) names_.insert(op.name);
   if (!std::exchange(subgraph.is_checked, true)) {
     check_model_operands();
+    if (is_model_) take_shapes();
     check_data_flow(*subgraph.operators);
   }
   for (const VariableId id : signature_.takes) {

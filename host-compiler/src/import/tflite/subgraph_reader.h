@@ -3,17 +3,21 @@
 //   check_subgraph.cpp      what must hold before any operator is converted
 //   convert_variables.cpp   variables' reads and assignments as values
 //   convert_control.cpp     branches and loops
+//   convert_composed.cpp    operators that are several of ours
+//   convert_hybrid.cpp      float activations on integer weights
 //   compute_at_import.cpp   operators whose results are known already
 #pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -44,6 +48,7 @@ class SubgraphReader {
   };
 
   void check_model_operands();
+  void take_shapes();
   void check_data_flow(const std::vector<OperatorInfo>& operators);
   void convert(const OperatorInfo& op);
   void keep_compiled(const OperatorInfo& op);
@@ -51,8 +56,28 @@ class SubgraphReader {
   void assign_variable(const OperatorInfo& op);
   void call_once(const OperatorInfo& op);
   void convert_control(const OperatorInfo& op);
+  // True when the operator is several of ours.
+  bool compose(const OperatorInfo& op, OperatorReader& in);
+  void compose_relu_0_to_1(const OperatorInfo& op, OperatorReader& in);
+  void compose_one_hot(const OperatorInfo& op, OperatorReader& in);
+  void compose_local_response(const OperatorInfo& op, OperatorReader& in);
+  void compose_top_k(const OperatorInfo& op, OperatorReader& in);
+  void compose_diagonal(const OperatorInfo& op, OperatorReader& in);
+  void compose_reverse_sequence(const OperatorInfo& op, OperatorReader& in);
+  // One of several nodes of an operator: makes a new tensor, or the operator's output.
+  int32_t put(const OperatorInfo& op, graph::OpKind kind, graph::Attributes attributes,
+              std::vector<int32_t> inputs, graph::Tensor result);
+  void put_last(const OperatorInfo& op, graph::OpKind kind, graph::Attributes attributes,
+                std::vector<int32_t> inputs, size_t output = 0);
+  void convert_hybrid(Draft& draft, bool asymmetric);
+  // True when its value is known from now on.
+  bool dequantize_constant(const OperatorInfo& op, OperatorReader& in);
+  void compose_embedding(const OperatorInfo& op, OperatorReader& in);
+  int32_t widened(int32_t weights);
+  int32_t transposed(int32_t weights);
   void hand_on(const OperatorInfo& op, int32_t value);
   void hold(const OperatorInfo& op, std::vector<uint8_t> bytes);
+  void is_same(const OperatorInfo& op);
   bool find_out(const OperatorInfo& op, const Draft& draft);
   void assign_at_end();
   graph::Function assemble(const std::string& name);
@@ -111,6 +136,9 @@ class SubgraphReader {
   std::vector<MadeConstant> made_;
   std::vector<int32_t> taken_;  // variables' values that are inputs
   std::map<int32_t, int32_t> same_as_;
+  std::map<int32_t, int32_t> widened_;  // weights, as floats
+  // What quantize_rows has made: by input, rows, and whether asymmetric.
+  std::map<std::tuple<int32_t, int64_t, bool>, std::array<int32_t, 3>> quantised_rows_;
   std::map<VariableId, int32_t> values_;     // what each variable holds now
   std::map<VariableId, int32_t> variables_;  // the model's own tensors of them
   std::set<std::string> names_;

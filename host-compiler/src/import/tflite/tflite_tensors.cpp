@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 
 #include "import/tflite/node_names.h"
 
@@ -20,7 +22,7 @@ struct ElementType {
 // By the format's number.
 constexpr std::array<ElementType, 19> kElementTypes = {{
     {"FLOAT32", DataType::Float32},
-    {"FLOAT16", {}},
+    {"FLOAT16", DataType::Float32},  // of constants, which are widened
     {"INT32", DataType::Int32},
     {"UINT8", DataType::UInt8},
     {"INT64", DataType::Int64},
@@ -40,7 +42,28 @@ constexpr std::array<ElementType, 19> kElementTypes = {{
     {"BFLOAT16", {}},
 }};
 
-constexpr int kResource = 13;
+constexpr int kFloat16 = 1, kResource = 13;
+
+// The float32 of the same value: what float16 holds, float32 holds.
+uint32_t widened(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
+  const uint32_t exponent = (half >> 10) & 31, fraction = half & 1023;
+  if (exponent == 31) return sign | 0x7f800000 | fraction << 13;  // infinite, or no number
+  if (exponent != 0) return sign | (exponent + 127 - 15) << 23 | fraction << 13;
+  if (fraction == 0) return sign;
+  // A subnormal number's leading one becomes the implicit one.
+  const auto above = static_cast<uint32_t>(std::countl_zero(fraction) - 21);  // of bit 10
+  return sign | (127 - 14 - above) << 23 | ((fraction << above) & 1023) << 13;
+}
+
+std::vector<uint8_t> widened(std::span<const uint8_t> halves) {
+  std::vector<uint8_t> bytes(2 * halves.size());
+  for (size_t at = 0; at + 2 <= halves.size(); at += 2) {
+    const uint32_t value = widened(static_cast<uint16_t>(halves[at] | halves[at + 1] << 8));
+    std::memcpy(&bytes[2 * at], &value, sizeof value);
+  }
+  return bytes;
+}
 
 }  // namespace
 
@@ -62,6 +85,14 @@ bool TensorTable::is_resource(int32_t id) const {
 bool TensorTable::is_dynamic(int32_t id) const {
   const std::span<const int32_t> signature = values(raw(id).shape_signature());
   return std::ranges::find(signature, -1) != signature.end();
+}
+
+Shape TensorTable::open_shape(int32_t id) const {
+  Shape shape = entries_[static_cast<size_t>(id)].tensor.shape;
+  const std::span<const int32_t> signature = values(raw(id).shape_signature());
+  for (size_t axis = 0; axis < shape.size() && signature.size() == shape.size(); ++axis)
+    if (signature[axis] == -1) shape[axis] = -1;
+  return shape;
 }
 
 void TensorTable::set_data(int32_t id, std::vector<uint8_t> bytes) {
@@ -87,7 +118,7 @@ const graph::Tensor* TensorTable::get(int32_t id, const std::string& used_by) {
     entry.tensor.variable = tensor.is_variable();
     std::string problem = read_type_and_shape(tensor, entry.tensor);
     if (problem.empty()) problem = read_quantization(tensor.quantization(), entry.tensor);
-    if (problem.empty()) problem = read_data(tensor, entry.tensor, entry.data);
+    if (problem.empty()) problem = read_data(tensor, entry);
     entry.state = problem.empty() ? Entry::State::Good : Entry::State::Bad;
     if (!problem.empty()) {
       problems_.add(fmt::format("{}: {}, {}", file_.name(), label(id), used_by), problem);
@@ -138,9 +169,12 @@ std::string TensorTable::read_type_and_shape(const format::Tensor& raw,
   return "";
 }
 
-std::string TensorTable::read_data(const format::Tensor& raw, const graph::Tensor& tensor,
-                                   std::span<const uint8_t>& data) const {
-  if (raw.buffer() == 0) return "";
+std::string TensorTable::read_data(const format::Tensor& raw, Entry& entry) const {
+  const graph::Tensor& tensor = entry.tensor;
+  const bool is_half = raw.type() == kFloat16;
+  const std::string no_constant =
+      is_half ? "has elements of type FLOAT16, which only constants may have" : "";
+  if (raw.buffer() == 0) return no_constant;
   if (raw.buffer() >= file_.buffer_count()) {
     return fmt::format("names buffer {}, but the file has {}", raw.buffer(), file_.buffer_count());
   }
@@ -149,14 +183,19 @@ std::string TensorTable::read_data(const format::Tensor& raw, const graph::Tenso
     return fmt::format("has its data (buffer {}) outside the file; the file may be truncated",
                        raw.buffer());
   }
-  if (bytes->empty()) return "";
+  if (bytes->empty()) return no_constant;
   if (tensor.variable) return "is a variable with an initial value, which is not supported";
-  if (static_cast<int64_t>(bytes->size()) != tensor.bytes()) {
+  const int64_t needed = is_half ? 2 * element_count(tensor.shape) : tensor.bytes();
+  if (static_cast<int64_t>(bytes->size()) != needed) {
     return fmt::format("has {} bytes of data (buffer {}), but {}[{}] needs {}", bytes->size(),
-                       raw.buffer(), to_string(tensor.type), fmt::join(tensor.shape, ","),
-                       tensor.bytes());
+                       raw.buffer(), is_half ? "f16" : to_string(tensor.type),
+                       fmt::join(tensor.shape, ","), needed);
   }
-  data = *bytes;
+  entry.data = *bytes;
+  if (is_half) {
+    entry.computed = widened(*bytes);
+    entry.data = entry.computed;
+  }
   return "";
 }
 

@@ -38,11 +38,17 @@ class TensorTable {
   bool is_resource(int32_t id) const;
   // Whether the converter did not know all extents; what it wrote instead says nothing.
   bool is_dynamic(int32_t id) const;
+  // The extents of a tensor that get() has accepted, -1 for those that the converter did not know.
+  Shape open_shape(int32_t id) const;
   // What importing has found out about a tensor that get() has accepted: its extents, or its value.
   void set_shape(int32_t id, const Shape& shape) {
     entries_[static_cast<size_t>(id)].tensor.shape = shape;
   }
   void set_data(int32_t id, std::vector<uint8_t> bytes);  // the first one stays
+  // `id` has the value of another constant, whose bytes are not copied.
+  void share_data(int32_t id, int32_t constant) {
+    entries_[static_cast<size_t>(id)].data = data(constant);
+  }
   // A constant's bytes; exactly the tensor's size once get() has accepted it.
   std::span<const uint8_t> data(int32_t id) const { return entries_[static_cast<size_t>(id)].data; }
 
@@ -59,8 +65,7 @@ class TensorTable {
   }
   // Each says what is wrong; empty when nothing is.
   std::string read_type_and_shape(const format::Tensor& raw, graph::Tensor& tensor) const;
-  std::string read_data(const format::Tensor& raw, const graph::Tensor& tensor,
-                        std::span<const uint8_t>& data) const;
+  std::string read_data(const format::Tensor& raw, Entry& entry) const;
 
   const ModelFile& file_;
   const format::Subgraph& subgraph_;

@@ -1,0 +1,317 @@
+// Operators of the format that are several of ours.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/ranges.h>
+
+#include "import/tflite/subgraph_reader.h"
+
+namespace intarsia::tflite {
+
+namespace {
+
+using graph::OpKind;
+
+template <typename T>
+std::vector<uint8_t> little_endian(const std::vector<T>& values) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(T));
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+MadeConstant real_constant(std::string name, Shape shape, const std::vector<float>& values) {
+  return {{.name = std::move(name), .type = DataType::Float32, .shape = std::move(shape)},
+          little_endian(values)};
+}
+
+// 0, 1, 2 ... along an axis of a tensor of that rank; first + step * i.
+MadeConstant counting(std::string name, size_t rank, size_t axis, int64_t count, int32_t first = 0,
+                      int32_t step = 1) {
+  Shape shape(rank, 1);
+  shape[axis] = count;
+  std::vector<int32_t> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = first + step * static_cast<int32_t>(i);
+  return {{.name = std::move(name), .type = DataType::Int32, .shape = std::move(shape)},
+          little_endian(values)};
+}
+
+// Ones on the diagonal.
+MadeConstant diagonal(std::string name, int64_t rows, int64_t columns) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(rows * columns));
+  for (int64_t i = 0; i < std::min(rows, columns); ++i)
+    bytes[static_cast<size_t>(i * columns + i)] = 1;
+  return {{.name = std::move(name), .type = DataType::Bool, .shape = {rows, columns}}, bytes};
+}
+
+// A scalar of the tensor's type that stands for 0.
+MadeConstant zero_of(const graph::Tensor& tensor) {
+  const int64_t zero =
+      tensor.quantization.present() ? tensor.quantization.zero_point[0] : int64_t{0};
+  MadeConstant made{{.name = "zero", .type = tensor.type, .shape = {}}, {}};
+  made.tensor.quantization = tensor.quantization;
+  for (int byte = 0; byte < bits(tensor.type) / 8; ++byte)
+    made.bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(zero) >> (8 * byte)));
+  return made;
+}
+
+}  // namespace
+
+int32_t SubgraphReader::put(const OperatorInfo& op, OpKind kind, graph::Attributes attributes,
+                            std::vector<int32_t> inputs, graph::Tensor result) {
+  Draft draft;
+  draft.node.kind = kind;
+  draft.node.name = unique_name(fmt::format("{}_{}", op.name, graph::to_string(kind)));
+  draft.node.attributes = std::move(attributes);
+  draft.inputs = std::move(inputs);
+  result.name = draft.node.name;
+  result.variable = false;
+  draft.outputs = {make({std::move(result), {}})};
+  const int32_t made = draft.outputs[0];
+  drafts_.push_back(std::move(draft));
+  return made;
+}
+
+void SubgraphReader::put_last(const OperatorInfo& op, OpKind kind, graph::Attributes attributes,
+                              std::vector<int32_t> inputs, size_t output) {
+  Draft draft;
+  draft.node.kind = kind;
+  draft.node.name = output == 0 ? op.name : unique_name(op.name + "_result");
+  draft.node.attributes = std::move(attributes);
+  draft.inputs = std::move(inputs);
+  draft.outputs = {op.outputs[output]};
+  if (op.outputs.size() == 1 && find_out(op, draft)) return;
+  drafts_.push_back(std::move(draft));
+}
+
+// Between 0 and 1: clamped in the output's scale, as a fused activation is.
+void SubgraphReader::compose_relu_0_to_1(const OperatorInfo& op, OperatorReader& in) {
+  const graph::Tensor output = in.output();
+  int32_t x = current(op.inputs[0]);
+  MadeConstant low = zero_of(output), high = low;
+  if (output.type == DataType::Float32) {
+    high = real_constant("one", {}, {1});
+  } else if (output.type == DataType::Int8) {
+    const float steps = std::round(1 / output.quantization.scale[0]);
+    const auto one = static_cast<int64_t>(
+        std::min(127.0f, static_cast<float>(output.quantization.zero_point[0]) + steps));
+    high.bytes = {static_cast<uint8_t>(one)};
+    if (in.input(0).quantization != output.quantization)
+      x = put(op, OpKind::Quantize, graph::NoAttrs{}, {x}, output);
+  } else {
+    return in.problem(
+        fmt::format("computes on {}; i8 and f32 are possible", to_string(output.type)));
+  }
+  const int32_t above = put(op, OpKind::Maximum, graph::NoAttrs{}, {x, make(low)}, output);
+  put_last(op, OpKind::Minimum, graph::NoAttrs{}, {above, make(high)});
+}
+
+// Operands: indices, depth, the value at the index, the value elsewhere.
+void SubgraphReader::compose_one_hot(const OperatorInfo& op, OperatorReader& in) {
+  const auto* options = in.options<format::OneHotOptions>();
+  const auto depth = in.integers(1, "its depth");
+  const graph::Tensor &indices = in.input(0), &output = in.output();
+  if (!depth || depth->size() != 1 || (*depth)[0] < 1 || (*depth)[0] > kLargestTensor)
+    return in.clean() ? in.problem("needs a depth of 1 or more") : void();
+  if (indices.type != DataType::Int32 && indices.type != DataType::Int64)
+    return in.problem(fmt::format("has indices of type {}", to_string(indices.type)));
+  const size_t rank = indices.shape.size() + 1;
+  const int64_t axis = in.axis(options ? options->axis() : -1, rank);
+  if (rank > kHighestRank || !in.clean())
+    return in.clean() ? in.problem(fmt::format("makes rank {}", rank)) : void();
+  Shape spread = indices.shape;
+  spread.insert(spread.begin() + axis, 1);
+  Shape whole = spread;
+  whole[static_cast<size_t>(axis)] = (*depth)[0];
+  int32_t at = current(op.inputs[0]);
+  if (indices.type == DataType::Int64)
+    at = put(op, OpKind::Cast, graph::NoAttrs{}, {at},
+             {.type = DataType::Int32, .shape = indices.shape});
+  at = put(op, OpKind::Reshape, graph::ReshapeAttrs{spread}, {at},
+           {.type = DataType::Int32, .shape = spread});
+  const int32_t numbers = make(counting("classes", rank, static_cast<size_t>(axis), (*depth)[0]));
+  const int32_t is_at = put(op, OpKind::Equal, graph::NoAttrs{}, {at, numbers},
+                            {.type = DataType::Bool, .shape = whole});
+  in.decide_shape(whole);
+  if (in.input(2).type != output.type || in.input(3).type != output.type)
+    return in.problem("has values of another type than its output");
+  put_last(op, OpKind::Select, graph::NoAttrs{},
+           {is_at, current(op.inputs[2]), current(op.inputs[3])});
+}
+
+// x * (bias + alpha * sum of squares of the channels around it) ^ -beta, with `radius` of them on either side, as TensorFlow
+// defines it and LiteRT computes it (its reference kernel leaves the last one out). The sums are a pointwise convolution of
+// the squares.
+void SubgraphReader::compose_local_response(const OperatorInfo& op, OperatorReader& in) {
+  const auto* options = in.required_options<format::LocalResponseNormalizationOptions>();
+  const graph::Tensor image = in.input(0);
+  if (options == nullptr) return;
+  if (image.type != DataType::Float32 || image.shape.size() != 4)
+    return in.problem("needs an image of floats");
+  const int64_t channels = image.shape[3], radius = options->radius();
+  constexpr int64_t kMostChannels = 1024;
+  if (radius < 0 || channels > kMostChannels)
+    return in.problem(fmt::format("has radius {} and {} channels", radius, channels),
+                      fmt::format("0 or more, and at most {}, are possible", kMostChannels));
+  std::vector<float> around(static_cast<size_t>(channels * channels));
+  for (int64_t to = 0; to < channels; ++to)
+    for (int64_t from = std::max<int64_t>(0, to - radius);
+         from <= std::min(channels - 1, to + radius); ++from)
+      around[static_cast<size_t>(to * channels + from)] = options->alpha();
+  const int32_t x = current(op.inputs[0]);
+  const int32_t squares = put(op, OpKind::Square, graph::NoAttrs{}, {x}, image);
+  const int32_t weights = make(real_constant("neighbours", {channels, 1, 1, channels}, around));
+  const int32_t bias = make(real_constant(
+      "bias", {channels}, std::vector<float>(static_cast<size_t>(channels), options->bias())));
+  const int32_t sums =
+      put(op, OpKind::Conv2d, graph::Conv2dAttrs{}, {squares, weights, bias}, image);
+  const int32_t exponent = make(real_constant("exponent", {}, {-options->beta()}));
+  const int32_t factors = put(op, OpKind::Pow, graph::NoAttrs{}, {sums, exponent}, image);
+  put_last(op, OpKind::Mul, graph::BinaryAttrs{}, {x, factors});
+}
+
+// The largest element and its first place, k times, each time without those found before. Integers are searched as floats,
+// which hold them exactly.
+void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
+  const auto k = in.integers(1, "the number of elements");
+  const graph::Tensor input = in.input(0);
+  if (!k) return;
+  constexpr int64_t kMost = 16;
+  if (input.shape.empty() || k->size() != 1 || (*k)[0] < 1 || (*k)[0] > kMost ||
+      (*k)[0] > input.shape.back())
+    return in.problem(fmt::format("takes the [{}] largest of [{}]", fmt::join(*k, ","),
+                                  fmt::join(input.shape, ",")),
+                      fmt::format("1 to {} of the last axis are possible", kMost));
+  const bool is_real = input.type == DataType::Float32;
+  if ((!is_real && input.type != DataType::Int8 && input.type != DataType::Int16) ||
+      in.output(0).type != input.type || in.output(1).type != DataType::Int32)
+    return in.problem(fmt::format("makes {} and {} of {}", to_string(in.output(0).type),
+                                  to_string(in.output(1).type), to_string(input.type)),
+                      "i8, i16 and f32, and indices of i32, are possible");
+  const auto axis = static_cast<int64_t>(input.shape.size()) - 1;
+  Shape one = input.shape, outer = input.shape, found = input.shape;
+  one.back() = 1, found.back() = (*k)[0];
+  outer.pop_back();
+  for (const int32_t id : op.outputs)
+    if (tensors_.is_dynamic(id)) tensors_.set_shape(id, found);
+  int32_t rest = current(op.inputs[0]);
+  if (!is_real)
+    rest = put(op, OpKind::Cast, graph::NoAttrs{}, {rest},
+               {.type = DataType::Float32, .shape = input.shape});
+  const int32_t places =
+      make(counting("places", input.shape.size(), static_cast<size_t>(axis), input.shape.back()));
+  const int32_t none = make(real_constant("none", {}, {-std::numeric_limits<float>::infinity()}));
+  std::vector<int32_t> values, indices;
+  for (int64_t i = 0; i < (*k)[0]; ++i) {
+    values.push_back(put(op, OpKind::ReduceMax, graph::ReduceAttrs{{axis}, true}, {rest},
+                         {.type = DataType::Float32, .shape = one}));
+    const int32_t place = put(op, OpKind::ArgMax, graph::AxisAttrs{axis}, {rest},
+                              {.type = DataType::Int32, .shape = outer});
+    indices.push_back(put(op, OpKind::Reshape, graph::ReshapeAttrs{one}, {place},
+                          {.type = DataType::Int32, .shape = one}));
+    if (i + 1 == (*k)[0]) break;
+    const int32_t is_found = put(op, OpKind::Equal, graph::NoAttrs{}, {places, indices.back()},
+                                 {.type = DataType::Bool, .shape = input.shape});
+    rest = put(op, OpKind::Select, graph::NoAttrs{}, {is_found, none, rest},
+               {.type = DataType::Float32, .shape = input.shape});
+  }
+  put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, indices, 1);
+  if (is_real) return put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, values);
+  const int32_t all = put(op, OpKind::Concat, graph::AxisAttrs{axis}, values,
+                          {.type = DataType::Float32, .shape = found});
+  put_last(op, OpKind::Cast, graph::NoAttrs{}, {all});
+}
+
+// A vector becomes the diagonal of a matrix: of zeros, or of the first operand.
+void SubgraphReader::compose_diagonal(const OperatorInfo& op, OperatorReader& in) {
+  const bool sets = op.code == kMATRIX_SET_DIAG;
+  const graph::Tensor& values = in.input(sets ? 1 : 0);
+  if (values.shape.empty() || (sets && in.input(0).shape.size() < 2))
+    return in.problem("needs a diagonal that is no scalar, and matrices");
+  const int64_t count = values.shape.back();
+  Shape whole = values.shape;
+  whole.push_back(count);
+  if (sets) whole = in.input(0).shape;
+  const int64_t rows = whole[whole.size() - 2], columns = whole.back();
+  if (count != std::min(rows, columns) || whole.size() > kHighestRank)
+    return in.problem(
+        fmt::format("puts {} values on the diagonal of [{}]", count, fmt::join(whole, ",")));
+  // Along the shorter side, and the same along the other.
+  Shape spread(whole.begin(), whole.end() - 2);
+  spread.insert(spread.end(), {columns <= rows ? 1 : rows, columns <= rows ? columns : 1});
+  if (element_count(spread) != element_count(values.shape))
+    return in.problem("has another number of diagonals than of matrices");
+  in.decide_shape(whole);
+  graph::Tensor line = values;
+  line.constant = {};
+  line.shape = spread;
+  const int32_t lines = put(op, OpKind::Reshape, graph::ReshapeAttrs{spread},
+                            {current(op.inputs[sets ? 1 : 0])}, std::move(line));
+  // LiteRT has the number 0 off the diagonal, whatever the zero point is.
+  MadeConstant zero = zero_of(in.output());
+  std::fill(zero.bytes.begin(), zero.bytes.end(), uint8_t{0});
+  const int32_t others = sets ? current(op.inputs[0]) : make(std::move(zero));
+  put_last(op, OpKind::Select, graph::NoAttrs{},
+           {make(diagonal("diagonal", rows, columns)), lines, others});
+}
+
+// The first elements of each sequence, as many as its length says, in reverse: gathered by indices that follow from the
+// lengths. Sequences of a batch lie along axis 0 and 1.
+void SubgraphReader::compose_reverse_sequence(const OperatorInfo& op, OperatorReader& in) {
+  const auto* options = in.required_options<format::ReverseSequenceOptions>();
+  if (options == nullptr) return;
+  const graph::Tensor input = in.input(0);
+  const graph::Tensor& lengths = in.input(1);
+  if (options->batch_axis() != 0 || options->sequence_axis() != 1 || input.shape.size() < 2)
+    return in.problem(fmt::format("reverses axis {} of batches along axis {}",
+                                  options->sequence_axis(), options->batch_axis()),
+                      "axis 1 and batches along axis 0 are possible; transpose around it");
+  const int64_t batch = input.shape[0], steps = input.shape[1];
+  if (lengths.shape != Shape{batch} ||
+      (lengths.type != DataType::Int32 && lengths.type != DataType::Int64))
+    return in.problem(fmt::format("needs {} lengths, i32 or i64", batch));
+  int32_t length = current(op.inputs[1]);
+  if (lengths.type == DataType::Int64)
+    length = put(op, OpKind::Cast, graph::NoAttrs{}, {length},
+                 {.type = DataType::Int32, .shape = {batch}});
+  length = put(op, OpKind::Reshape, graph::ReshapeAttrs{{batch, 1}}, {length},
+               {.type = DataType::Int32, .shape = {batch, 1}});
+  const Shape places{batch, steps};
+  const int32_t forward = make(counting("steps", 2, 1, steps));
+  const int32_t backward = make(counting("steps_back", 2, 1, steps, -1, -1));
+  // length - 1 - step within the sequence, else step.
+  const int32_t reversed = put(op, OpKind::Add, graph::BinaryAttrs{}, {length, backward},
+                               {.type = DataType::Int32, .shape = places});
+  const int32_t inside = put(op, OpKind::Less, graph::NoAttrs{}, {forward, length},
+                             {.type = DataType::Bool, .shape = places});
+  const int32_t from = put(op, OpKind::Select, graph::NoAttrs{}, {inside, reversed, forward},
+                           {.type = DataType::Int32, .shape = places});
+  put_last(op, OpKind::Gather, graph::GatherAttrs{1, 1}, {current(op.inputs[0]), from});
+}
+
+bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
+  switch (op.code) {
+    case kRELU_0_TO_1:
+      return compose_relu_0_to_1(op, in), true;
+    case kONE_HOT:
+      return compose_one_hot(op, in), true;
+    case kLOCAL_RESPONSE_NORMALIZATION:
+      return compose_local_response(op, in), true;
+    case kTOPK_V2:
+      return compose_top_k(op, in), true;
+    case kMATRIX_DIAG:
+    case kMATRIX_SET_DIAG:
+      return compose_diagonal(op, in), true;
+    case kREVERSE_SEQUENCE:
+      return compose_reverse_sequence(op, in), true;
+    case kEMBEDDING_LOOKUP:
+      if (!in.is_constant(1) || in.input(1).type != DataType::Int8 ||
+          !in.input(1).quantization.present() || in.output().type != DataType::Float32)
+        return false;
+      return compose_embedding(op, in), true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace intarsia::tflite

@@ -1,0 +1,151 @@
+// Float activations that meet integer weights ("dynamic range" models): the input is quantised row by row as the model
+// runs, or, where the user asks for it, the weights are floats from now on.
+#include <cstring>
+
+#include "import/tflite/subgraph_reader.h"
+
+namespace intarsia::tflite {
+
+namespace {
+
+using graph::OpKind;
+
+std::vector<int8_t> unpacked(const graph::Tensor& tensor, std::span<const uint8_t> bytes) {
+  std::vector<int8_t> values(static_cast<size_t>(element_count(tensor.shape)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (tensor.type == DataType::Int4) {
+      const int nibble = (bytes[i / 2] >> (i % 2 == 0 ? 0 : 4)) & 15;
+      values[i] = static_cast<int8_t>(nibble < 8 ? nibble : nibble - 16);
+    } else {
+      values[i] = static_cast<int8_t>(bytes[i]);
+    }
+  }
+  return values;
+}
+
+// scale * (value - zero point), with those of the tensor or of each index along its axis.
+std::vector<uint8_t> real_values(const graph::Tensor& tensor, std::span<const uint8_t> bytes) {
+  const graph::Quantization& q = tensor.quantization;
+  const std::vector<int8_t> values = unpacked(tensor, bytes);
+  const auto axis = static_cast<size_t>(q.axis);
+  size_t inner = 1;  // elements from one index along the axis to the next
+  for (size_t i = axis + 1; i < tensor.shape.size(); ++i)
+    inner *= static_cast<size_t>(tensor.shape[i]);
+  std::vector<uint8_t> result(values.size() * sizeof(float));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t channel = q.per_channel() ? i / inner % q.scale.size() : 0;
+    const float real = q.scale[channel] * static_cast<float>(values[i] - q.zero_point[channel]);
+    std::memcpy(&result[i * sizeof real], &real, sizeof real);
+  }
+  return result;
+}
+
+OpKind hybrid(OpKind kind) {
+  if (kind == OpKind::Conv2d) return OpKind::HybridConv2d;
+  if (kind == OpKind::DepthwiseConv2d) return OpKind::HybridDepthwiseConv2d;
+  INTARSIA_CHECK(kind == OpKind::FullyConnected, "the operator has a hybrid form");
+  return OpKind::HybridFullyConnected;
+}
+
+}  // namespace
+
+// The constant as floats, once for all who read it.
+int32_t SubgraphReader::widened(int32_t weights) {
+  if (const auto found = widened_.find(weights); found != widened_.end()) return found->second;
+  graph::Tensor real = tensor(weights);
+  std::vector<uint8_t> values = real_values(real, bytes(weights));
+  real.type = DataType::Float32;
+  real.quantization = {};
+  return widened_[weights] = make({std::move(real), std::move(values)});
+}
+
+// What was float16 is widened already. Integers of one scale stay, being smaller, unless the user wants floats.
+bool SubgraphReader::dequantize_constant(const OperatorInfo& op, OperatorReader& in) {
+  const graph::Tensor& input = in.input(0);
+  const bool is_real = input.type == DataType::Float32;
+  const bool is_read_here = (input.type == DataType::Int8 || input.type == DataType::Int4) &&
+                            input.quantization.present() &&
+                            (input.quantization.per_channel() || input.type == DataType::Int4 ||
+                             model_.options().widen_weights);
+  if (!is_real && !is_read_here) return false;
+  in.decide_shape(input.shape);
+  if (!in.clean()) return true;
+  if (is_real)
+    is_same(op);
+  else
+    hold(op, real_values(input, bytes(op.inputs[0])));
+  return true;
+}
+
+// Rows of a table of integers, as floats.
+void SubgraphReader::compose_embedding(const OperatorInfo& op, OperatorReader& in) {
+  const graph::Tensor table = in.input(1);
+  const int32_t rows = current(op.inputs[0]), values = op.inputs[1];
+  if (table.quantization.per_channel() || model_.options().widen_weights)
+    return put_last(op, OpKind::Gather, graph::GatherAttrs{}, {widened(values), rows});
+  graph::Tensor row = in.output();
+  row.type = table.type;
+  row.quantization = table.quantization;
+  const int32_t found = put(op, OpKind::Gather, graph::GatherAttrs{}, {values, rows}, row);
+  put_last(op, OpKind::Dequantize, graph::NoAttrs{}, {found});
+}
+
+// The matrix [I,O] of a product as the weights [O,I] of a layer.
+int32_t SubgraphReader::transposed(int32_t weights) {
+  graph::Tensor turned = tensor(weights);
+  const std::vector<int8_t> values = unpacked(turned, bytes(weights));
+  std::swap(turned.shape[0], turned.shape[1]);
+  turned.type = DataType::Int8;
+  turned.quantization.axis = turned.quantization.per_channel() ? 1 - turned.quantization.axis : 0;
+  const auto rows = static_cast<size_t>(turned.shape[0]), columns = values.size() / rows;
+  std::vector<uint8_t> result(values.size());
+  for (size_t row = 0; row < rows; ++row)
+    for (size_t column = 0; column < columns; ++column)
+      result[row * columns + column] = static_cast<uint8_t>(values[column * rows + row]);
+  return make({std::move(turned), std::move(result)});
+}
+
+void SubgraphReader::convert_hybrid(Draft& draft, bool asymmetric) {
+  if (model_.options().widen_weights) {
+    for (int32_t& id : draft.inputs)
+      if (id >= 0 && !bytes(id).empty() && tensor(id).quantization.present()) id = widened(id);
+    return;
+  }
+  if (draft.node.kind == OpKind::BatchMatmul) {
+    if (!draft.node.attrs<graph::BatchMatmulAttrs>().transpose_b)
+      draft.inputs[1] = transposed(draft.inputs[1]);
+    draft.node.kind = OpKind::FullyConnected;
+    draft.node.attributes = graph::FullyConnectedAttrs{.keep_dims = true};
+  }
+  const graph::Tensor& input = tensor(draft.inputs[0]);
+  // As the operator sees its input: images, or rows of the weights' length.
+  const int64_t rows = draft.node.kind == OpKind::FullyConnected
+                           ? element_count(input.shape) / tensor(draft.inputs[1]).shape.back()
+                           : input.shape[0];
+  const auto [at, is_new] = quantised_rows_.try_emplace({draft.inputs[0], rows, asymmetric});
+  if (is_new) {
+    const std::string name = input.name;
+    const Shape shape = input.shape;
+    Draft rows_draft;
+    rows_draft.node.kind = OpKind::QuantizeRows;
+    rows_draft.node.name = unique_name(draft.node.name + "_rows");
+    rows_draft.node.attributes = graph::QuantizeRowsAttrs{rows, asymmetric};
+    rows_draft.inputs = {draft.inputs[0]};
+    const auto made = [&](const char* what, DataType type, const Shape& extents) {
+      rows_draft.outputs.push_back(
+          make({{.name = name + what, .type = type, .shape = extents}, {}}));
+      return rows_draft.outputs.back();
+    };
+    at->second = {made("_values", DataType::Int8, shape),
+                  made("_scales", DataType::Float32, {rows}),
+                  made("_zero_points", DataType::Int32, {rows})};
+    drafts_.push_back(std::move(rows_draft));
+  }
+  const auto& [values, scales, zero_points] = at->second;
+  draft.node.kind = hybrid(draft.node.kind);
+  draft.inputs.resize(3, -1);
+  draft.inputs[0] = values;
+  draft.inputs.insert(draft.inputs.end(), {scales, zero_points});
+}
+
+}  // namespace intarsia::tflite

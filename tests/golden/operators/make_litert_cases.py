@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""Makes the cases of this folder that TFLite Micro does not run: models of one or a few operators, and what the reference
+kernels of LiteRT compute for them. Needs the packages of ../requirements.txt.
+
+    python3 make_litert_cases.py            # writes every case beside this file
+    python3 make_litert_cases.py --check    # makes them again elsewhere: are the bytes the same?
+"""
+import json
+import pathlib
+import sys
+
+import numpy as np
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from tflite_writer import KINDS, TYPE_NAMES, Model, fresh, options, run_script  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+SAME, VALID = 0, 1
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def rng_of(name):
+    return np.random.default_rng(sum(map(ord, name)))
+
+
+def random_values(rng, tensor):
+    shape, kind = tuple(tensor.shape), KINDS[tensor.type]
+    if kind is np.float32:
+        return rng.uniform(-3, 3, shape).astype(np.float32)
+    if kind is np.bool_:
+        return rng.integers(0, 2, shape).astype(np.bool_)
+    if kind in (np.int32, np.int64):
+        return rng.integers(-20, 20, shape).astype(kind)
+    info = np.iinfo(kind)
+    return rng.integers(info.min, info.max + 1, shape).astype(kind)
+
+
+# ---- float16 constants, as the converter writes them ----
+
+
+def halves(g, values, shape):
+    """A float16 constant behind a DEQUANTIZE."""
+    half = g.constant(np.asarray(values).reshape(shape), np.float16)
+    real = g.tensor(shape)
+    g.op("DEQUANTIZE", [half], [real], version=3)
+    return real
+
+
+@case
+def float16_network():
+    model = Model()
+    g = model.subgraph()
+    rng = rng_of("float16_network")
+    x, y, flat, z = g.tensor([1, 5, 4, 2]), g.tensor([1, 3, 2, 3]), g.tensor([1, 18]), g.tensor([1, 4])
+    weights = halves(g, rng.uniform(-1, 1, 54), [3, 3, 3, 2])
+    # Subnormal halves among them.
+    bias = halves(g, [0.5, 3e-7, -6e-5], [3])
+    dense = halves(g, rng.uniform(-1, 1, 72), [4, 18])
+    g.op("CONV_2D", [x, weights, bias], [y], options("Conv2DOptions", padding=SAME, strideH=2, strideW=2,
+                                                     fusedActivationFunction=1))
+    g.op("RESHAPE", [y, g.constant([1, 18])], [flat], options("ReshapeOptions", newShape=[1, 18]))
+    g.op("FULLY_CONNECTED", [flat, dense, -1], [z], options("FullyConnectedOptions"))
+    g.inputs(x)
+    g.outputs(z)
+    return model
+
+
+# ---- integer weights, float activations ----
+
+
+def weights_of(g, rng, shape, channels, axis, per_channel=True):
+    values = rng.integers(-127, 128, shape)
+    scale = rng.uniform(0.005, 0.03, channels).astype(np.float32) if per_channel else [0.02]
+    return g.constant(values, np.int8, scale=scale, axis=axis)
+
+
+def hybrid_conv(name, per_channel, stride=1, dilation=1, padding=SAME, batch=2):
+    model = Model()
+    g = model.subgraph()
+    rng = rng_of(name)
+    x = g.tensor([batch, 6, 7, 3])
+    weights = weights_of(g, rng, (4, 3, 3, 3), 4, 0, per_channel)
+    bias = g.constant(rng.uniform(-1, 1, 4), np.float32)
+    extent = [(-(-n // stride) if padding == SAME else (n - 2 * dilation - 1) // stride + 1) for n in (6, 7)]
+    y = g.tensor([batch, *extent, 4])
+    g.op("CONV_2D", [x, weights, bias], [y],
+         options("Conv2DOptions", padding=padding, strideH=stride, strideW=stride, dilationHFactor=dilation,
+                 dilationWFactor=dilation, fusedActivationFunction=1), version=5)
+    g.inputs(x)
+    g.outputs(y)
+    return model
+
+
+@case
+def hybrid_conv_per_tensor():
+    return hybrid_conv("a", False)
+
+
+@case
+def hybrid_conv_per_channel():
+    return hybrid_conv("b", True, stride=2)
+
+
+@case
+def hybrid_conv_dilated():
+    return hybrid_conv("c", True, dilation=2, padding=VALID)
+
+
+@case
+def hybrid_depthwise():
+    model = Model()
+    g = model.subgraph()
+    rng = rng_of("hybrid_depthwise")
+    x, y = g.tensor([2, 6, 7, 3]), g.tensor([2, 3, 4, 6])
+    weights = weights_of(g, rng, (1, 3, 3, 6), 6, 3)
+    bias = g.constant(rng.uniform(-1, 1, 6), np.float32)
+    g.op("DEPTHWISE_CONV_2D", [x, weights, bias], [y],
+         options("DepthwiseConv2DOptions", padding=SAME, strideH=2, strideW=2, depthMultiplier=2,
+                 fusedActivationFunction=3), version=6)
+    g.inputs(x)
+    g.outputs(y)
+    return model
+
+
+def hybrid_dense(name, per_channel, asymmetric, bias=True):
+    """Two layers on one input, one of them of rows that stay rows."""
+    model = Model()
+    g = model.subgraph()
+    rng = rng_of(name)
+    x, y, z = g.tensor([2, 3, 11]), g.tensor([6, 5]), g.tensor([2, 3, 4])
+    for out, filters, keeps in ((y, 5, False), (z, 4, True)):
+        weights = weights_of(g, rng, (filters, 11), filters, 0, per_channel)
+        offsets = g.constant(rng.uniform(-1, 1, filters), np.float32) if bias else -1
+        g.op("FULLY_CONNECTED", [x, weights, offsets], [out],
+             options("FullyConnectedOptions", asymmetricQuantizeInputs=asymmetric, keepNumDims=keeps), version=9)
+    g.inputs(x)
+    g.outputs(y, z)
+    return model
+
+
+@case
+def hybrid_dense_symmetric():
+    return hybrid_dense("d", False, False)
+
+
+@case
+def hybrid_dense_asymmetric():
+    return hybrid_dense("e", False, True)
+
+
+@case
+def hybrid_dense_per_channel():
+    return hybrid_dense("f", True, True, bias=False)
+
+
+@case
+def hybrid_dense_of_zeros():
+    """Rows of zeros have no range."""
+    model = hybrid_dense("g", False, True)
+    values = np.zeros((2, 3, 11), np.float32)
+    values[1, 1, 4] = -2
+    model.values = [values]
+    return model
+
+
+@case
+def hybrid_batch_matmul():
+    """A matrix as it is and one that is transposed, both of them constant."""
+    model = Model()
+    g = model.subgraph()
+    rng = rng_of("hybrid_batch_matmul")
+    x, y, z = g.tensor([2, 3, 7]), g.tensor([2, 3, 5]), g.tensor([2, 3, 4])
+    plain = weights_of(g, rng, (7, 5), 5, 1)
+    turned = weights_of(g, rng, (4, 7), 4, 0, False)
+    g.op("BATCH_MATMUL", [x, plain], [y], options("BatchMatMulOptions"), version=3)
+    g.op("BATCH_MATMUL", [x, turned], [z], options("BatchMatMulOptions", adjY=True, asymmetricQuantizeInputs=True),
+         version=3)
+    g.inputs(x)
+    g.outputs(y, z)
+    return model
+
+
+@case
+def hybrid_embedding():
+    model = Model()
+    g = model.subgraph()
+    rows, y = g.tensor([4], np.int32), g.tensor([4, 6])
+    table = weights_of(g, rng_of("hybrid_embedding"), (9, 6), 1, 0, False)
+    g.op("EMBEDDING_LOOKUP", [rows, table], [y])
+    g.inputs(rows)
+    g.outputs(y)
+    model.values = [np.array([8, 0, 3, 3], dtype=np.int32)]
+    return model
+
+
+# ---- others ----
+
+
+def unary(code, shape, out, opts=None, kind=np.float32, quant=((None, 0), (None, 0)), constants=(), out_kind=None):
+    model = Model()
+    g = model.subgraph()
+    x = g.tensor(shape, kind, *quant[0])
+    y = g.tensor(out, out_kind or kind, *quant[1])
+    g.op(code, [x, *(g.constant(values, of) for values, of in constants)], [y], opts)
+    g.inputs(x)
+    g.outputs(y)
+    return model
+
+
+@case
+def relu_0_to_1_f32():
+    return unary("RELU_0_TO_1", [3, 9], [3, 9])
+
+
+@case
+def relu_0_to_1_s8():
+    return unary("RELU_0_TO_1", [3, 40], [3, 40], kind=np.int8, quant=((0.02, 7), (0.01, -30)))
+
+
+@case
+def one_hot_f32():
+    return unary("ONE_HOT", [2, 3], [2, 5, 3], options("OneHotOptions", axis=1), np.int32,
+                 constants=[(5, np.int32), (0.75, np.float32), (-2, np.float32)], out_kind=np.float32)
+
+
+@case
+def one_hot_of_i64():
+    model = unary("ONE_HOT", [4], [4, 6], options("OneHotOptions", axis=-1), np.int64,
+                  constants=[(6, np.int32), (1, np.int32), (0, np.int32)], out_kind=np.int32)
+    model.values = [np.array([5, 0, 6, -1])]  # two of them outside
+    return model
+
+
+@case
+def local_response_normalization():
+    model = unary("LOCAL_RESPONSE_NORMALIZATION", [1, 3, 2, 7], [1, 3, 2, 7],
+                  options("LocalResponseNormalizationOptions", radius=2, bias=0.5, alpha=0.3, beta=0.75))
+    # The reference kernel leaves out the last channel that TensorFlow's definition takes.
+    model.kernels = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    return model
+
+
+@case
+def matrix_diag_s8():
+    return unary("MATRIX_DIAG", [2, 4], [2, 4, 4], options("MatrixDiagOptions"), np.int8, ((0.1, 5), (0.1, 5)))
+
+
+def set_diag(rows, columns):
+    model = Model()
+    g = model.subgraph()
+    x, values, y = g.tensor([2, rows, columns]), g.tensor([2, min(rows, columns)]), g.tensor([2, rows, columns])
+    g.op("MATRIX_SET_DIAG", [x, values], [y], options("MatrixSetDiagOptions"))
+    g.inputs(x, values)
+    g.outputs(y)
+    return model
+
+
+@case
+def matrix_set_diag_wide():
+    return set_diag(3, 5)
+
+
+@case
+def matrix_set_diag_high():
+    return set_diag(4, 2)
+
+
+@case
+def reverse_sequence():
+    model = Model()
+    g = model.subgraph()
+    x, lengths, y = g.tensor([3, 5, 2]), g.tensor([3], np.int32), g.tensor([3, 5, 2])
+    g.op("REVERSE_SEQUENCE", [x, lengths], [y], options("ReverseSequenceOptions", seqDim=1, batchDim=0))
+    g.inputs(x, lengths)
+    g.outputs(y)
+    model.values = [np.arange(30, dtype=np.float32).reshape(3, 5, 2), np.array([3, 5, 1], dtype=np.int32)]
+    return model
+
+
+def top_k(shape, k, kind, quant, values):
+    model = Model()
+    g = model.subgraph()
+    x = g.tensor(shape, kind, *quant)
+    y, at = g.tensor([*shape[:-1], k], kind, *quant), g.tensor([*shape[:-1], k], np.int32)
+    g.op("TOPK_V2", [x, g.constant(k)], [y, at], options("TopKV2Options"))
+    g.inputs(x)
+    g.outputs(y, at)
+    model.values = [values.astype(kind).reshape(shape)]
+    return model
+
+
+@case
+def top_k_f32():
+    return top_k([2, 3, 11], 4, np.float32, (None, 0), rng_of("top_k_f32").uniform(-3, 3, 66))
+
+
+@case
+def top_k_s8():
+    """Many are equal, and some the least that there is."""
+    return top_k([3, 9], 7, np.int8, (0.1, 4), rng_of("top_k_s8").choice([-128, -128, 5, 7], 27))
+
+
+@case
+def div_s8():
+    """All pairs of some values, but those that divide by zero, which have no result."""
+    model = Model()
+    g = model.subgraph()
+    a, b = g.tensor([60, 1], np.int8, 0.05, 7), g.tensor([1, 61], np.int8, 0.02, -11)
+    y = g.tensor([60, 61], np.int8, 0.04, -3)
+    g.op("DIV", [a, b], [y], options("DivOptions"), version=2)
+    g.inputs(a, b)
+    g.outputs(y)
+    divisors = np.arange(-128, 128, 4)[:61]
+    model.values = [np.linspace(-128, 127, 60).astype(np.int8).reshape(60, 1),
+                    np.where(divisors == -11, -10, divisors).astype(np.int8).reshape(1, 61)]
+    return model
+
+
+@case
+def div_relu_s8():
+    model = Model()
+    g = model.subgraph()
+    a, b = g.tensor([4, 50], np.int8, 0.03, -5), g.tensor([4, 50], np.int8, 0.4, -128)
+    y = g.tensor([4, 50], np.int8, 0.002, -128)
+    g.op("DIV", [a, b], [y], options("DivOptions", fusedActivationFunction=1), version=2)
+    g.inputs(a, b)
+    g.outputs(y)
+    rng = rng_of("div_relu_s8")
+    model.values = [rng.integers(-128, 128, (4, 50)).astype(np.int8), rng.integers(-127, 128, (4, 50)).astype(np.int8)]
+    return model
+
+
+def make_case(folder, name):
+    model = CASES[name]()
+    folder = fresh(folder / name)
+    content = model.bytes()
+    (folder / "model.tflite").write_bytes(content)
+    graph = model.model.subgraphs[0]
+    kernels = getattr(model, "kernels", OpResolverType.BUILTIN_REF)
+    interpreter = Interpreter(model_content=content, experimental_op_resolver_type=kernels)
+    interpreter.allocate_tensors()
+    rng = rng_of(name)
+    fixed = getattr(model, "values", None)
+    meta = {"reference": "LiteRT", "inputs": [], "outputs": []}
+    for i, (index, there) in enumerate(zip(graph.inputs, interpreter.get_input_details())):
+        value = fixed[i] if fixed else random_values(rng, graph.tensors[index])
+        interpreter.set_tensor(there["index"], value)
+        (folder / f"in{i}.bin").write_bytes(value.tobytes())
+        meta["inputs"].append({"file": f"in{i}.bin", "type": TYPE_NAMES[graph.tensors[index].type]})
+    interpreter.invoke()
+    for i, (index, there) in enumerate(zip(graph.outputs, interpreter.get_output_details())):
+        values = interpreter.get_tensor(there["index"])
+        (folder / f"out{i}.bin").write_bytes(values.tobytes())
+        meta["outputs"].append({"file": f"out{i}.bin", "type": TYPE_NAMES[graph.tensors[index].type]})
+    (folder / "meta.json").write_text(json.dumps(meta, indent=1) + "\n")
+
+
+def make_all(folder):
+    for name in CASES:
+        make_case(folder, name)
+    print(f"{len(CASES)} cases")
+
+
+if __name__ == "__main__":
+    run_script(make_all, HERE, sys.argv[1:])

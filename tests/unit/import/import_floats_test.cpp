@@ -1,0 +1,150 @@
+// float16 constants, and integer weights that meet float activations.
+#include <cmath>
+#include <limits>
+
+#include "import_support.h"
+
+namespace intarsia::test {
+namespace {
+
+using graph::OpKind;
+
+std::vector<OpKind> kinds(const graph::Function& function) {
+  std::vector<OpKind> result;
+  for (const graph::Node& node : function.nodes) result.push_back(node.kind);
+  return result;
+}
+
+std::vector<float> floats_of(const graph::Module& module, graph::TensorId id) {
+  const SharedBytes& bytes = module.constant(module.entry_function().tensor(id).constant).bytes;
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+// x -> fully connected, whose weights [1,n] are a DEQUANTIZE of these.
+ModelSpec half_weights(const std::vector<uint16_t>& halves) {
+  const auto count = static_cast<int32_t>(halves.size());
+  ModelSpec m;
+  m.add({"x", {1, count}, kFloat32, {}, {}});
+  m.add({"kernel", {1, count}, kFloat16, {}, {}, bytes_of(halves)});
+  m.add({"kernel_f32", {1, count}, kFloat32, {}, {}});
+  m.add({"y", {1, 1}, kFloat32, {}, {}});
+  const auto dense = options_of(&format::CreateFullyConnectedOptions, format::Activation::None,
+                                int8_t{0}, false, false, int8_t{0});
+  m.operators = {{kDequantize, {1}, {2}, {}, 3}, {kFullyConnected, {0, 2, -1}, {3}, dense, 4}};
+  m.inputs = {0};
+  m.outputs = {3};
+  return m;
+}
+
+TEST(ImportFloats, Float16ConstantsAreWidened) {
+  // 1, -2, largest, smallest normal, largest and smallest subnormal, -0, infinite, no number.
+  const Result<graph::Module> module = import(
+      half_weights({0x3c00, 0xc000, 0x7bff, 0x0400, 0x03ff, 0x8001, 0x8000, 0x7c00, 0x7e00}));
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const graph::Function& main = module->entry_function();
+  ASSERT_EQ(kinds(main), std::vector{OpKind::FullyConnected});
+  const std::vector<float> values = floats_of(*module, main.nodes[0].inputs[1]);
+  const std::vector<float> expected = {1,
+                                       -2,
+                                       65504,
+                                       std::ldexp(1.0f, -14),
+                                       std::ldexp(1023.0f, -24),
+                                       -std::ldexp(1.0f, -24),
+                                       -0.0f,
+                                       std::numeric_limits<float>::infinity()};
+  ASSERT_EQ(values.size(), 9u);
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(values[i], expected[i]) << i;
+    EXPECT_EQ(std::signbit(values[i]), std::signbit(expected[i])) << i;
+  }
+  EXPECT_TRUE(std::isnan(values[8]));
+}
+
+TEST(ImportFloats, AFloat16ConstantMayBeTheResult) {
+  ModelSpec m = half_weights({0x3c00, 0xc000});
+  m.outputs = {3, 2};
+  EXPECT_EQ(kinds(imported(m)), (std::vector{OpKind::Reshape, OpKind::FullyConnected}));
+}
+
+TEST(ImportFloats, Float16DataHaveTwoBytesEach) {
+  ModelSpec m = half_weights({0x3c00, 0xc000});
+  m.tensors[1].data.pop_back();
+  EXPECT_EQ(
+      errors(m),
+      "some/m.tflite: tensor 1 'kernel', read by operator 0 'kernel_f32' (DEQUANTIZE v3): has "
+      "3 bytes of data (buffer 1), but f16[1,2] needs 4\n");
+  m.tensors[1].data.clear();
+  m.inputs = {0, 1};
+  EXPECT_THAT(errors(m), testing::HasSubstr("FLOAT16, which only constants may have"));
+}
+
+// Two layers on one float input, with integer weights.
+ModelSpec hybrid_model(bool second_is_asymmetric) {
+  ModelSpec m = fully_connected_model();
+  const std::vector<float> bias = {0.5f, -1, 2};
+  m.tensors[0].type = m.tensors[3].type = kFloat32;
+  m.tensors[2] = {"bias", {3}, kFloat32, {}, {}, bytes_of(bias)};
+  m.tensors[1].scale = {0.25f, 0.5f, 2};
+  m.tensors[1].zero_point = {0, 0, 0};
+  m.add({"second", {2, 3}, kFloat32, {}, {}});
+  OperatorSpec second = m.operators[0];
+  second.outputs = {4};
+  second.options = options_of(&format::CreateFullyConnectedOptions, format::Activation::None,
+                              int8_t{0}, false, second_is_asymmetric, int8_t{0});
+  m.operators.push_back(second);
+  m.outputs = {3, 4};
+  return m;
+}
+
+TEST(ImportFloats, FloatInputsOfIntegerWeightsAreQuantisedByRows) {
+  const graph::Function main = imported(hybrid_model(false));
+  ASSERT_EQ(kinds(main), (std::vector{OpKind::QuantizeRows, OpKind::HybridFullyConnected,
+                                      OpKind::HybridFullyConnected}));
+  EXPECT_EQ(main.nodes[0].attrs<graph::QuantizeRowsAttrs>(), (graph::QuantizeRowsAttrs{2, false}));
+  // One kind of quantisation, one time.
+  EXPECT_EQ(main.nodes[1].inputs[0], main.nodes[2].inputs[0]);
+  EXPECT_EQ(kinds(imported(hybrid_model(true))),
+            (std::vector{OpKind::QuantizeRows, OpKind::HybridFullyConnected, OpKind::QuantizeRows,
+                         OpKind::HybridFullyConnected}));
+}
+
+TEST(ImportFloats, IntegerWeightsAreWidenedWhenAsked) {
+  const Result<graph::Module> module =
+      import_model(build(hybrid_model(true)), {.file = "m.tflite", .widen_weights = true});
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const graph::Function& main = module->entry_function();
+  ASSERT_EQ(kinds(main), (std::vector{OpKind::FullyConnected, OpKind::FullyConnected}));
+  EXPECT_EQ(main.nodes[0].inputs[1], main.nodes[1].inputs[1]);
+  const std::vector<float> weights = floats_of(*module, main.nodes[0].inputs[1]);
+  ASSERT_EQ(weights.size(), 18u);  // 1, 2 ... with a scale for each row of six
+  EXPECT_EQ(weights[5], 6 * 0.25f);
+  EXPECT_EQ(weights[6], 7 * 0.5f);
+  EXPECT_EQ(weights[17], 18 * 2.0f);
+}
+
+TEST(ImportFloats, WhatIsNotQuantisedAtRunTimeNamesTheOption) {
+  ModelSpec m;
+  m.add({"shape", {4}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{1, 3, 3, 2})});
+  m.add({"kernel", {2, 3, 3, 1}, kInt8, {0.5f}, {0}, std::vector<uint8_t>(18, 1)});
+  m.add({"x", {1, 1, 1, 1}, kFloat32, {}, {}});
+  m.add({"y", {1, 3, 3, 2}, kFloat32, {}, {}});
+  m.operators = {{kTransposeConv,
+                  {0, 1, 2},
+                  {3},
+                  options_of(&format::CreateTransposeConvOptions, format::Padding::Valid, 1, 1,
+                             format::Activation::None, int8_t{0})}};
+  m.inputs = {2};
+  m.outputs = {3};
+  EXPECT_EQ(errors(m),
+            "some/m.tflite: operator 0 'y' (TRANSPOSE_CONV v1): mixes f32 "
+            "activations (tensor 2 'x') with i8 weights (tensor 1 'kernel'); give --widen-weights "
+            "to make floats of them, or convert the model with full integer quantisation\n");
+  const auto widened = import_model(build(m), {.file = "m.tflite", .widen_weights = true});
+  ASSERT_TRUE(widened.ok()) << widened.error().to_string();
+  EXPECT_EQ(kinds(widened->entry_function()), std::vector{OpKind::TransposeConv2d});
+}
+
+}  // namespace
+}  // namespace intarsia::test
