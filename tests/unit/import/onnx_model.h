@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -68,13 +69,16 @@ class Model {
   format::Graph& graph() { return *model_.mutable_graph(); }
   format::Model& raw() { return model_; }
 
-  Result<graph::Module> read(Diagnostics* notes = nullptr) const {
+  // With shapes of inputs, as `--shape` gives them.
+  Result<graph::Module> read(Diagnostics* notes = nullptr,
+                             const std::map<std::string, Shape>& shapes = {}) const {
     const std::string text = model_.SerializeAsString();
-    return import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()},
-                        {"some/m.onnx", notes});
+    ImportOptions options;
+    options.file = "some/m.onnx", options.notes = notes, options.shapes = shapes;
+    return import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, options);
   }
-  std::string refusal() const {
-    const Result<graph::Module> module = read();
+  std::string refusal(const std::map<std::string, Shape>& shapes = {}) const {
+    const Result<graph::Module> module = read(nullptr, shapes);
     return module.ok() ? "is taken" : module.error().to_string();
   }
 

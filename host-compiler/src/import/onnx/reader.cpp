@@ -118,7 +118,49 @@ void Reader::read_branch(const format::Graph& branch) {
       result(static_cast<size_t>(i), Value(made->second));
 }
 
+namespace {
+
+bool is_open(const format::Dimension& dimension) {
+  return !dimension.has_extent() || dimension.extent() < 0;
+}
+
+// "1x?x80": the shape with a mark for what is open.
+std::string shape_to_fill_in(const format::Extents& extents) {
+  std::vector<std::string> texts;
+  for (const format::Dimension& dimension : extents.dimension())
+    texts.push_back(is_open(dimension) ? "?" : fmt::format("{}", dimension.extent()));
+  return fmt::format("{}", fmt::join(texts, "x"));
+}
+
+}  // namespace
+
+void Reader::bind_symbols() {
+  std::map<std::string, std::string> binders;  // the inputs that the extents come from
+  for (const format::Named& input : file_.graph().input()) {
+    const auto given = options_.shapes.find(input.name());
+    const format::Extents& extents = input.kind().tensor().extents();
+    if (given == options_.shapes.end() || std::ssize(given->second) != extents.dimension_size())
+      continue;
+    for (int i = 0; i < extents.dimension_size(); ++i) {
+      const format::Dimension& dimension = extents.dimension(i);
+      if (!is_open(dimension) || dimension.symbol().empty()) continue;
+      const int64_t extent = given->second[static_cast<size_t>(i)];
+      const auto [known, is_new] = symbols_.emplace(dimension.symbol(), extent);
+      const std::string& binder =
+          binders.try_emplace(dimension.symbol(), input.name()).first->second;
+      if (is_new || known->second == extent) continue;
+      problems_.add(
+          fmt::format("{}: model input '{}'", file_.name(), printable(input.name())),
+          fmt::format(
+              "has {} elements along axis {} by its --shape, but '{}' is {} by that of '{}'",
+              extent, i, printable(dimension.symbol()), known->second, printable(binder)),
+          "axes with one symbol have one extent");
+    }
+  }
+}
+
 void Reader::read_inputs() {
+  bind_symbols();
   InputShapes shapes(options_.shapes);
   std::vector<std::string> names;
   for (const format::Named& input : file_.graph().input()) {
@@ -138,6 +180,8 @@ void Reader::read_inputs() {
     }
     names.push_back(printable(input.name()));
     graph::Tensor tensor{.name = names.back(), .type = *type};
+    if (is_computed_as_single(kind.element()))
+      note(where, fmt::format("is of {}, and becomes f32", element_name(kind.element())), "");
     const bool is_given = shapes.find(input.name()) != nullptr;
     if (is_computed_as_single(kind.element()))
       note(where, fmt::format("is of {}, and becomes f32", element_name(kind.element())), "");
@@ -145,9 +189,13 @@ void Reader::read_inputs() {
       problems_.add(where, "has no shape", "export the model with fixed shapes");
     for (int i = 0; i < kind.extents().dimension_size(); ++i) {
       const format::Dimension& dimension = kind.extents().dimension(i);
-      const bool open = !dimension.has_extent() || dimension.extent() < 0;
+      const bool open = is_open(dimension);
       if (open && is_given) {
         tensor.shape.push_back(-1);
+        continue;
+      }
+      if (const auto known = symbols_.find(dimension.symbol()); open && known != symbols_.end()) {
+        tensor.shape.push_back(known->second);
         continue;
       }
       if (open && i > 0) {
@@ -155,8 +203,8 @@ void Reader::read_inputs() {
             where,
             fmt::format("has an open extent along axis {} ({})", i,
                         dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
-            fmt::format("only the batch, axis 0, may be open; give the shape with --shape {}=...",
-                        printable(input.name())));
+            fmt::format("give numbers for the marks in --shape {}={}", printable(input.name()),
+                        shape_to_fill_in(kind.extents())));
         break;
       }
       if (open)

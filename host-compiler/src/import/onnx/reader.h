@@ -172,6 +172,8 @@ class Reader {
   graph::TensorId end_attempt(const State& before, graph::TensorId made);
   void add_constants(const std::map<std::string, Values>& constants);
   void add_reader(const Node& node);
+  // Extents that --shape gives an input count for the symbol on its axis, wherever that stands.
+  void bind_symbols();
   void read_inputs();
   void read_outputs();
   graph::TensorId copied(graph::TensorId id);
@@ -195,6 +197,7 @@ class Reader {
   graph::Function function_;
   std::map<std::string, Value> values_;
   std::map<std::string, std::vector<const Node*>> readers_;  // operators by the value they read
+  std::map<std::string, int64_t> symbols_;                   // extents by their symbols
   std::set<std::string> results_;                            // what the model returns
   std::set<const Node*> absorbed_;
   UniqueNames names_;

@@ -1,0 +1,70 @@
+// Shapes that are given to inputs of ONNX models whose extents are open (`--shape`).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "onnx_model.h"
+
+namespace intarsia {
+namespace {
+
+using namespace onnx_models;
+using testing::HasSubstr;
+
+// Both open extents are of the symbol N.
+Model sum_of_two() {
+  Model model;
+  model.input("a", {1, -1, 2}).input("b", {1, -1, 2}).output("y");
+  model.node("Add", {"a", "b"}, {"y"});
+  return model;
+}
+
+Shape result_of(const Model& model, const std::map<std::string, Shape>& shapes) {
+  const auto module = model.read(nullptr, shapes);
+  EXPECT_TRUE(module.ok()) << module.error().to_string();
+  if (!module.ok()) return {};
+  const graph::Function& entry = module->entry_function();
+  return entry.tensor(entry.outputs[0]).shape;
+}
+
+TEST(OnnxShapes, OneInputGivesTheExtentOfASharedSymbol) {
+  EXPECT_EQ(result_of(sum_of_two(), {{"a", {1, 5, 2}}}), (Shape{1, 5, 2}));
+  EXPECT_EQ(result_of(sum_of_two(), {{"b", {1, 7, 2}}}), (Shape{1, 7, 2}));
+}
+
+TEST(OnnxShapes, SeveralInputsAgree) {
+  EXPECT_EQ(result_of(sum_of_two(), {{"a", {1, 5, 2}}, {"b", {1, 5, 2}}}), (Shape{1, 5, 2}));
+}
+
+TEST(OnnxShapes, OneSymbolWithTwoExtents) {
+  EXPECT_THAT(
+      sum_of_two().refusal({{"a", {1, 5, 2}}, {"b", {1, 6, 2}}}),
+      HasSubstr("model input 'b': has 6 elements along axis 1 by its --shape, but 'N' is 5 by that "
+                "of 'a'; axes with one symbol have one extent"));
+}
+
+TEST(OnnxShapes, TheBatchIsGivenToo) {
+  Model model;
+  model.input("a", {-1, 2}).input("b", {-1, 2}).output("y");
+  model.node("Add", {"a", "b"}, {"y"});
+  EXPECT_EQ(result_of(model, {}), (Shape{1, 2}));
+  EXPECT_EQ(result_of(model, {{"b", {4, 2}}}), (Shape{4, 2}));
+}
+
+TEST(OnnxShapes, WhatIsMissingIsSaidAsTheOptionToGive) {
+  const std::string refusal = sum_of_two().refusal();
+  EXPECT_THAT(refusal,
+              HasSubstr("model input 'a': has an open extent along axis 1 (N); give numbers "
+                        "for the marks in --shape a=1x?x2"));
+  EXPECT_THAT(refusal, HasSubstr("--shape b=1x?x2"));
+}
+
+TEST(OnnxShapes, ThatDoNotFit) {
+  EXPECT_THAT(sum_of_two().refusal({{"a", {1, 5}}}), HasSubstr("model input 'a': has rank 3"));
+  EXPECT_THAT(sum_of_two().refusal({{"a", {1, 5, 3}}}),
+              HasSubstr("model input 'a': has the extent 2 along axis 2"));
+  EXPECT_THAT(sum_of_two().refusal({{"a", {1, 5, 2}}, {"c", {1}}}),
+              HasSubstr("has no input 'c' to give a shape to; its inputs are a, b"));
+}
+
+}  // namespace
+}  // namespace intarsia
