@@ -183,8 +183,6 @@ void Reader::read_inputs() {
     if (is_computed_as_single(kind.element()))
       note(where, fmt::format("is of {}, and becomes f32", element_name(kind.element())), "");
     const bool is_given = shapes.find(input.name()) != nullptr;
-    if (is_computed_as_single(kind.element()))
-      note(where, fmt::format("is of {}, and becomes f32", element_name(kind.element())), "");
     if (!kind.has_extents())
       problems_.add(where, "has no shape", "export the model with fixed shapes");
     for (int i = 0; i < kind.extents().dimension_size(); ++i) {
