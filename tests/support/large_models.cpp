@@ -50,8 +50,8 @@ ModelSpec chain_of(int operators, int width) {
 ModelSpec sums_of(int operators) {
   ModelSpec m;
   const auto map = [&](const std::string& name) { return m.add({name, {1, 16, 16, 16}}); };
-  int32_t before = map("in"), value = before;
-  m.inputs = {value};
+  int32_t before = map("before"), value = map("in");
+  m.inputs = {before, value};
   for (int i = 0; i < operators; ++i) {
     const int32_t next = map(fmt::format("sum{}", i));
     m.operators.push_back({kAdd, {before, value}, {next}, add_options()});

@@ -9,7 +9,7 @@ namespace intarsia::test {
 // i8[1,width] through `operators` fully connected layers of their own weights, one behind the other.
 ModelSpec chain_of(int operators, int width = 8);
 
-// i8[1,16,16,16]: each operator adds the two results before it.
+// i8[1,16,16,16], two of them: each operator adds the two results before it.
 ModelSpec sums_of(int operators);
 
 // i8[1,8] read by `branches` operators, whose results become one by a concatenation.

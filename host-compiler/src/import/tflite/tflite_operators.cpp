@@ -201,11 +201,18 @@ void report_unknown(const ModelFile& file, const format::Subgraph& subgraph,
     add_reader(results[i], fmt::format("model output {}", i));
   }
 
-  std::map<std::string, import::UnknownType> unknown;  // by type and version
+  // "UNIQUE", "FlexErf", "215"; whatever the version.
+  const auto type_of = [&](const OperatorInfo& op) -> std::string {
+    const format::OperatorCode& code = *file.model().operator_codes()->Get(op.raw->opcode_index());
+    if (op.code == kCUSTOM) return std::string(text(code.custom_code()));
+    const std::string_view name = builtin_name(op.code);
+    return name.empty() ? fmt::format("{}", op.code) : std::string(name);
+  };
+  std::map<std::string, import::UnknownType> unknown;
   for (const OperatorInfo& op : operators)
-    if (op.known == nullptr) unknown[op.type].add(op.index);
+    if (op.known == nullptr) unknown[type_of(op)].add(op.index);
   for (const OperatorInfo& op : operators) {
-    if (op.known != nullptr || !unknown.contains(op.type)) continue;
+    if (op.known != nullptr || !unknown.contains(type_of(op))) continue;
     std::vector<std::string> fed;
     for (const int32_t id : op.outputs)
       fed.insert(fed.end(), readers[id].begin(), readers[id].end());
@@ -216,12 +223,12 @@ void report_unknown(const ModelFile& file, const format::Subgraph& subgraph,
     what += fed.empty() ? "; nothing reads its output"
                         : fmt::format("; its output feeds {}{}", fmt::join(fed, ", "),
                                       more ? fmt::format(" and {} more", more) : "");
-    what += unknown[op.type].others();
-    unknown.erase(op.type);
-    const format::OperatorCode& code = *file.model().operator_codes()->Get(op.raw->opcode_index());
+    const std::string type = type_of(op);
+    what += unknown[type].others();
+    unknown.erase(type);
     problems.add(
         fmt::format("{}: {}", file.name(), op.label()), what,
-        import::what_to_do(op.code == kCUSTOM ? text(code.custom_code()) : builtin_name(op.code),
+        import::what_to_do(type,
                            "docs/operators.md has what there is: write the layer with these, or "
                            "end the model before it"));
   }

@@ -31,7 +31,7 @@ extern "C" {
 #define BRANCHES_MEMORY0_BYTES BRANCHES_SRAM_BYTES
 #define BRANCHES_ALIGNMENT 16
 
-#define BRANCHES_INPUT_COUNT 1
+#define BRANCHES_INPUT_COUNT 2
 /* signal: int8_t [1,16], real = 0.5 * (q - 0) */
 #define BRANCHES_INPUT0_NAME "signal"
 #define BRANCHES_INPUT0_TYPE int8_t
@@ -43,6 +43,17 @@ extern "C" {
 #define BRANCHES_INPUT0_BYTES 16
 #define BRANCHES_INPUT0_SCALE 0.5f
 #define BRANCHES_INPUT0_ZERO_POINT (0)
+/* echo: int8_t [1,16], real = 0.5 * (q - 0) */
+#define BRANCHES_INPUT1_NAME "echo"
+#define BRANCHES_INPUT1_TYPE int8_t
+#define BRANCHES_INPUT1_RANK 2
+#define BRANCHES_INPUT1_DIMS {1, 16}
+#define BRANCHES_INPUT1_DIM0 1
+#define BRANCHES_INPUT1_DIM1 16
+#define BRANCHES_INPUT1_ELEMENTS 16
+#define BRANCHES_INPUT1_BYTES 16
+#define BRANCHES_INPUT1_SCALE 0.5f
+#define BRANCHES_INPUT1_ZERO_POINT (0)
 
 #define BRANCHES_OUTPUT_COUNT 1
 /* sum: int8_t [1,16], real = 1.5 * (q - 4) */
@@ -61,6 +72,8 @@ extern "C" {
 #ifndef __cplusplus
 _Static_assert(BRANCHES_SRAM_BYTES <= 65536, "fits the board's memory");
 _Static_assert(BRANCHES_INPUT0_BYTES == BRANCHES_INPUT0_ELEMENTS * sizeof(int8_t),
+    "the size follows from the shape");
+_Static_assert(BRANCHES_INPUT1_BYTES == BRANCHES_INPUT1_ELEMENTS * sizeof(int8_t),
     "the size follows from the shape");
 _Static_assert(BRANCHES_OUTPUT0_BYTES == BRANCHES_OUTPUT0_ELEMENTS * sizeof(int8_t),
     "the size follows from the shape");
@@ -109,6 +122,21 @@ static inline int8_t branches_input0_quantize(float real) {
   if (rest >= 0.5f) ++whole;
   if (rest <= -0.5f) --whole;
   return (int8_t)(whole + BRANCHES_INPUT0_ZERO_POINT);
+}
+static inline int8_t *branches_input1(const struct branches *model) {
+  return (int8_t *)branches_input(model, 1);
+}
+static inline int8_t branches_input1_quantize(float real) {
+  const float steps = real / BRANCHES_INPUT1_SCALE;
+  int32_t whole;
+  float rest;
+  if (!(steps > -128.0f)) return -128;
+  if (steps >= 127.0f) return 127;
+  whole = (int32_t)steps;
+  rest = steps - (float)whole;
+  if (rest >= 0.5f) ++whole;
+  if (rest <= -0.5f) --whole;
+  return (int8_t)(whole + BRANCHES_INPUT1_ZERO_POINT);
 }
 static inline const int8_t *branches_output0(const struct branches *model) {
   return (const int8_t *)branches_output(model, 0);
