@@ -45,6 +45,25 @@ TEST(Legalise, TransposeConvolution) {
   }
 }
 
+// Outputs before and behind all windows, where nothing but the bias arrives.
+TEST(Legalise, TransposeConvolutionBeyondItsWindows) {
+  Random random(24);
+  for (int i = 0; i < 60 && !::testing::Test::HasFailure(); ++i) {
+    const Shape kernel = {2, random.range(1, 4), random.range(1, 4), 3};
+    graph::TransposeConv2dAttrs a;
+    a.stride_h = random.range(1, 4), a.stride_w = random.range(1, 3);
+    a.out_h = random.range(1, 7), a.out_w = random.range(1, 8);
+    a.pad_top = random.range(0, 6), a.pad_left = random.range(0, 6);
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {1, random.range(1, 3), random.range(1, 3), 3},
+                               0.05f, random.range(-90, 90));
+    const TensorId weights = g.constant(random, DataType::Int8, kernel, {{0.03f}, {0}, 0});
+    const TensorId bias = g.constant(random, DataType::Int32, {2}, {{0.0015f}, {0}, 0});
+    expect_taken_and_same(random, g.finish(g.node(OpKind::TransposeConv2d, a, {x, weights, bias}, 1,
+                                                  DataType::Int8, 0.3f, random.range(-90, 90))));
+  }
+}
+
 TEST(Legalise, FunctionsOfOneElement) {
   Random random(6);
   for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish, OpKind::LeakyRelu,

@@ -221,6 +221,8 @@ class ProductEmitter {
 }  // namespace
 
 Reason refuses_batch_matmul(const Site& site) {
+  if (site.in(0).constant.valid() && site.in(1).constant.valid())
+    return std::string("both operands are constant");
   const MatrixProduct s(site);
   const auto product = [&] {
     return fmt::format("multiplying [{}] with [{}]", fmt::join(site.in(0).shape, ","),

@@ -150,7 +150,8 @@ Operand weights_along(Builder& builder, DataType type, const Extent& extent,
   for (const int64_t weight : weights)
     for (int byte = 0; byte < bits(type) / 8; ++byte)
       bytes.push_back(static_cast<uint8_t>(weight >> (8 * byte)));
-  return near_constant(builder, builder.constant("weights", type, extent, std::move(bytes)));
+  const Operand made = builder.constant("weights", type, extent, std::move(bytes));
+  return type == DataType::Int32 ? made : near_constant(builder, made);
 }
 
 Operand weighted(Builder& builder, const Operand& values, const Operand& weights) {

@@ -20,6 +20,7 @@ struct Phase {
   int64_t remainder, first, taps;
   int64_t origin;  // of the input that it reads
   WindowAxis window;
+  int64_t place = 0;  // of its output elements, the first one
 };
 
 Phase phase_of(int64_t remainder, int64_t in, int64_t out, int64_t kernel, int64_t stride,
@@ -38,6 +39,32 @@ Phase phase_of(int64_t remainder, int64_t in, int64_t out, int64_t kernel, int64
            taps == 0 ? 0 : std::max<int64_t>(before, 0)}};
 }
 
+// The places whose windows see some of the input; and those before and behind, where the result is the bias: what they read
+// is multiplied with a single tap of zero.
+void append_parts(const Phase& phase, int64_t in, std::vector<Phase>& parts) {
+  const WindowAxis& w = phase.window;
+  const int64_t before = std::clamp<int64_t>(w.before - w.kernel + 1, 0, w.places);
+  const int64_t end = phase.taps == 0 ? before : std::clamp(w.extent + w.before, before, w.places);
+  const auto append_outside = [&](int64_t first, int64_t last) {
+    for (; first < last; first += in)
+      parts.push_back({phase.remainder,
+                       phase.first,
+                       0,
+                       0,
+                       {in, std::min(in, last - first), 1, 1, 1, 0},
+                       first});
+  };
+  append_outside(0, before);
+  if (end > before) {
+    Phase inside = phase;
+    inside.place = before;
+    inside.window.before -= before;
+    inside.window.places = end - before;
+    parts.push_back(inside);
+  }
+  append_outside(end, w.places);
+}
+
 struct Phases {
   std::vector<Phase> y, x;
 };
@@ -47,9 +74,11 @@ Phases phases_of(const Site& site) {
   const Shape &in = site.in(0).shape, &weights = site.in(1).shape;
   Phases result;
   for (int64_t r = 0; r < std::min(a.stride_h, a.out_h); ++r)
-    result.y.push_back(phase_of(r, in.at(1), a.out_h, weights.at(1), a.stride_h, a.pad_top));
+    append_parts(phase_of(r, in.at(1), a.out_h, weights.at(1), a.stride_h, a.pad_top), in.at(1),
+                 result.y);
   for (int64_t r = 0; r < std::min(a.stride_w, a.out_w); ++r)
-    result.x.push_back(phase_of(r, in.at(2), a.out_w, weights.at(2), a.stride_w, a.pad_left));
+    append_parts(phase_of(r, in.at(2), a.out_w, weights.at(2), a.stride_w, a.pad_left), in.at(2),
+                 result.x);
   return result;
 }
 
@@ -60,12 +89,10 @@ constexpr size_t kMostPhases = 64;
 Reason refuses_transpose_conv2d(const Site& site) {
   const Phases phases = phases_of(site);
   if (phases.y.size() * phases.x.size() > kMostPhases)
-    return fmt::format("strides of {} x {} make more than {} convolutions", phases.y.size(),
+    return fmt::format("phases of {} x {} make more than {} convolutions", phases.y.size(),
                        phases.x.size(), kMostPhases);
   for (const Phase& y : phases.y)
     for (const Phase& x : phases.x) {
-      if (y.window.extent < 1 || x.window.extent < 1)
-        return std::string("a part of the output lies outside of every window");
       if (Reason reason = check_kernel(y.window, x.window)) return reason;
       if (Reason reason = check_pads(y.window, x.window)) return reason;
     }
@@ -103,7 +130,9 @@ void legalise_transpose_conv2d(Builder& builder, const Node& node) {
             box(from, {static_cast<int32_t>(y.origin), static_cast<int32_t>(x.origin), 0},
                 {static_cast<int32_t>(wy.read()), static_cast<int32_t>(wx.read()),
                  from.extent.depth}),
-            box(to, {static_cast<int32_t>(y.remainder), static_cast<int32_t>(x.remainder), 0},
+            box(to,
+                {static_cast<int32_t>(y.remainder + y.place * a.stride_h),
+                 static_cast<int32_t>(x.remainder + x.place * a.stride_w), 0},
                 {static_cast<int32_t>(wy.places), static_cast<int32_t>(wx.places),
                  to.extent.depth}));
         op.ofm.step.height *= static_cast<int32_t>(a.stride_h);

@@ -43,8 +43,6 @@ Operand near_constant(Builder& builder, const Operand& x) {
   const NpuTensor& tensor = builder.program().tensors.at(static_cast<size_t>(x.tensor));
   if (tensor.kind != NpuTensor::Kind::Constant || x.extent.elements() == 1) return x;
   const DataType type = tensor.type;
-  if (type == DataType::Int32)
-    return wide(builder, OperationKind::Add, x, wide_constant(builder, 0));
   const Operand near = builder.inner(tensor.name, type, x.extent, x.zero_point);
   builder.copy(x, near);
   return near;

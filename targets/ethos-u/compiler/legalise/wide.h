@@ -21,7 +21,7 @@ Operand wide(Builder& builder, OperationKind kind, const Operand& a, const Opera
              int shift = 0);
 Operand wide_constant(Builder& builder, int32_t value);
 // A constant among the activations: one that repeats is read again for every element beside it, and constants lie in slow
-// memory as a rule. Anything else as it is.
+// memory as a rule. Of 8 or 16 bits; anything else as it is.
 Operand near_constant(Builder& builder, const Operand& x);
 // a * factor with TFLite's two roundings. factor.exponent <= 31.
 Operand wide_product(Builder& builder, const Operand& a, const FixedFactor& factor);
