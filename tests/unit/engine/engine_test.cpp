@@ -109,7 +109,7 @@ graph::Module digits_like() {
 TEST(Engine, RowTilesEqualTheReference) {
   Random random(3);
   int tiled = 0;
-  for (int i = 0; i < 200 && tiled < 20; ++i) {
+  for (int i = 0; i < 300 && tiled < 20; ++i) {
     const graph::Module module = random_network(random, DataType::Int8, {.most_images = 1});
     CompiledModel whole = compiled(module, "c");
     CompileOptions options;
