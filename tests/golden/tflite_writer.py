@@ -126,25 +126,6 @@ class Model:
 
 
 
-class LiteRt:
-    """LiteRT's reference kernels behind the functions of TFLite Micro's interpreter: for operators that TFLite Micro has
-    not."""
-
-    def __init__(self, content):
-        from ai_edge_litert.interpreter import Interpreter, OpResolverType
-        self.interpreter = Interpreter(model_content=content, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
-        self.interpreter.allocate_tensors()
-
-    def set_input(self, value, index):
-        self.interpreter.set_tensor(self.interpreter.get_input_details()[index]["index"], value)
-
-    def invoke(self):
-        self.interpreter.invoke()
-
-    def get_output(self, index):
-        return self.interpreter.get_tensor(self.interpreter.get_output_details()[index]["index"])
-
-
 def run_script(make, folder, arguments):
     """`make(folder)` writes a script's files. Without arguments: into `folder`; with `--check`: into a temporary folder,
     and the exit status says whether the same files with the same bytes are in `folder`."""

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tflite_writer import (INT4, KINDS, RESOURCE, TYPE_NAMES, LiteRt, Model, fresh, options,  # noqa: E402
+from tflite_writer import (INT4, KINDS, RESOURCE, TYPE_NAMES, Model, fresh, options,  # noqa: E402
                            run_script, runtime)
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -661,30 +661,6 @@ for name, make in {
     add_case(name, lambda name=name, make=make: make(name))
 
 
-@case
-def gelu_s8():
-    return one("GELU", [[2, 70]], [2, 70], np.int8, [(0.04, 11), (0.03, -90)], options("GeluOptions", approximate=False))
-
-
-@case
-def gelu_tanh_s8():
-    return one("GELU", [[2, 70]], [2, 70], np.int8, [(0.03, -7), (0.025, -100)], options("GeluOptions", approximate=True))
-
-
-@case
-def gelu_f32():
-    return one("GELU", [[3, 21]], [3, 21], opts=options("GeluOptions", approximate=False))
-
-
-@case
-def gelu_tanh_f32():
-    return one("GELU", [[3, 21]], [3, 21], opts=options("GeluOptions", approximate=True))
-
-
-# What TFLite Micro has no kernel for is computed by LiteRT's reference kernels.
-NOT_IN_TFLITE_MICRO = {"gelu_s8", "gelu_tanh_s8", "gelu_f32", "gelu_tanh_f32"}
-
-
 def make_case(folder, name):
     model = CASES[name]()
     folder = fresh(folder / name)
@@ -694,8 +670,7 @@ def make_case(folder, name):
     main_graph = model.model.subgraphs[0]
     invocations = getattr(model, "invocations", 1)
     fixed = getattr(model, "values", None)
-    interpreter = (LiteRt(content) if name in NOT_IN_TFLITE_MICRO else
-                   runtime.Interpreter.from_bytes(content, arena_size=1 << 18))
+    interpreter = runtime.Interpreter.from_bytes(content, arena_size=1 << 18)
     sequences = [[] for _ in main_graph.inputs]
     for _ in range(invocations):
         for i, index in enumerate(main_graph.inputs):

@@ -336,6 +336,36 @@ def div_relu_s8():
     return model
 
 
+def gelu(kind, approximate, quant=({}, {})):
+    model = Model()
+    g = model.subgraph()
+    x, y = g.tensor([2, 70], kind, **quant[0]), g.tensor([2, 70], kind, **quant[1])
+    g.op("GELU", [x], [y], options("GeluOptions", approximate=approximate))
+    g.inputs(x)
+    g.outputs(y)
+    return model
+
+
+@case
+def gelu_s8():
+    return gelu(np.int8, False, (dict(scale=0.04, zero=11), dict(scale=0.03, zero=-90)))
+
+
+@case
+def gelu_tanh_s8():
+    return gelu(np.int8, True, (dict(scale=0.03, zero=-7), dict(scale=0.025, zero=-100)))
+
+
+@case
+def gelu_f32():
+    return gelu(np.float32, False)
+
+
+@case
+def gelu_tanh_f32():
+    return gelu(np.float32, True)
+
+
 def make_case(folder, name):
     model = CASES[name]()
     folder = fresh(folder / name)
