@@ -1,11 +1,26 @@
 #include "intarsia/npu/prefetch.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <utility>
 
 namespace intarsia::npu {
 namespace {
+
+// A plan on the timeline, with the timeline as it was before each unit: what differs from this plan behind some unit only
+// is measured from there.
+struct Measured {
+  PrefetchPlan plan;
+  std::vector<Timeline> before;          // per unit
+  std::vector<int64_t> weights, tables;  // numbers of the transfers; -1: none
+};
+
+// The units between which one plan takes its time otherwise than another.
+struct Reach {
+  size_t first = 0, last = 0;
+};
 
 class Planner {
  public:
@@ -13,35 +28,123 @@ class Planner {
       : queues_(queues), units_(units), budget_(budget) {}
 
   PrefetchPlan run() {
-    PrefetchPlan best = placed(std::vector<bool>(units_.size(), false));
-    PrefetchPlan all = placed(all_constants(units_));
-    if (all.cycles < best.cycles) best = std::move(all);
-    // One at a time, the other way, as long as it helps.
+    Measured best = measured(std::vector<bool>(units_.size(), false));
+    Measured all = measured(all_constants(units_));
+    if (all.plan.cycles < best.plan.cycles) best = std::move(all);
+    // One at a time, the other way, as long as it helps. What was tried in vain is tried again when something within its reach
+    // has changed.
+    std::vector<std::optional<Reach>> in_vain(units_.size());
     for (int round = 0; round < 3; ++round) {
       bool better = false;
       for (size_t i = 0; i < units_.size(); ++i) {
-        if (units_[i].bytes == 0) continue;
-        PrefetchPlan other = best;
-        other.fetched[i] = !other.fetched[i];
-        place(other);
-        if (other.cycles < best.cycles) {
-          best = std::move(other);
-          better = true;
+        if (units_[i].bytes == 0 || in_vain[i]) continue;
+        Reach reach;
+        if (!try_other_way(i, best, reach)) {
+          in_vain[i] = reach;
+          continue;
         }
+        better = true;
+        for (std::optional<Reach>& other : in_vain)
+          if (other && other->first <= reach.last && reach.first <= other->last) other.reset();
       }
       if (!better) break;
     }
-    return best;
+    return std::move(best.plan);
   }
 
   PrefetchPlan placed(std::vector<bool> fetched) const {
-    PrefetchPlan plan;
-    plan.fetched = std::move(fetched);
-    place(plan);
-    return plan;
+    return std::move(measured(std::move(fetched)).plan);
   }
 
  private:
+  Measured measured(std::vector<bool> fetched) const {
+    Measured made;
+    made.plan.fetched = std::move(fetched);
+    place(made.plan);
+    made.before.reserve(units_.size());
+    made.weights.assign(units_.size(), -1), made.tables.assign(units_.size(), -1);
+    made.plan.cycles = measure(made, 0, std::numeric_limits<double>::infinity());
+    return made;
+  }
+
+  // Keeps it when it is faster.
+  bool try_other_way(size_t unit, Measured& best, Reach& reach) const {
+    Measured other;
+    other.plan.fetched = best.plan.fetched;
+    other.plan.fetched[unit] = !other.plan.fetched[unit];
+    place(other.plan);
+    const size_t first = first_difference(best.plan, other.plan);
+    reach = {first, units_.size()};
+    if (first == units_.size()) {  // there is no room for it, whatever takes it
+      reach.first = 0;
+      return false;
+    }
+    other.weights = best.weights, other.tables = best.tables;
+    forget_from(first, best.plan.position, other.weights);
+    forget_from(first, best.plan.table_position, other.tables);
+    other.before = {best.before[first]};
+    if (measure(other, first, best.plan.cycles, &best, &reach.last) >= best.plan.cycles)
+      return false;
+    other.before = {best.before[first]};
+    forget_from(first, other.plan.position, other.weights);
+    forget_from(first, other.plan.table_position, other.tables);
+    other.plan.cycles = measure(other, first, std::numeric_limits<double>::infinity());
+    if (other.plan.cycles >= best.plan.cycles) return false;  // it was a matter of rounding
+    best.before.erase(best.before.begin() + static_cast<ptrdiff_t>(first), best.before.end());
+    best.before.insert(best.before.end(), std::make_move_iterator(other.before.begin()),
+                       std::make_move_iterator(other.before.end()));
+    best.plan = std::move(other.plan);
+    best.weights = std::move(other.weights), best.tables = std::move(other.tables);
+    return true;
+  }
+
+  // The first unit in front of which other commands stand, or which takes another time.
+  size_t first_difference(const PrefetchPlan& a, const PrefetchPlan& b) const {
+    auto first = static_cast<int32_t>(units_.size());
+    const auto at = [&](int32_t one, int32_t other) {
+      for (const int32_t place : {one, other})
+        if (place >= 0) first = std::min(first, place);
+    };
+    for (size_t i = 0; i < units_.size(); ++i) {
+      if (&cost(a, i) != &cost(b, i)) first = std::min(first, static_cast<int32_t>(i));
+      if (a.position[i] != b.position[i] || a.reserved_from[i] != b.reserved_from[i])
+        at(a.position[i], b.position[i]);
+      if (a.table_position[i] != b.table_position[i]) at(a.table_position[i], b.table_position[i]);
+    }
+    return static_cast<size_t>(first);
+  }
+
+  // The last unit that takes another time, or whose transfers stand elsewhere; -1: there is none.
+  int32_t last_difference(const PrefetchPlan& a, const PrefetchPlan& b) const {
+    for (size_t i = units_.size(); i-- > 0;)
+      if (&cost(a, i) != &cost(b, i) || a.position[i] != b.position[i] ||
+          a.reserved_from[i] != b.reserved_from[i] || a.table_position[i] != b.table_position[i])
+        return static_cast<int32_t>(i);
+    return -1;
+  }
+
+  // Whether transfers that are issued in front of unit k for it and later ones are as recent in both.
+  bool waits_alike(const Measured& a, const Timeline& now_a, const Measured& b, size_t k) const {
+    const int64_t more = now_a.transfers_started() - b.before[k].transfers_started();
+    const auto alike = [&](const std::vector<int32_t>& position, const std::vector<int64_t>& in_a,
+                           const std::vector<int64_t>& in_b) {
+      for (size_t i = k; i < units_.size(); ++i)
+        if (position[i] >= 0 && position[i] < static_cast<int32_t>(k) &&
+            in_a[i] - in_b[i] != (in_b[i] < 0 ? 0 : more))
+          return false;
+      return true;
+    };
+    return alike(a.plan.position, a.weights, b.weights) &&
+           alike(a.plan.table_position, a.tables, b.tables);
+  }
+
+  // Transfers that are issued from that unit on have no number yet.
+  static void forget_from(size_t first, const std::vector<int32_t>& position,
+                          std::vector<int64_t>& numbers) {
+    for (size_t i = 0; i < numbers.size(); ++i)
+      if (position[i] >= static_cast<int32_t>(first)) numbers[i] = -1;
+  }
+
   const OperationCost& cost(const PrefetchPlan& plan, size_t i) const {
     const size_t owner = units_[i].owner < 0 ? i : static_cast<size_t>(units_[i].owner);
     return plan.fetched[owner] ? units_[i].fetched : units_[i].direct;
@@ -71,7 +174,6 @@ class Planner {
             std::max(issue_position(before(units_[i].table), i), units_[i].table_earliest);
     }
     fit(plan);
-    plan.cycles = measure(plan);
   }
 
   // Commands in front of unit k are executed when the unit before it is in the queue of operations: with a depth of 2,
@@ -105,14 +207,21 @@ class Planner {
     plan.peak_bytes = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
   }
 
-  double measure(const PrefetchPlan& plan) const {
-    Timeline timeline(queues_);
-    std::vector<int64_t> weights(units_.size(), -1), tables(units_.size(), -1);
+  // Of all units, where those before `from` are measured already: `before` has the timeline at `from`, and gets those behind.
+  // Infinity as soon as it is not below `limit`. Behind the last difference to `known`, whose plan is measured, it ends where
+  // the timeline goes on as that one did, which is in front of unit `end`; no timelines are kept then.
+  double measure(Measured& measured, size_t from, double limit, const Measured* known = nullptr,
+                 size_t* end = nullptr) const {
+    const PrefetchPlan& plan = measured.plan;
+    const int32_t last = known == nullptr ? 0 : last_difference(plan, known->plan);
+    if (measured.before.empty()) measured.before.emplace_back(queues_);
+    Timeline timeline = measured.before.back();
+    measured.before.pop_back();
     // Units whose constants or tables are issued in front of unit k, as lists.
     const auto none = static_cast<int32_t>(units_.size());
     std::vector<int32_t> first(units_.size(), none), next(units_.size(), none);
     std::vector<int32_t> first_table(units_.size(), none), next_table(units_.size(), none);
-    for (int32_t i = none; i-- > 0;) {
+    for (int32_t i = none; i-- > static_cast<int32_t>(from);) {
       const auto add = [&](int32_t at, std::vector<int32_t>& heads, std::vector<int32_t>& links) {
         if (at < 0 || at > i) return;
         links[static_cast<size_t>(i)] = std::exchange(heads[static_cast<size_t>(at)], i);
@@ -120,22 +229,29 @@ class Planner {
       add(plan.position[static_cast<size_t>(i)], first, next);
       add(plan.table_position[static_cast<size_t>(i)], first_table, next_table);
     }
-    for (size_t k = 0; k < units_.size(); ++k) {
+    for (size_t k = from; k < units_.size(); ++k) {
+      if (timeline.now() >= limit) return std::numeric_limits<double>::infinity();
+      if (known != nullptr && static_cast<int32_t>(k) > last &&
+          timeline.goes_on_as(known->before[k]) && waits_alike(measured, timeline, *known, k)) {
+        *end = k;
+        return known->plan.cycles + (timeline.now() - known->before[k].now());
+      }
+      if (known == nullptr) measured.before.push_back(timeline);
       // In the order of the units, a table before constants.
       for (int32_t weight = first[k], table = first_table[k]; weight < none || table < none;) {
         const bool is_table = table <= weight;
         const auto i = static_cast<size_t>(is_table ? table : weight);
         if (is_table) {
-          tables[i] = timeline.transfer(units_[i].table);
+          measured.tables[i] = timeline.transfer(units_[i].table);
           table = next_table[i];
         } else {
           timeline.wait_for_operations(plan.position[i] - plan.reserved_from[i]);
-          weights[i] = timeline.transfer(units_[i].transfer);
+          measured.weights[i] = timeline.transfer(units_[i].transfer);
           weight = next[i];
         }
       }
-      if (weights[k] >= 0) timeline.wait_for(weights[k]);
-      if (tables[k] >= 0) timeline.wait_for(tables[k]);
+      if (measured.weights[k] >= 0) timeline.wait_for(measured.weights[k]);
+      if (measured.tables[k] >= 0) timeline.wait_for(measured.tables[k]);
       timeline.operation(cost(plan, k), units_[k].waits);
     }
     return timeline.finish();

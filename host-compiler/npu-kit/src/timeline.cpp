@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "intarsia/plugin/check.h"
+
 namespace intarsia::npu {
 
 double OperationCost::alone() const {
@@ -13,21 +15,56 @@ double OperationCost::behind(double drain_before) const {
   return start + std::max(pipeline - hidden, *std::max_element(ports.begin(), ports.end()));
 }
 
+Timeline::Timeline(const QueueDepths& depths) : commands_(depths.commands) {
+  INTARSIA_CHECK(depths.operations >= 1 && depths.operations <= kMostDepth &&
+                     depths.transfers >= 1 && depths.transfers <= kMostDepth,
+                 "a queue has room for one command at least and kMostDepth at most");
+  operations_.most = static_cast<size_t>(depths.operations);
+  transfers_.most = static_cast<size_t>(depths.transfers);
+}
+
+void Timeline::Queue::push(double cycles, const std::array<double, kMostPorts>& ports) {
+  Running& last = running[(first + count++) % running.size()];
+  last.left = cycles;
+  for (size_t port = 0; port < kMostPorts; ++port)
+    last.shares[port] = cycles > 0 ? ports[port] / cycles : 0;
+}
+
+void Timeline::Queue::pop() {
+  first = (first + 1) % running.size();
+  --count;
+}
+
+bool Timeline::Queue::holds_the_same(const Queue& other) const {
+  if (count != other.count) return false;
+  for (size_t i = 0; i < count; ++i)
+    if (running[(first + i) % running.size()] !=
+        other.running[(other.first + i) % other.running.size()])
+      return false;
+  return true;
+}
+
+// Commands are read to their end before anything else happens, so that none is being read.
+bool Timeline::goes_on_as(const Timeline& other) const {
+  return last_drain_ == other.last_drain_ && operations_.holds_the_same(other.operations_) &&
+         transfers_.holds_the_same(other.transfers_);
+}
+
 // The processor reads nothing else meanwhile; what runs goes on.
 void Timeline::read(const TransferCost& commands) {
   if (commands.cycles <= 0) return;
-  reads_.running.push_back({commands.cycles, commands.cycles, commands.ports});
-  while (!reads_.running.empty()) pass();
+  reads_.push(commands.cycles, commands.ports);
+  while (!reads_.empty()) pass();
 }
 
 void Timeline::make_room(Queue& queue) {
-  while (queue.running.size() >= queue.most) pass();
+  while (queue.count >= queue.most) pass();
 }
 
 int64_t Timeline::transfer(const TransferCost& cost) {
   read(commands_.transfer);
   make_room(transfers_);
-  transfers_.running.push_back({cost.cycles, cost.cycles, cost.ports});
+  transfers_.push(cost.cycles, cost.ports);
   return transfers_started_++;
 }
 
@@ -35,48 +72,46 @@ void Timeline::operation(const OperationCost& cost, bool waits_for_last) {
   read(commands_.operation);
   make_room(operations_);
   // What is over hides nothing.
-  const bool hides = !waits_for_last && !operations_.running.empty();
+  const bool hides = !waits_for_last && !operations_.empty();
   double alone = cost.behind(hides ? last_drain_ : 0);
-  alone += std::max(0.0, cost.first_fetch - (hides ? operations_.running.back().left : 0));
+  alone += std::max(0.0, cost.first_fetch - (hides ? operations_.back().left : 0));
   last_drain_ = cost.drain;
-  operations_.running.push_back({alone, alone, cost.ports});
+  operations_.push(alone, cost.ports);
 }
 
 void Timeline::wait_for(int64_t transfer) {
-  const auto done = [&] {
-    return transfers_started_ - static_cast<int64_t>(transfers_.running.size());
-  };
+  const auto done = [&] { return transfers_started_ - static_cast<int64_t>(transfers_.count); };
   while (done() <= transfer) pass();
 }
 
 void Timeline::wait_for_operations(int32_t under_way) {
-  while (operations_.running.size() > static_cast<size_t>(under_way)) pass();
+  while (operations_.count > static_cast<size_t>(under_way)) pass();
 }
 
 void Timeline::pass() {
+  std::array<Queue*, 3> busy = {};
+  size_t count = 0;
+  for (Queue* queue : {&operations_, &transfers_, &reads_})
+    if (!queue->empty()) busy[count++] = queue;
+  if (count == 0) return;
+  double step = busy[0]->front().left;
+  for (size_t i = 1; i < count; ++i) step = std::min(step, busy[i]->front().left);
   double pressure = 1;
   for (size_t port = 0; port < kMostPorts; ++port) {
     double asked = 0;
-    for (const Queue* queue : {&operations_, &transfers_, &reads_})
-      if (!queue->running.empty() && queue->running.front().alone > 0)
-        asked += queue->running.front().ports[port] / queue->running.front().alone;
+    for (size_t i = 0; i < count; ++i) asked += busy[i]->front().shares[port];
     pressure = std::max(pressure, asked);
   }
-  double step = -1;
-  for (const Queue* queue : {&operations_, &transfers_, &reads_})
-    if (!queue->running.empty() && (step < 0 || queue->running.front().left < step))
-      step = queue->running.front().left;
-  if (step < 0) return;
   now_ += step * pressure;
-  for (Queue* queue : {&operations_, &transfers_, &reads_}) {
-    if (queue->running.empty()) continue;
-    queue->running.front().left -= step;
-    if (queue->running.front().left <= 0) queue->running.pop_front();
+  for (size_t i = 0; i < count; ++i) {
+    Running& running = busy[i]->front();
+    running.left -= step;
+    if (running.left <= 0) busy[i]->pop();
   }
 }
 
 double Timeline::finish() {
-  while (!operations_.running.empty() || !transfers_.running.empty()) pass();
+  while (!operations_.empty() || !transfers_.empty()) pass();
   return now_;
 }
 

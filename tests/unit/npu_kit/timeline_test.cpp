@@ -136,5 +136,39 @@ TEST(Timeline, IsNoShorterThanItsParts) {
   }
 }
 
+// A copy goes on by itself; two that go on alike end with the same time between them, whatever follows.
+TEST(Timeline, CopiesGoOnAlikeUntilSomethingDiffers) {
+  std::mt19937 random(11);
+  int alike = 0;
+  for (int round = 0; round < 200; ++round) {
+    Timeline one({2, 2}), other({2, 2});
+    other.operation(operation(17), false);  // ahead by 17, with nothing left of it
+    other.wait_for_operations(0);
+    const auto follow = [&](int commands) {
+      for (int i = 0; i < commands; ++i) {
+        const double cycles = 1 + random() % 50, port = random() % 50;
+        const bool is_transfer = random() % 3 == 0;
+        for (Timeline* timeline : {&one, &other}) {
+          if (is_transfer)
+            timeline->transfer({std::max(cycles, port), {port}});
+          else
+            timeline->operation(operation(cycles, port, 3, 2), true);
+        }
+      }
+    };
+    follow(5);
+    Timeline copy = one;
+    EXPECT_TRUE(copy.goes_on_as(one));
+    copy.transfer({40, {40}});
+    EXPECT_FALSE(copy.goes_on_as(one));
+    if (!one.goes_on_as(other)) continue;
+    ++alike;
+    const double apart = other.now() - one.now();
+    follow(8);
+    EXPECT_NEAR(other.finish() - one.finish(), apart, 1e-6);
+  }
+  EXPECT_GT(alike, 100);
+}
+
 }  // namespace
 }  // namespace intarsia::npu

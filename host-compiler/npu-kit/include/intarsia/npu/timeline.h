@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 
 namespace intarsia::npu {
 
@@ -45,18 +44,23 @@ struct CommandCosts {
 };
 
 // Commands of each kind that the NPU takes before it has ended the first of them, at least 1; and what reading them takes.
+// kMostDepth at most.
+inline constexpr int32_t kMostDepth = 4;
 struct QueueDepths {
   int32_t operations = 2, transfers = 1;
   CommandCosts commands = {};
 };
 
-// Commands under way, and the time until now.
+// Commands under way, and the time until now. A copy goes on from there by itself, and copying is cheap: plans are tried by
+// the thousand.
 class Timeline {
  public:
-  explicit Timeline(const QueueDepths& depths)
-      : commands_(depths.commands),
-        operations_{static_cast<size_t>(depths.operations), {}},
-        transfers_{static_cast<size_t>(depths.transfers), {}} {}
+  explicit Timeline(const QueueDepths& depths);
+
+  double now() const { return now_; }
+  int64_t transfers_started() const { return transfers_started_; }
+  // Whether the same commands take the same time behind both: what is under way is as far.
+  bool goes_on_as(const Timeline& other) const;
 
   // All of these come in the order of the command stream, and wait while a queue has no room.
 
@@ -73,12 +77,21 @@ class Timeline {
 
  private:
   struct Running {
-    double left = 0, alone = 0;
-    std::array<double, kMostPorts> ports = {};
+    double left = 0;
+    std::array<double, kMostPorts> shares = {};  // of each port, while nothing else asks for it
+    bool operator==(const Running&) const = default;
   };
+  // A ring: commands end in the order in which they begin.
   struct Queue {
-    size_t most = 1;
-    std::deque<Running> running;
+    size_t most = 1, first = 0, count = 0;
+    std::array<Running, static_cast<size_t>(kMostDepth)> running = {};
+
+    bool empty() const { return count == 0; }
+    Running& front() { return running[first]; }
+    const Running& back() const { return running[(first + count - 1) % running.size()]; }
+    bool holds_the_same(const Queue& other) const;
+    void push(double cycles, const std::array<double, kMostPorts>& ports);
+    void pop();
   };
   void read(const TransferCost& commands);
   void make_room(Queue& queue);
