@@ -67,6 +67,7 @@ enum Builtin : int32_t {
   kIf = 118,
   kWhile = 119,
   kUnique = 103,
+  kMatrixDiag = 113,
   kLess = 58,
   kCall = 31,
   kCallOnce = 129,

@@ -31,6 +31,16 @@ TEST(ImportEdges, AnInputMayBeUnread) {
   EXPECT_EQ(main.tensor(main.inputs[0]).name, "unread");
 }
 
+// A file states an extent in a few bytes; what is made for it takes no more memory than a model might need.
+TEST(ImportEdges, NoConstantIsMadeForAnExtentThatIsOnlyStated) {
+  ModelSpec m;
+  m.inputs = {m.add({"x", {1 << 20}})};
+  m.outputs = {m.add({"y", {1 << 10, 1 << 10}})};
+  m.operators = {{kMatrixDiag, m.inputs, m.outputs}};
+  EXPECT_THAT(errors(m), testing::HasSubstr("needs a constant of 1048576 x 1048576 elements; at "
+                                            "most 4194304 are possible"));
+}
+
 // x[-1,?] -> quantize -> softmax, whose extents follow.
 ModelSpec open_model() {
   ModelSpec m = softmax_model();

@@ -20,6 +20,18 @@ std::vector<uint8_t> little_endian(const std::vector<T>& values) {
   return bytes;
 }
 
+// Constants grow with extents that a file merely states.
+constexpr int64_t kMostMadeElements = int64_t{1} << 22;
+
+bool can_be_made(OperatorReader& in, int64_t rows, int64_t columns) {
+  if (rows <= kMostMadeElements && columns <= kMostMadeElements &&
+      rows * columns <= kMostMadeElements)
+    return true;
+  in.problem(fmt::format("needs a constant of {} x {} elements", rows, columns),
+             fmt::format("at most {} are possible", kMostMadeElements));
+  return false;
+}
+
 MadeConstant real_constant(std::string name, Shape shape, const std::vector<float>& values) {
   return {{.name = std::move(name), .type = DataType::Float32, .shape = std::move(shape)},
           little_endian(values)};
@@ -119,6 +131,7 @@ void SubgraphReader::compose_one_hot(const OperatorInfo& op, OperatorReader& in)
   const int64_t axis = in.axis(options ? options->axis() : -1, rank);
   if (rank > kHighestRank || !in.clean())
     return in.clean() ? in.problem(fmt::format("makes rank {}", rank)) : void();
+  if (!can_be_made(in, (*depth)[0], 1)) return;
   Shape spread = indices.shape;
   spread.insert(spread.begin() + axis, 1);
   Shape whole = spread;
@@ -188,6 +201,7 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
     return in.problem(fmt::format("makes {} and {} of {}", to_string(in.output(0).type),
                                   to_string(in.output(1).type), to_string(input.type)),
                       "i8, i16 and f32, and indices of i32, are possible");
+  if (!can_be_made(in, input.shape.back(), 1)) return;
   const auto axis = static_cast<int64_t>(input.shape.size()) - 1;
   Shape one = input.shape, outer = input.shape, found = input.shape;
   one.back() = 1, found.back() = (*k)[0];
@@ -236,6 +250,7 @@ void SubgraphReader::compose_diagonal(const OperatorInfo& op, OperatorReader& in
   if (count != std::min(rows, columns) || whole.size() > kHighestRank)
     return in.problem(
         fmt::format("puts {} values on the diagonal of [{}]", count, fmt::join(whole, ",")));
+  if (!can_be_made(in, rows, columns)) return;
   // Along the shorter side, and the same along the other.
   Shape spread(whole.begin(), whole.end() - 2);
   spread.insert(spread.end(), {columns <= rows ? 1 : rows, columns <= rows ? columns : 1});
@@ -270,6 +285,7 @@ void SubgraphReader::compose_reverse_sequence(const OperatorInfo& op, OperatorRe
   if (lengths.shape != Shape{batch} ||
       (lengths.type != DataType::Int32 && lengths.type != DataType::Int64))
     return in.problem(fmt::format("needs {} lengths, i32 or i64", batch));
+  if (!can_be_made(in, steps, 1)) return;
   int32_t length = current(op.inputs[1]);
   if (lengths.type == DataType::Int64)
     length = put(op, OpKind::Cast, graph::NoAttrs{}, {length},
