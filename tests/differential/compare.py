@@ -178,7 +178,6 @@ def main():
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--last", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
-    arguments = [a for a in sys.argv[1:]]
     options = parser.parse_args()
     if options.keep and options.only is None:
         parser.error("--keep is for one case: --only N")
@@ -190,7 +189,7 @@ def main():
     if options.work:
         work(options)
         return 0
-    return supervise(options, arguments)
+    return supervise(options, sys.argv[1:])
 
 
 if __name__ == "__main__":

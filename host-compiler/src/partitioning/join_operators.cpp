@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <map>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -59,9 +59,9 @@ JoinedOperators join_operators(const graph::Module& module, const TargetRegistry
   });
   if (islands.empty()) return {module, {}};
 
-  const graph::Module all = passes::join_lookups(module, islands);
+  graph::Module all = passes::join_lookups(module, islands);
   DeviceAnswers apart(module, registry, target), joined(all, registry, target);
-  std::erase_if(islands, [&](const Island& island) {
+  const size_t kept_apart = std::erase_if(islands, [&](const Island& island) {
     const size_t last = place_of(all.functions[island.function], name(island, island.nodes.back()));
     for (size_t m = 1; m < target.devices().size(); ++m) {
       const bool takes_all = std::ranges::all_of(
@@ -71,7 +71,8 @@ JoinedOperators join_operators(const graph::Module& module, const TargetRegistry
     return false;
   });
 
-  JoinedOperators result{passes::join_lookups(module, islands), {}};
+  JoinedOperators result{kept_apart == 0 ? std::move(all) : passes::join_lookups(module, islands),
+                         {}};
   for (const Island& island : islands) {
     std::vector<std::string> names;
     for (const size_t n : island.nodes) names.push_back(name(island, n));
