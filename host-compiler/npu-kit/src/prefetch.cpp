@@ -28,15 +28,22 @@ class Planner {
       : queues_(queues), units_(units), budget_(budget) {}
 
   PrefetchPlan run() {
-    Measured best = measured(std::vector<bool>(units_.size(), false));
-    Measured all = measured(all_constants(units_));
-    if (all.plan.cycles < best.plan.cycles) best = std::move(all);
+    return improved({std::vector<bool>(units_.size(), false), all_constants(units_)}, 0,
+                    units_.size());
+  }
+
+  PrefetchPlan improved(const std::vector<std::vector<bool>>& starts, size_t first, size_t end) {
+    Measured best = measured(starts.at(0));
+    for (size_t i = 1; i < starts.size(); ++i) {
+      Measured other = measured(starts[i]);
+      if (other.plan.cycles < best.plan.cycles) best = std::move(other);
+    }
     // One at a time, the other way, as long as it helps. What was tried in vain is tried again when something within its reach
     // has changed.
     std::vector<std::optional<Reach>> in_vain(units_.size());
     for (int round = 0; round < 3; ++round) {
       bool better = false;
-      for (size_t i = 0; i < units_.size(); ++i) {
+      for (size_t i = first; i < end; ++i) {
         if (units_[i].bytes == 0 || in_vain[i]) continue;
         Reach reach;
         if (!try_other_way(i, best, reach)) {
@@ -273,6 +280,12 @@ std::vector<bool> all_constants(const std::vector<PrefetchUnit>& units) {
 PrefetchPlan place_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
                             std::vector<bool> fetched, int64_t budget) {
   return Planner(queues, units, budget).placed(std::move(fetched));
+}
+
+PrefetchPlan improve_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
+                              const std::vector<std::vector<bool>>& starts, size_t first,
+                              size_t end, int64_t budget) {
+  return Planner(queues, units, budget).improved(starts, first, end);
 }
 
 PrefetchPlan plan_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,

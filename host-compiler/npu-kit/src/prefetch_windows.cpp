@@ -29,10 +29,10 @@ std::vector<size_t> window_bounds(const std::vector<PrefetchUnit>& units) {
   return bounds;
 }
 
-// The units from `first` to `end` as a program of their own. What the windows before have fetched stays where it is
-// while its users run.
-std::vector<PrefetchUnit> window_of(const std::vector<PrefetchUnit>& units, size_t first,
-                                    size_t end, const std::vector<bool>& fetched) {
+}  // namespace
+
+std::vector<PrefetchUnit> prefetch_window(const std::vector<PrefetchUnit>& units, size_t first,
+                                          size_t end, const std::vector<bool>& fetched) {
   std::vector<PrefetchUnit> window(units.begin() + static_cast<ptrdiff_t>(first),
                                    units.begin() + static_cast<ptrdiff_t>(end));
   const auto offset = static_cast<int32_t>(first), count = static_cast<int32_t>(end - first);
@@ -48,10 +48,12 @@ std::vector<PrefetchUnit> window_of(const std::vector<PrefetchUnit>& units, size
     unit.table_earliest = std::max(unit.table_earliest - offset, 0);
     unit.operation = 0;
   }
+  for (size_t owner = 0; owner < first; ++owner)
+    if (fetched[owner] && units[owner].last_user >= offset)
+      for (size_t i = first; i < end && static_cast<int32_t>(i) <= units[owner].last_user; ++i)
+        window[i - first].live_bytes += units[owner].bytes;
   return window;
 }
-
-}  // namespace
 
 const std::vector<bool>& PrefetchWindows::fetched_of(size_t window, std::vector<PrefetchUnit> units,
                                                      int64_t budget) {
@@ -72,20 +74,11 @@ PrefetchPlan PrefetchWindows::plan(const std::vector<PrefetchUnit>& units, int64
   if (bounds.size() <= 2) return plan_prefetch(queues_, units, budget);
   known_.resize(bounds.size() - 1);
   std::vector<bool> fetched(units.size());
-  // Of constants that were fetched in a window before: the bytes, and until which unit they are used.
-  std::vector<std::pair<size_t, int64_t>> staying;
   for (size_t w = 0; w + 1 < bounds.size(); ++w) {
     const size_t first = bounds[w], end = bounds[w + 1];
-    std::vector<PrefetchUnit> window = window_of(units, first, end, fetched);
-    for (const auto& [last, bytes] : staying)
-      for (size_t i = first; i < end && i <= last; ++i) window[i - first].live_bytes += bytes;
-    std::erase_if(staying, [&](const auto& one) { return one.first < end; });
-    const std::vector<bool>& chosen = fetched_of(w, std::move(window), budget);
-    for (size_t i = first; i < end; ++i) {
-      fetched[i] = chosen[i - first];
-      if (fetched[i] && units[i].last_user >= static_cast<int32_t>(end))
-        staying.emplace_back(static_cast<size_t>(units[i].last_user), units[i].bytes);
-    }
+    const std::vector<bool>& chosen =
+        fetched_of(w, prefetch_window(units, first, end, fetched), budget);
+    for (size_t i = first; i < end; ++i) fetched[i] = chosen[i - first];
   }
   PrefetchPlan best = place_prefetch(queues_, units, std::move(fetched), budget);
   for (std::vector<bool> simple : {std::vector<bool>(units.size(), false), all_constants(units)}) {

@@ -118,11 +118,12 @@ std::vector<Pattern> all_patterns(const Target& device) {
   return patterns;
 }
 
-Result<tir::LoweredFunction> graph_to_tir(const Target& device, const graph::Module& module,
+Result<tir::LoweredFunction> graph_to_tir(FunctionSchedules& schedules, const Target& device,
+                                          const graph::Module& module,
                                           const graph::Function& function,
                                           const LoweringOptions& options) {
   if (is_compiled_stream(function)) return lower_compiled_stream(module, function);
-  return lower(device, module, function, options);
+  return lower(schedules, device, module, function, options);
 }
 
 // The NPU reads what the host wrote where it lies. What is left is an interrupt there and back, and
@@ -156,9 +157,16 @@ void add_kinds(TargetRegistry& registry) {
   TargetKind kind;
   kind.spec = make_spec();
   kind.patterns = all_patterns;
-  kind.graph_to_tir = graph_to_tir;
+  const auto schedules = std::make_shared<FunctionSchedules>();
+  kind.graph_to_tir = [schedules](const Target& device, const graph::Module& module,
+                                  const graph::Function& function, const LoweringOptions& options) {
+    return graph_to_tir(*schedules, device, module, function, options);
+  };
   kind.tir_to_runtime = make_streams;
-  kind.cost = estimate;
+  kind.cost = [schedules](const Target& device, const graph::Module& module,
+                          const graph::Function& function, const LoweringOptions& options) {
+    return estimate(*schedules, device, module, function, options);
+  };
   kind.transfer_microseconds = transfer_microseconds;
   kind.memories = own_memories;
   kind.on_board =

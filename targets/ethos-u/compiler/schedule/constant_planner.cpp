@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -67,9 +68,10 @@ const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfi
   if (draft_.options.on_progress)
     draft_.options.on_progress(
         {"scheduling for the NPU, weights encoded", std::ssize(streams_), 0});
-  place->second = make_constant_stream(
-      draft_.hardware, draft_.schedule.operations.at(static_cast<size_t>(unit.view)), unit.ifm.type,
-      block, unit.first, unit.end, waits);
+  place->second =
+      make_constant_stream(*draft_.options.encoded, draft_.hardware,
+                           draft_.schedule.operations.at(static_cast<size_t>(unit.view)),
+                           unit.ifm.type, block, unit.first, unit.end, waits);
   return place->second;
 }
 
@@ -90,14 +92,7 @@ std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
       out.bytes = draft_.schedule.storages[static_cast<size_t>(group)].bytes;
       out.transfer = draft_.cost.transfer(Memory::Constants, Memory::Cache, out.bytes);
     }
-    if (has_weights(draft_.operation(unit).kind) && draft_.constants_are_slow() && unit.owner < 0) {
-      const bool whole = unit.end - unit.first == draft_.operation(unit).ofm.extent.depth;
-      // Encoding takes time: not for what is divided, or does not fit, anyway.
-      out.bytes = exact || (whole && unit.estimated_bytes <= most_budget_)
-                      ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
-                      : aligned_to_stream(unit.estimated_bytes * 102 / 100 + 2 * kStreamAlignment);
-      out.transfer = draft_.cost.transfer(Memory::Constants, Memory::Cache, out.bytes);
-    }
+    if (unit.owner < 0) add_weights(unit, exact, out);
     out.has_table = slots_[i].load;
     if (out.has_table) {
       const auto lut = static_cast<size_t>(draft_.operation(unit).lut);
@@ -108,6 +103,16 @@ std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
     }
   }
   return units;
+}
+
+void ConstantPlanner::add_weights(const Unit& unit, bool exact, PrefetchUnit& out) {
+  if (!has_weights(draft_.operation(unit).kind) || !draft_.constants_are_slow()) return;
+  const bool whole = unit.end - unit.first == draft_.operation(unit).ofm.extent.depth;
+  // Encoding takes time: not for what is divided, or does not fit, anyway.
+  out.bytes = exact || (whole && unit.estimated_bytes <= most_budget_)
+                  ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
+                  : aligned_to_stream(unit.estimated_bytes * 102 / 100 + 2 * kStreamAlignment);
+  out.transfer = draft_.cost.transfer(Memory::Constants, Memory::Cache, out.bytes);
 }
 
 PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
@@ -124,6 +129,7 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   }
   most_budget_ = *std::max_element(budgets.begin(), budgets.end());
   whole_ = draft_.units;
+  counts_.assign(whole_.size(), 1);
   const npu::ConstantPlan best =
       npu::plan_constants(*this, prefetch_, budgets,
                           {base, kMemoryPerTime, draft_.constants_are_slow() ? kSliceRounds : 0});
@@ -210,8 +216,8 @@ void ConstantPlanner::find_owners() {
 }
 
 // Slices add to the constants what their ends take.
-double ConstantPlanner::constants_growth() const {
-  double bytes = 0, slices = 0;
+double ConstantPlanner::growth_with(double more_slices) const {
+  double bytes = 0, slices = more_slices;
   for (const Unit& unit : draft_.units) {
     if (unit.owner < 0) bytes += static_cast<double>(unit.estimated_bytes);
     if (unit.first > 0) ++slices;
@@ -219,10 +225,28 @@ double ConstantPlanner::constants_growth() const {
   return 1 + (bytes > 0 ? slices * kSliceBytes * draft_.hardware.cores / bytes : 0);
 }
 
-size_t ConstantPlanner::slices(size_t piece) const {
-  return static_cast<size_t>(
-      std::count_if(draft_.units.begin(), draft_.units.end(),
-                    [&](const Unit& unit) { return unit.operation == whole_[piece].operation; }));
+double ConstantPlanner::constants_growth(size_t piece, size_t slices) const {
+  return growth_with(static_cast<double>(slices) - static_cast<double>(counts_[piece]));
+}
+
+npu::SlicedPiece ConstantPlanner::sliced(size_t piece, int32_t count) {
+  const size_t first =
+      std::accumulate(counts_.begin(), counts_.begin() + static_cast<ptrdiff_t>(piece), size_t{0});
+  const size_t end = first + counts_[piece];
+  const std::vector<Unit> parts = slices(whole_[piece], count);
+  npu::SlicedPiece result;
+  const Unit* before = first > 0 ? &draft_.units[first - 1] : nullptr;
+  for (const Unit& part : parts) {
+    PrefetchUnit& out = result.units.emplace_back();
+    out.direct = part.direct;
+    out.fetched = part.fetched;
+    out.waits = before != nullptr && draft_.dependency(*before, part) == 0;
+    add_weights(part, false, out);
+    before = &part;
+  }
+  result.next_waits =
+      end < draft_.units.size() && draft_.dependency(*before, draft_.units[end]) == 0;
+  return result;
 }
 
 void ConstantPlanner::slice(size_t piece, int32_t count) {
@@ -236,14 +260,16 @@ void ConstantPlanner::slice(size_t piece, int32_t count) {
       units.insert(units.end(), parts.begin(), parts.end());
     }
   }
+  counts_[piece] = slices_for(piece, count);
   take_units(std::move(units));
 }
 
 void ConstantPlanner::slice_all(int32_t count) {
   std::vector<Unit> units;
-  for (const Unit& unit : whole_) {
-    const std::vector<Unit> parts = slices(unit, count);
+  for (size_t piece = 0; piece < whole_.size(); ++piece) {
+    const std::vector<Unit> parts = slices(whole_[piece], count);
     units.insert(units.end(), parts.begin(), parts.end());
+    counts_[piece] = parts.size();
   }
   take_units(std::move(units));
 }

@@ -30,23 +30,27 @@ class ConstantPlanner : private npu::ConstantDraft {
   struct Choice {
     std::vector<Unit> units;
     std::vector<TableSlots::Slot> slots;
+    std::vector<size_t> counts;
   };
-  Choice choice() const { return {draft_.units, slots_}; }
+  Choice choice() const { return {draft_.units, slots_, counts_}; }
   void take(const Choice& choice) {
     draft_.units = choice.units;
     slots_ = choice.slots;
+    counts_ = choice.counts;
   }
 
  private:
   // npu::ConstantDraft: pieces are the units of `whole_`.
   std::vector<npu::PrefetchUnit> prefetch_units() override { return prefetch_units(false); }
-  double constants_growth() const override;
+  double constants_growth() const override { return growth_with(0); }
+  double constants_growth(size_t piece, size_t slices) const override;
   size_t pieces() const override { return whole_.size(); }
   bool can_slice(size_t piece) const override { return can_slice(whole_[piece]); }
-  size_t slices(size_t piece) const override;
+  size_t slices(size_t piece) const override { return counts_[piece]; }
   size_t slices_for(size_t piece, int32_t count) override {
     return slices(whole_[piece], count).size();
   }
+  npu::SlicedPiece sliced(size_t piece, int32_t count) override;
   void slice(size_t piece, int32_t count) override;
   void slice_all(int32_t count) override;
   std::shared_ptr<const void> save() const override;
@@ -55,6 +59,8 @@ class ConstantPlanner : private npu::ConstantDraft {
   void plan_tables();
   void find_owners();
   std::vector<npu::PrefetchUnit> prefetch_units(bool exact);
+  void add_weights(const Unit& unit, bool exact, npu::PrefetchUnit& out);
+  double growth_with(double more_slices) const;
   bool can_slice(const Unit& unit) const;
   std::vector<Unit> slices(const Unit& unit, int32_t count);
   void take_units(std::vector<Unit> units);
@@ -64,6 +70,7 @@ class ConstantPlanner : private npu::ConstantDraft {
   ScheduleDraft& draft_;
   npu::PrefetchWindows prefetch_;
   std::vector<Unit> whole_;              // without slices, since `choose` began
+  std::vector<size_t> counts_;           // of slices, by piece
   std::vector<TableSlots::Slot> slots_;  // by unit
   std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool, bool>, ConstantStream> streams_;
   std::map<std::tuple<int32_t, int32_t, int32_t>, Unit> parts_;  // slices, by view and channels

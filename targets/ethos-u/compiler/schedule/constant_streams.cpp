@@ -64,9 +64,10 @@ bool decoder_sets_pace(const Hardware& hardware, const BlockConfig& block) {
          published.step_weights * ublock.depth / published.decoded_weights;
 }
 
-ConstantStream make_constant_stream(const Hardware& hardware, const Operation& operation,
-                                    DataType ifm_type, const BlockConfig& block, int32_t first,
-                                    int32_t end, bool decoding_counts) {
+ConstantStream make_constant_stream(EncodedStreams& encoded, const Hardware& hardware,
+                                    const Operation& operation, DataType ifm_type,
+                                    const BlockConfig& block, int32_t first, int32_t end,
+                                    bool decoding_counts) {
   const Kernel& kernel = operation.kernel;
   const bool depthwise = operation.kind == OperationKind::Depthwise;
   const WeightTensor tensor = {operation.weights, operation.ofm.extent.depth, kernel.height,
@@ -89,12 +90,11 @@ ConstantStream make_constant_stream(const Hardware& hardware, const Operation& o
       traversal.depthwise = depthwise;
       traversal.part_kernel = block.part_kernel;
       traversal.ifm_16bit = element_bytes(ifm_type) == 2;
-      WeightHeaders headers;
       const std::vector<int16_t> ordered = order_weights(tensor, channels, traversal);
-      const std::vector<uint8_t> stream = encode_weights(
-          ordered, &headers, decoding_counts ? worth_of_headers(ordered) : HeaderWorth{});
-      result.header_cycles = std::max(result.header_cycles, header_cycles(headers));
-      result.bytes.insert(result.bytes.end(), stream.begin(), stream.end());
+      const EncodedStreams::Stream stream =
+          encoded.of(ordered, decoding_counts ? worth_of_headers(ordered) : HeaderWorth{});
+      result.header_cycles = std::max(result.header_cycles, header_cycles(stream.headers));
+      result.bytes.insert(result.bytes.end(), stream.bytes.begin(), stream.bytes.end());
     }
     result.scales.push_back({-1, scales_at, weights_at - scales_at});
     result.weights.push_back(

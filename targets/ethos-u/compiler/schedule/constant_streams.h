@@ -8,6 +8,7 @@
 #include "program/program.h"
 #include "schedule/block_config.h"
 #include "schedule/schedule.h"
+#include "weights/encoded_streams.h"
 
 namespace intarsia::targets::ethos_u {
 
@@ -28,8 +29,9 @@ bool decoder_sets_pace(const Hardware& hardware, const BlockConfig& block);
 
 // `decoding_counts`: a cycle in which the decoder stands still for headers is worth the bits of the weights that it would
 // have put out, so that a percent of decoding weighs as much as a percent of length. Else the shortest stream is the best.
-ConstantStream make_constant_stream(const Hardware& hardware, const Operation& operation,
-                                    DataType ifm_type, const BlockConfig& block, int32_t first,
-                                    int32_t end, bool decoding_counts);
+ConstantStream make_constant_stream(EncodedStreams& encoded, const Hardware& hardware,
+                                    const Operation& operation, DataType ifm_type,
+                                    const BlockConfig& block, int32_t first, int32_t end,
+                                    bool decoding_counts);
 
 }  // namespace intarsia::targets::ethos_u

@@ -1,6 +1,7 @@
 // From the NPU program to its schedule.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "hardware/hardware.h"
@@ -8,6 +9,7 @@
 #include "intarsia/plugin/progress.h"
 #include "schedule/cost.h"
 #include "schedule/schedule.h"
+#include "weights/encoded_streams.h"
 
 namespace intarsia::targets::ethos_u {
 
@@ -16,6 +18,7 @@ struct ScheduleOptions {
   bool for_size = false;
   std::optional<int64_t> sram_limit;
   ProgressListener on_progress = {};
+  std::shared_ptr<EncodedStreams> encoded = std::make_shared<EncodedStreams>();
 };
 
 // Fails where feature maps cannot be kept within the limit: with the least that they take, and where.

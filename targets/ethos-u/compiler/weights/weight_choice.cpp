@@ -8,8 +8,10 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// Ways that are larger than the smallest by more than this factor are not worth a closer look.
-constexpr int64_t kMuchLarger = 1;
+// Ways that are larger than the smallest by more than this part of it are not worth a closer look, which takes time for each
+// weight: of many weights a few bits in a header are nothing, and the smallest way at first is nearly the smallest in the end.
+constexpr double kMuchLarger = 1, kMuchLargerOfMany = 0.05;
+constexpr int64_t kManyWeights = 1 << 14;
 
 struct Counted {
   uint16_t symbol;
@@ -32,9 +34,12 @@ class SectionSearch {
 
   std::vector<Choice> run_each() {
     const Choice least = run();
+    const bool many = thorough_ && statistics_.total > kManyWeights;
+    const double more = many ? kMuchLargerOfMany : kMuchLarger;
+    const auto most = static_cast<int64_t>(static_cast<double>(least.bits) * (1 + more));
     std::vector<Choice> result;
     for (const Choice& choice : best_)
-      if (choice.bits <= least.bits + least.bits * kMuchLarger) result.push_back(choice);
+      if (choice.bits <= most) result.push_back(choice);
     return result;
   }
 

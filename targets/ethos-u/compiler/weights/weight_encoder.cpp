@@ -280,9 +280,11 @@ Section make_section(std::span<const int16_t> weights, const HeaderWorth& worth)
       best.slices = exact.slices();
       best.bits = exact.bits();
     };
-    take({{coded.indices.size(), choice.code, choice.zero_divisor}});
     const std::vector<SliceChoice> several = SliceSearch(coded, choice, worth.slice).run();
     if (several.size() > 1) take(several);
+    // What one way to code all of them takes is known.
+    if (choice.bits + worth.palette < best.worth)
+      take({{coded.indices.size(), choice.code, choice.zero_divisor}});
   }
   return best;
 }

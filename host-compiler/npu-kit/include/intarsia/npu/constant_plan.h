@@ -13,15 +13,24 @@
 
 namespace intarsia::npu {
 
+// A piece of work in another number of slices.
+struct SlicedPiece {
+  // Their costs and constants, and what they wait for. Tables and what lives beside them are those of the piece now.
+  std::vector<PrefetchUnit> units;
+  bool next_waits = false;  // PrefetchUnit::waits of the unit behind them
+};
+
 // A schedule that is being changed. The target's own; the search changes it by these functions alone.
 class ConstantDraft {
  public:
   virtual ~ConstantDraft() = default;
 
-  // What runs, as the prefetch sees it now.
+  // What runs, as the prefetch sees it now: the units of each piece behind those of the piece before.
   virtual std::vector<PrefetchUnit> prefetch_units() = 0;
   // What the constants take with the slices that there are now, as a multiple of what they take without; at least 1.
   virtual double constants_growth() const = 0;
+  // The same if that piece, and nothing else, had this number of slices.
+  virtual double constants_growth(size_t piece, size_t slices) const = 0;
 
   // Pieces of work that there are without slices; each is cut by itself.
   virtual size_t pieces() const = 0;
@@ -30,7 +39,9 @@ class ConstantDraft {
   // the hardware.
   virtual size_t slices(size_t piece) const = 0;
   virtual size_t slices_for(size_t piece, int32_t count) = 0;
-  // That piece in this number of slices; all that can be cut, and the others whole.
+  // That piece in this number of slices, as prefetch_units would say it.
+  virtual SlicedPiece sliced(size_t piece, int32_t count) = 0;
+  // The draft with that piece in this number of slices; all that can be cut, and the others whole.
   virtual void slice(size_t piece, int32_t count) = 0;
   virtual void slice_all(int32_t count) = 0;
 
@@ -53,8 +64,9 @@ struct ConstantPlan {
 };
 
 // The best for these budgets (at least one; fast_memory_sizes.h), in the order of bytes. A percent of constants is worth a
-// percent of time. Greedy: all pieces in two or four, then each otherwise, as long as it helps. The draft is left with the
-// slices of the plan.
+// percent of time. Greedy: all pieces in two or four, then each otherwise, as long as it helps where it runs: what a few
+// pieces around it take is measured, so that the work grows with the length of the program. The draft is left with the slices
+// of the plan.
 ConstantPlan plan_constants(ConstantDraft& draft, PrefetchWindows& prefetch,
                             std::span<const int64_t> budgets, const ConstantSearch& search);
 

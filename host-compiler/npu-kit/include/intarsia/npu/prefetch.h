@@ -47,6 +47,12 @@ std::vector<bool> all_constants(const std::vector<PrefetchUnit>& units);
 PrefetchPlan plan_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
                            int64_t budget);
 
+// From the best of `starts`, each of which says of every unit whether its constants are fetched: plan_prefetch that changes
+// nothing but the units from `first` to `end`.
+PrefetchPlan improve_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
+                              const std::vector<std::vector<bool>>& starts, size_t first,
+                              size_t end, int64_t budget);
+
 // The plan that fetches the constants of the units that `fetched` names, as far as there is room.
 PrefetchPlan place_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
                             std::vector<bool> fetched, int64_t budget);

@@ -9,9 +9,16 @@
 
 namespace intarsia::npu {
 
+// The units from `first` to `end` as a program of their own. What those before have fetched, as `fetched` says, stays where
+// it is while its users run.
+std::vector<PrefetchUnit> prefetch_window(const std::vector<PrefetchUnit>& units, size_t first,
+                                          size_t end, const std::vector<bool>& fetched);
+
 class PrefetchWindows {
  public:
   explicit PrefetchWindows(const QueueDepths& queues) : queues_(queues) {}
+
+  const QueueDepths& queues() const { return queues_; }
 
   // What plan_prefetch finds where the program is one window. Windows whose units have not changed since the last call
   // or the one before, as when one operation is tried in slices, are not searched again.

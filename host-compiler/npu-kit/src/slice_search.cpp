@@ -1,0 +1,184 @@
+#include "slice_search.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace intarsia::npu {
+namespace {
+
+// Pieces on either side of one that is cut: what they take is measured with it, for fetching begins while those before it run
+// and holds up those behind it; and of the nearest the constants may be fetched otherwise for it.
+constexpr size_t kMeasured = 64, kFreeAtFirst = 1, kFreeAtLast = 6;
+
+// The stretch with other units in the place of those from `first` to `end`.
+std::vector<PrefetchUnit> with_others(const std::vector<PrefetchUnit>& units, size_t first,
+                                      size_t end, const SlicedPiece& others) {
+  std::vector<PrefetchUnit> result(units.begin(), units.begin() + static_cast<ptrdiff_t>(first));
+  result.insert(result.end(), others.units.begin(), others.units.end());
+  result.insert(result.end(), units.begin() + static_cast<ptrdiff_t>(end), units.end());
+  const auto begin = static_cast<int32_t>(first), old_end = static_cast<int32_t>(end);
+  const int32_t move = static_cast<int32_t>(others.units.size()) - (old_end - begin);
+  const auto moved = [&](int32_t unit) {
+    return unit >= old_end ? unit + move : std::min(unit, begin);
+  };
+  for (size_t i = 0; i < result.size(); ++i) {
+    PrefetchUnit& unit = result[i];
+    if (i >= first && i < first + others.units.size()) {
+      unit.live_bytes = units[first].live_bytes;
+      if (i > first) continue;
+      unit.has_table = units[first].has_table;
+      unit.table = units[first].table;
+      unit.table_earliest = units[first].table_earliest;
+      continue;
+    }
+    if (unit.owner >= 0) unit.owner = moved(unit.owner);
+    if (unit.last_user >= begin) unit.last_user = moved(unit.last_user);
+    if (unit.table_earliest >= begin) unit.table_earliest = moved(unit.table_earliest);
+  }
+  if (const size_t next = first + others.units.size(); next < result.size())
+    result[next].waits = others.next_waits;
+  return result;
+}
+
+}  // namespace
+
+PrefetchPlan SliceSearch::of_whole() {
+  read_draft();
+  plan_ = prefetch_.plan(units_, budget_);
+  return std::move(plan_);
+}
+
+PrefetchPlan SliceSearch::quick() {
+  plan_ = of_whole();
+  for (const int32_t count : {2, 4}) try_all(count);
+  free_ = kFreeAtFirst;
+  open_.assign(draft_.pieces(), true);
+  try_round();
+  return std::move(plan_);
+}
+
+PrefetchPlan SliceSearch::improved(PrefetchPlan plan, int rounds) {
+  read_draft();
+  plan_ = std::move(plan);
+  free_ = kFreeAtLast;
+  open_.assign(draft_.pieces(), true);
+  for (int round = 0; round < rounds; ++round)
+    if (!try_round()) break;
+  return std::move(plan_);
+}
+
+void SliceSearch::read_draft() {
+  units_ = draft_.prefetch_units();
+  first_.assign(1, 0);
+  for (size_t piece = 0; piece < draft_.pieces(); ++piece)
+    first_.push_back(first_.back() + (draft_.can_slice(piece) ? draft_.slices(piece) : 1));
+}
+
+// Keeps it when it makes the plan better.
+void SliceSearch::try_all(int32_t count) {
+  const std::shared_ptr<const void> before = draft_.save();
+  const double growth = draft_.constants_growth();
+  draft_.slice_all(count);
+  PrefetchPlan other = prefetch_.plan(draft_.prefetch_units(), budget_);
+  if (other.cycles * (draft_.constants_growth() / growth) < plan_.cycles) {
+    plan_ = std::move(other);
+    read_draft();
+  } else {
+    draft_.restore(before);
+  }
+}
+
+// Each piece by itself; what that comes to is kept when the whole is better for it.
+bool SliceSearch::try_round() {
+  const std::shared_ptr<const void> before = draft_.save();
+  const double growth = draft_.constants_growth();
+  fetched_ = plan_.fetched;
+  cycles_ = plan_.cycles;
+  bool changed = false;
+  for (size_t piece = 0; piece < draft_.pieces(); ++piece) {
+    if (!open_[piece]) continue;
+    open_[piece] = false;
+    if (!draft_.can_slice(piece) || !try_slices(piece)) continue;
+    changed = true;
+    for (size_t near = piece - std::min(piece, kMeasured);
+         near < std::min(draft_.pieces(), piece + kMeasured + 1); ++near)
+      open_[near] = true;
+  }
+  if (!changed) return false;
+  PrefetchPlan other = prefetch_.plan(units_, budget_);
+  PrefetchPlan followed = place_prefetch(prefetch_.queues(), units_, fetched_, budget_);
+  if (followed.cycles < other.cycles) other = std::move(followed);
+  if (other.cycles * (draft_.constants_growth() / growth) < plan_.cycles) {
+    plan_ = std::move(other);
+    return true;
+  }
+  draft_.restore(before);
+  read_draft();
+  return false;
+}
+
+// The first number of slices that helps.
+bool SliceSearch::try_slices(size_t piece) {
+  if (units_[first_[piece]].last_user >= 0) return false;  // others use its constants
+  const Stretch now = stretch_around(piece);
+  const size_t slices = units_between(piece, piece + 1);
+  size_t tried = slices;
+  for (const int32_t count : {1, 2, 3, 4, 6}) {
+    const size_t made = draft_.slices_for(piece, count);
+    if (made == tried || made == slices) continue;
+    tried = made;
+    if (try_count(piece, count, now)) return true;
+  }
+  return false;
+}
+
+SliceSearch::Stretch SliceSearch::stretch_around(size_t piece) const {
+  Stretch now;
+  now.first_piece = piece - std::min(piece, kMeasured);
+  now.end_piece = std::min(draft_.pieces(), piece + kMeasured + 1);
+  now.first_free = piece - std::min(piece, free_);
+  now.end_free = std::min(draft_.pieces(), piece + free_ + 1);
+  const size_t first = first_[now.first_piece], end = first_[now.end_piece];
+  now.units = prefetch_window(units_, first, end, fetched_);
+  now.fetched.assign(fetched_.begin() + static_cast<ptrdiff_t>(first),
+                     fetched_.begin() + static_cast<ptrdiff_t>(end));
+  const PrefetchPlan plan = improve_prefetch(prefetch_.queues(), now.units, {now.fetched},
+                                             units_between(now.first_piece, now.first_free),
+                                             units_between(now.first_piece, now.end_free), budget_);
+  now.fetched = plan.fetched;
+  now.cycles = plan.cycles;
+  return now;
+}
+
+bool SliceSearch::try_count(size_t piece, int32_t count, const Stretch& now) {
+  const SlicedPiece made = draft_.sliced(piece, count);
+  const size_t first = units_between(now.first_piece, piece),
+               end = units_between(now.first_piece, piece + 1);
+  const std::vector<PrefetchUnit> units = with_others(now.units, first, end, made);
+  std::vector<std::vector<bool>> starts;
+  for (const bool fetches : {true, false}) {
+    std::vector<bool>& start = starts.emplace_back(now.fetched);
+    start.erase(start.begin() + static_cast<ptrdiff_t>(first),
+                start.begin() + static_cast<ptrdiff_t>(end));
+    start.insert(start.begin() + static_cast<ptrdiff_t>(first), made.units.size(), fetches);
+  }
+  const size_t more = made.units.size();  // than none in the place of the piece
+  const PrefetchPlan plan = improve_prefetch(
+      prefetch_.queues(), units, starts, units_between(now.first_piece, now.first_free),
+      units_between(now.first_piece, now.end_free) - (end - first) + more, budget_);
+  const double growth =
+      draft_.constants_growth(piece, made.units.size()) / draft_.constants_growth();
+  const double cycles = cycles_ + plan.cycles - now.cycles;
+  if (cycles * growth >= cycles_) return false;
+  draft_.slice(piece, count);
+  const auto at = fetched_.begin() + static_cast<ptrdiff_t>(first_[now.first_piece]);
+  fetched_.erase(at, fetched_.begin() + static_cast<ptrdiff_t>(first_[now.end_piece]));
+  fetched_.insert(fetched_.begin() + static_cast<ptrdiff_t>(first_[now.first_piece]),
+                  plan.fetched.begin(), plan.fetched.end());
+  cycles_ = cycles;
+  read_draft();
+  return true;
+}
+
+}  // namespace intarsia::npu

@@ -1,0 +1,132 @@
+#include "function_schedules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hardware/hardware.h"
+#include "hardware/memory_systems.h"
+#include "legalise/legalise.h"
+#include "schedule/scheduler.h"
+
+namespace intarsia::targets::ethos_u {
+
+namespace {
+
+Result<Scheduled> schedule_of(const Hardware& hardware, Program program,
+                              const ScheduleOptions& options) {
+  INTARSIA_TRY(Schedule schedule, make_schedule(hardware, program, options));
+  return Scheduled{std::move(program), std::move(schedule)};
+}
+
+bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options) {
+  if (options.for_size && one.fast_bytes != other.fast_bytes)
+    return one.fast_bytes < other.fast_bytes;
+  return one.cycles < other.cycles;
+}
+
+// Windows that overlap in memory save or cost time depending on where the input lies: both ways are
+// scheduled.
+Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& module,
+                                const graph::Function& function, const ScheduleOptions& options,
+                                bool confirmed_only) {
+  if (confirmed_only) {
+    Program program = legalise(module, function, false, true);
+    program.confirmed_only = true;
+    return schedule_of(hardware, std::move(program), options);
+  }
+  Program program = legalise(module, function);
+  const bool gathers = program.gathers;
+  Result<Scheduled> best = schedule_of(hardware, std::move(program), options);
+  if (!gathers) return best;
+  Result<Scheduled> plain = schedule_of(hardware, legalise(module, function, false), options);
+  if (plain.ok() && (!best.ok() || is_better(plain->schedule, best->schedule, options)))
+    return plain;
+  return best;
+}
+
+// What a schedule follows from beside the function and the device.
+struct Wish {
+  ScheduleOptions options;
+  std::optional<int64_t>
+      preferred_limit;  // below the limit of the device: to be kept where that can be had
+};
+
+Wish wish_of(const Target& device, const graph::Function& function,
+             const LoweringOptions& options) {
+  Wish wish;
+  wish.options.memory = memory_system_of(device);
+  wish.options.for_size = options.optimise == LoweringOptions::Optimise::Size;
+  wish.options.sram_limit = sram_limit_of(device);
+  wish.options.on_progress = options.on_progress;
+  // The fast copy's memory is as large as the board's.
+  if (is_dedicated(device) && options.memory != nullptr)
+    if (const int32_t pool = fast_pool(device, *options.memory); pool >= 0)
+      if (const int64_t size = options.memory->pools[static_cast<size_t>(pool)].size; size > 0)
+        wish.options.memory.cache_bytes = size;
+  const auto wanted = options.function_limits.find(function.name);
+  if (wanted != options.function_limits.end() &&
+      wanted->second < wish.options.sram_limit.value_or(wanted->second + 1))
+    wish.preferred_limit = wanted->second;
+  return wish;
+}
+
+Result<Scheduled> make_scheduled(const Target& device, const graph::Module& module,
+                                 const graph::Function& function, const Wish& wish) {
+  const Hardware& hardware = hardware_of(device);
+  const bool confirmed_only = device.get_bool("confirmed-only");
+  ScheduleOptions options = wish.options;
+  if (wish.preferred_limit) {
+    options.sram_limit = wish.preferred_limit;
+    Result<Scheduled> within = best_schedule(hardware, module, function, options, confirmed_only);
+    if (within.ok()) return within;
+    // Not to be had: as little as there is, within what is allowed.
+    options.sram_limit = wish.options.sram_limit;
+    options.for_size = true;
+  }
+  return best_schedule(hardware, module, function, options, confirmed_only);
+}
+
+// What the constants of a schedule take in memory, which is most of it.
+int64_t constant_bytes(const Scheduled& made) {
+  int64_t bytes = 0;
+  for (const Storage& storage : made.schedule.storages) bytes += std::ssize(storage.contents);
+  for (const Operation& operation : made.program.operations)
+    bytes += std::ssize(operation.weights) * int64_t{sizeof(operation.weights[0])};
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Scheduled>> FunctionSchedules::of(const Target& device,
+                                                               const graph::Module& module,
+                                                               const graph::Function& function,
+                                                               const LoweringOptions& options) {
+  Wish wish = wish_of(device, function, options);
+  wish.options.encoded = encoded_;
+  Known known{device,
+              function,
+              module.constants,
+              wish.options.for_size,
+              wish.options.memory.cache_bytes,
+              wish.preferred_limit,
+              nullptr,
+              0};
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Known& other : known_)
+      if (other.asks_the_same(known)) return other.made;
+  }
+  INTARSIA_TRY(Scheduled made, make_scheduled(device, module, function, wish));
+  known.bytes = constant_bytes(made);
+  known.made = std::make_shared<const Scheduled>(std::move(made));
+  const std::lock_guard lock(mutex_);
+  bytes_ += known.bytes;
+  known_.push_back(known);
+  while (known_.size() > 1 && (bytes_ > kMostBytes || known_.size() > kMostKnown)) {
+    bytes_ -= known_.front().bytes;
+    known_.pop_front();
+  }
+  return known.made;
+}
+
+}  // namespace intarsia::targets::ethos_u
