@@ -380,9 +380,14 @@ void CommandLine::add_explain() {
       add("explain", kLookInto, "who runs each operator, and why not another");
   command.example(fmt::format("intarsia explain kws.tflite --target {}", example_.composed),
                   "what the NPU takes, and why it refuses the rest");
+  command.example("intarsia explain detector.tflite --unsupported",
+                  "what has to change in a model that does not import");
   add_model(command, explain_.common, ModelArgument::File);
   command.group("What is shown");
   command.flag("--refused", explain_.refused, "only operators that a device cannot take, and why");
+  command.flag("--unsupported", explain_.unsupported,
+               "what cannot be imported or stays off the NPU: by reason, how often, where first, "
+               "what to do");
   add_common(command, explain_.common);
   command.app().callback([&] { exit_code_ = run_explain(context_, explain_); });
 }

@@ -73,7 +73,8 @@ int run_report(const ReportCommand& command);
 
 struct ExplainCommand {
   CommonOptions common;
-  bool refused = false;  // only operators that a device was asked for and cannot take
+  bool refused = false;      // only operators that a device was asked for and cannot take
+  bool unsupported = false;  // what cannot be imported, or stays off the accelerators, by reason
 };
 int run_explain(Context& context, const ExplainCommand& command);
 

@@ -6,7 +6,9 @@
 #include "intarsia/report.h"
 #include "program.h"
 #include "requests/explanation_json.h"
+#include "support/files.h"
 #include "text_table.h"
+#include "unsupported_text.h"
 
 namespace intarsia::cli {
 namespace {
@@ -164,6 +166,19 @@ void print_text(const Explanation& explanation, const ReducedModule& reduced,
     fmt::print("\n{}\n", tinted(terminal, Tint::Heading, who_has_what(explanation)));
 }
 
+int explain_unsupported(const Context& context, const Selection& selection,
+                        const CommonOptions& options) {
+  const Result<std::vector<uint8_t>> file = read_file(options.model);
+  if (!file.ok()) return fail(file.error());
+  const Result<requests::Unsupported> found =
+      requests::find_unsupported(context, selection, options, *file, print_note);
+  if (!found.ok()) return fail(found.error());
+  clear_progress();
+  fmt::print("{}", options.json ? requests::unsupported_json(*found)
+                                : unsupported_text(*found, options.model, output_terminal()));
+  return kDone;
+}
+
 }  // namespace
 
 int run_explain(Context& context, const ExplainCommand& command) {
@@ -171,6 +186,7 @@ int run_explain(Context& context, const ExplainCommand& command) {
   Result<Selection> selected = select(context, options);
   if (!selected.ok()) return fail(selected.error());
   Selection selection = std::move(selected).value();
+  if (command.unsupported) return explain_unsupported(context, selection, options);
   selection.options.partition.estimates = true;
   const Stage last = options.ram_budget ? Stage::Plan : Stage::Partition;
   const Result<CompiledModel> model = compile_file(context, selection, options, last);

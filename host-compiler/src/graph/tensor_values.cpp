@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "graph/index_extents.h"
+
 namespace intarsia::graph {
 namespace {
 
@@ -25,7 +27,9 @@ void put_integer(DataType type, TensorValue& bytes, int64_t index, int64_t value
   std::memcpy(&bytes[static_cast<size_t>(index) * width], &value, width);
 }
 
-TensorValue sample_of(const Tensor& tensor, int index, std::mt19937& random) {
+// `extent`: of the axis that the values are places of.
+TensorValue sample_of(const Tensor& tensor, std::optional<int64_t> extent, int index,
+                      std::mt19937& random) {
   TensorValue bytes(static_cast<size_t>(tensor.bytes()));
   const int64_t count = element_count(tensor.shape);
   if (tensor.type == DataType::Float32) {
@@ -38,13 +42,17 @@ TensorValue sample_of(const Tensor& tensor, int index, std::mt19937& random) {
   }
   const bool is_bool = tensor.type == DataType::Bool;
   const int width = is_bool ? 1 : bits(tensor.type);
-  const auto high =
+  const auto highest =
       static_cast<int64_t>(~uint64_t{0} >> (is_signed(tensor.type) ? 65 - width : 64 - width));
-  const int64_t low = is_signed(tensor.type) ? -high - 1 : 0;
-  const int64_t zero = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
+  const int64_t high = extent ? std::min(highest, *extent - 1) : highest;
+  const int64_t low = is_signed(tensor.type) && !extent ? -highest - 1 : 0;
+  const int64_t zero =
+      tensor.quantization.present() && !extent ? tensor.quantization.zero_point[0] : 0;
   for (int64_t i = 0; i < count; ++i) {
     auto any = static_cast<int64_t>(uint64_t{random()} << 32 | random());
     if (is_bool) any &= 1;
+    if (extent)
+      any = static_cast<int64_t>(static_cast<uint64_t>(any) % static_cast<uint64_t>(high + 1));
     put_integer(tensor.type, bytes, i,
                 index == 0   ? zero
                 : index == 1 ? low
@@ -88,9 +96,10 @@ bool is_8_bit(DataType type) {
 
 std::vector<TensorValue> make_sample(const Function& function, int index) {
   std::mt19937 random(static_cast<uint32_t>(index));
+  const std::vector<std::optional<int64_t>> extents = index_extents(function);
   std::vector<TensorValue> sample;
   for (const TensorId id : function.inputs)
-    sample.push_back(sample_of(function.tensor(id), index, random));
+    sample.push_back(sample_of(function.tensor(id), extents[id.at()], index, random));
   return sample;
 }
 

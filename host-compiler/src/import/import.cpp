@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "import/listed_operators.h"
 #include "import/onnx/fold_layout.h"
 #include "import/onnx/read_onnx.h"
 #include "import/tflite/read_tflite.h"
@@ -72,6 +73,12 @@ Result<graph::Module> verified(Result<graph::Module> module, const std::string& 
   return problems;
 }
 
+// ONNX has no mark of its own: the name of the file tells where the beginning does not.
+bool is_onnx(std::span<const uint8_t> bytes, const std::string& file) {
+  return onnx::has_onnx_beginning(bytes) ||
+         (std::filesystem::path(file).extension() == ".onnx" && !bytes.empty());
+}
+
 }  // namespace
 
 Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportOptions& options) {
@@ -93,13 +100,23 @@ Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportO
     if (!options.name.empty()) module.name = options.name;
     return verified(std::move(module), file);
   }
-  const bool named_onnx = std::filesystem::path(file).extension() == ".onnx";
-  if (onnx::has_onnx_beginning(bytes) || (named_onnx && !bytes.empty())) {
+  if (is_onnx(bytes, file)) {
     INTARSIA_TRY(const graph::Module read, onnx::read_onnx(bytes, file, name, options));
     INTARSIA_TRY(const graph::Module module, verified(read, file));
     return verified(onnx::fold_layout(module), file);
   }
   return not_a_model(content, file);
+}
+
+Result<std::vector<import::ListedOperator>> import::listed_operators(std::span<const uint8_t> bytes,
+                                                                     const ImportOptions& options) {
+  if (tflite::has_tflite_identifier(bytes)) return tflite::listed_operators(bytes, options);
+  for (const ProgramFile& format : options.foreign.files)
+    if (format.is_one(bytes)) return std::vector<ListedOperator>{};
+  const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!begins_as_graph_text(content) && is_onnx(bytes, options.file))
+    return onnx::listed_operators(bytes, options.file);
+  return std::vector<ListedOperator>{};
 }
 
 }  // namespace intarsia

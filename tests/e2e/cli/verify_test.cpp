@@ -191,6 +191,15 @@ TEST_F(Verify, CastsFromAndTo64Bits) {
       << outcome.out;
 }
 
+// Random samples of a model that takes places along an axis name places that there are.
+TEST_F(Verify, PlacesAreWithinTheirAxis) {
+  write("m.graph",
+        std::string("intarsia.graph m\nfunc @main(%0, %1) -> (%2) {\n  %0 x: f32[3,4]\n"
+                    "  %1 i: i32[5]\n  %2 y: f32[5,4]\n"
+                    "  gather g(%0, %1) -> (%2) {axis=0, batch_dims=0}\n}\nentry @main\n"));
+  EXPECT_TRUE(done(intarsia({"verify", "m.graph", "--samples", "20"})));
+}
+
 TEST_F(Verify, InputsFromFilesAndFolders) {
   write_image("a.bin", 1);
   std::vector<uint8_t> three = read("a.bin");

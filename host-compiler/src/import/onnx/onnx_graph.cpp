@@ -156,12 +156,13 @@ class Order {
 
 }  // namespace
 
+std::string Node::shown_name() const {
+  return printable(name.empty() ? (outputs.empty() ? "" : outputs.front()) : name);
+}
+
 std::string Node::label() const {
-  const std::string what =
-      domain.empty() ? printable(type) : fmt::format("{}.{}", printable(domain), printable(type));
-  const std::string named = name.empty() ? (outputs.empty() ? "" : outputs.front()) : name;
-  return fmt::format("operator {} '{}' ({}, operator set {})", index, printable(named), what,
-                     operator_set);
+  return fmt::format("operator {} '{}' ({}, operator set {})", index, shown_name(),
+                     printable(full_type()), operator_set);
 }
 
 namespace {
@@ -200,6 +201,13 @@ Graph list_nodes(const ModelFile& file, const format::Graph& source, int first_i
 }
 
 }  // namespace
+
+std::vector<Node> nodes_of(const ModelFile& file) {
+  std::vector<Node> nodes;
+  for (const format::Node& raw : file.graph().node())
+    nodes.push_back(read_node(file, raw, static_cast<int>(nodes.size())));
+  return nodes;
+}
 
 Graph list_graph(const ModelFile& file, Diagnostics& problems) {
   std::set<std::string> made;

@@ -19,13 +19,19 @@ struct Node {
   std::vector<std::string> inputs, outputs;  // an absent operand is empty
   std::map<std::string, format::Attribute> attributes;
 
-  std::string label() const;  // "operator 3 '/conv1/Conv' (Conv, operator set 17)"
+  // "com.microsoft.Gelu", or the type alone where the domain is ONNX's own.
+  std::string full_type() const { return domain.empty() ? type : domain + "." + type; }
+  std::string shown_name() const;  // the file's, or that of the first output
+  std::string label() const;       // "operator 3 '/conv1/Conv' (Conv, operator set 17)"
 };
 
 struct Graph {
   std::vector<Node> nodes;
   std::map<std::string, Values> constants;  // the initialisers, by name
 };
+
+// As the file has them, whether they are known or not.
+std::vector<Node> nodes_of(const ModelFile& file);
 
 // All problems together: operators we do not have, values that nobody makes, cycles, initialisers that
 // cannot be read.

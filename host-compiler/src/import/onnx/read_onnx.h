@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "import/listed_operators.h"
 #include "intarsia/import.h"
 
 namespace intarsia::onnx {
@@ -16,5 +18,9 @@ bool has_onnx_beginning(std::span<const uint8_t> bytes);
 // open extents goes to the options' notes. The rules of the IR are those of every operator made.
 Result<graph::Module> read_onnx(std::span<const uint8_t> bytes, const std::string& file,
                                 const std::string& module_name, const ImportOptions& options);
+
+// What import::listed_operators() is of such a file.
+Result<std::vector<import::ListedOperator>> listed_operators(std::span<const uint8_t> bytes,
+                                                             const std::string& file);
 
 }  // namespace intarsia::onnx

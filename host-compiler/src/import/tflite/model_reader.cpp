@@ -282,6 +282,17 @@ void ModelReader::initialise(const OperatorInfo& op, size_t number) {
   functions_.erase(signature);
 }
 
+Result<std::vector<import::ListedOperator>> ModelReader::listed() {
+  if (!list_reachable()) return problems_;
+  std::vector<import::ListedOperator> result;
+  for (const Subgraph& subgraph : subgraphs_)
+    if (subgraph.is_reachable)
+      for (const OperatorInfo& op : *subgraph.operators)
+        result.push_back(
+            {op.index, op.name, printable(type_name(file_, op)), op.label(), op.known != nullptr});
+  return result;
+}
+
 Result<graph::Module> ModelReader::read(const std::string& module_name) {
   if (!list_reachable() || !check_calls()) return problems_;
   module_.name = module_name;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/listed_operators.h"
 #include "import/tflite/node_names.h"
 #include "import/tflite/operator_reader.h"
 #include "intarsia/import.h"
@@ -45,6 +46,8 @@ class ModelReader {
   ModelReader(const ModelFile& file, const ImportOptions& options);
 
   Result<graph::Module> read(const std::string& module_name);
+  // Of the subgraphs that the model runs, without converting any.
+  Result<std::vector<import::ListedOperator>> listed();
 
   struct Subgraph {
     const format::Subgraph* raw = nullptr;

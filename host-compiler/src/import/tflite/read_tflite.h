@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "import/listed_operators.h"
 #include "intarsia/import.h"
 
 namespace intarsia::tflite {
@@ -16,5 +18,9 @@ namespace intarsia::tflite {
 // and types that live with the IR are not yet checked: graph::verify does.
 Result<graph::Module> read_tflite(std::span<const uint8_t> bytes, const std::string& file,
                                   const std::string& module_name, const ImportOptions& options);
+
+// What import::listed_operators() is of such a file.
+Result<std::vector<import::ListedOperator>> listed_operators(std::span<const uint8_t> bytes,
+                                                             const ImportOptions& options);
 
 }  // namespace intarsia::tflite

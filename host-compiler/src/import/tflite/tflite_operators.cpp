@@ -148,6 +148,13 @@ std::string OperatorInfo::label() const {
   return fmt::format("operator {} '{}' ({}){}", index, name, type, where);
 }
 
+std::string type_name(const ModelFile& file, const OperatorInfo& op) {
+  const format::OperatorCode& code = *file.model().operator_codes()->Get(op.raw->opcode_index());
+  if (op.code == kCUSTOM) return std::string(text(code.custom_code()));
+  const std::string_view name = builtin_name(op.code);
+  return name.empty() ? fmt::format("{}", op.code) : std::string(name);
+}
+
 std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
                                                         const format::Subgraph& subgraph,
                                                         size_t number, const TensorTable& tensors,
@@ -201,13 +208,7 @@ void report_unknown(const ModelFile& file, const format::Subgraph& subgraph,
     add_reader(results[i], fmt::format("model output {}", i));
   }
 
-  // "UNIQUE", "FlexErf", "215"; whatever the version.
-  const auto type_of = [&](const OperatorInfo& op) -> std::string {
-    const format::OperatorCode& code = *file.model().operator_codes()->Get(op.raw->opcode_index());
-    if (op.code == kCUSTOM) return std::string(text(code.custom_code()));
-    const std::string_view name = builtin_name(op.code);
-    return name.empty() ? fmt::format("{}", op.code) : std::string(name);
-  };
+  const auto type_of = [&](const OperatorInfo& op) { return type_name(file, op); };
   std::map<std::string, import::UnknownType> unknown;
   for (const OperatorInfo& op : operators)
     if (op.known == nullptr) unknown[type_of(op)].add(op.index);

@@ -67,6 +67,9 @@ std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
                                                         size_t number, const TensorTable& tensors,
                                                         Diagnostics& problems);
 
+// "UNIQUE", "FlexErf", "215": the type of an operator whatever its version.
+std::string type_name(const ModelFile& file, const OperatorInfo& op);
+
 // Numbers of the subgraphs that a branch (two), a loop (two) or a call runs, as the file has them; empty for another
 // operator, and where the options are not those of the operator.
 std::vector<int64_t> subgraphs_run_by(const OperatorInfo& op);

@@ -1,0 +1,153 @@
+// `explain --unsupported`: what is refused, how often, where first, why, and what to do.
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+#include "tflite_builder.h"
+
+namespace intarsia::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class Unsupported : public Cli {
+ protected:
+  Json json(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "explain");
+    arguments.insert(arguments.end(), {"--unsupported", "--json"});
+    const ProcessOutcome outcome = intarsia(arguments);
+    EXPECT_EQ(outcome.exit_code, kDone) << outcome.err;
+    Json parsed = Json::parse(outcome.out, nullptr, false);
+    EXPECT_FALSE(parsed.is_discarded()) << outcome.out;
+    return parsed;
+  }
+  // Five operators: two UNIQUE and one custom in place of others, and a softmax with a type that it does not have.
+  void write_refused_model() const {
+    ModelSpec model = chain_model();
+    for (const size_t at : {0, 3}) model.operators[at].code = kUnique;
+    model.operators[4].code = kCustom;
+    model.operators[4].custom_code = "FlexErf";
+    write("net.tflite", build(model));
+  }
+};
+
+bool says(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+TEST_F(Unsupported, TypesThatThereAreNotAreCounted) {
+  write_refused_model();
+  const Json found = json({"net.tflite"});
+  EXPECT_EQ(found["operators"], 5);
+  EXPECT_EQ(found["imports"], false);
+  ASSERT_EQ(found["refused"].size(), 2u) << found.dump(2);
+  const Json& unique = found["refused"][0];
+  EXPECT_EQ(unique["type"], "UNIQUE");
+  EXPECT_EQ(unique["count"], 2);
+  EXPECT_EQ(unique["first"]["operator"], 0);
+  EXPECT_EQ(unique["why"], "is an operator Intarsia does not have");
+  EXPECT_TRUE(says(unique["what_to_do"], "end the model before it"));
+  EXPECT_EQ(found["refused"][1]["type"], "FlexErf");
+  EXPECT_TRUE(says(found["refused"][1]["what_to_do"], "TFLITE_BUILTINS"));
+  EXPECT_TRUE(found["problems"].empty()) << found.dump(2);
+  EXPECT_TRUE(found["off_npu"].empty());
+}
+
+TEST_F(Unsupported, TheTextHasTheSame) {
+  write_refused_model();
+  const ProcessOutcome outcome = intarsia({"explain", "net.tflite", "--unsupported"});
+  EXPECT_TRUE(done(outcome));
+  EXPECT_TRUE(says(outcome.out, "net.tflite: 3 of 5 operators cannot be imported")) << outcome.out;
+  EXPECT_TRUE(says(outcome.out, "UNIQUE")) << outcome.out;
+  EXPECT_TRUE(says(outcome.out, "what to do: the converter was allowed operators of TensorFlow"))
+      << outcome.out;
+}
+
+// A known operator whose operands are not what it can do: one reason for all that have it, whatever their tensors are called.
+TEST_F(Unsupported, RefusalsOfKnownOperatorsAreGroupedByReason) {
+  ModelSpec model;
+  for (const char* name : {"a", "b", "c"})
+    model.add({.name = name, .shape = {1, 4}, .type = kUInt8});
+  model.operators = {{kRelu, {0}, {1}}, {kRelu, {1}, {2}}};
+  model.inputs = {0};
+  model.outputs = {2};
+  write("bytes.tflite", build(model));
+  const Json found = json({"bytes.tflite"});
+  EXPECT_EQ(found["imports"], false);
+  ASSERT_EQ(found["refused"].size(), 1u) << found.dump(2);
+  EXPECT_EQ(found["refused"][0]["type"], "RELU");
+  EXPECT_EQ(found["refused"][0]["count"], 2);
+  EXPECT_EQ(found["refused"][0]["first"]["operator"], 0);
+}
+
+constexpr const char* kMixed = R"(intarsia.graph mixed
+func @main(%0) -> (%4) {
+  %0 x: f32[1,8,8,16]
+  %1 a: f32[1,8,8,16]
+  %2 b: f32[1,8,8,16]
+  %3 q: i8[1,8,8,16] q(0.05:3)
+  %4 y: i8[1,8,8,16] q(0.05:3)
+  softmax s(%0) -> (%1)
+  softmax t(%1) -> (%2)
+  quantize q(%2) -> (%3)
+  relu r(%3) -> (%4)
+}
+entry @main
+)";
+
+TEST_F(Unsupported, WhatStaysOffAnNpuIsGroupedByReason) {
+  write("m.graph", std::string(kMixed));
+  const Json found = json({"m.graph", "--target", "cortex-m55+ethos-u55-128"});
+  EXPECT_EQ(found["imports"], true);
+  EXPECT_EQ(found["operators"], 4);
+  ASSERT_FALSE(found["off_npu"].empty()) << found.dump(2);
+  const Json& first = found["off_npu"][0];
+  EXPECT_EQ(first["type"], "softmax");
+  EXPECT_EQ(first["count"], 2);
+  EXPECT_EQ(first["first"]["name"], "s");
+  EXPECT_EQ(first["member"], "ethos-u");
+  EXPECT_FALSE(first["why"].get<std::string>().empty());
+  EXPECT_TRUE(says(first["what_to_do"], "integers"));
+  for (const Json& row : found["off_npu"]) EXPECT_NE(row["type"], "relu");
+}
+
+TEST_F(Unsupported, AModelWithoutRefusalsSaysSo) {
+  const ProcessOutcome outcome = intarsia({"explain", digits_path(), "--unsupported"});
+  EXPECT_TRUE(done(outcome));
+  EXPECT_TRUE(says(outcome.out, "all of them supported")) << outcome.out;
+  const Json found = json({digits_path(), "--target", "cortex-m4"});
+  EXPECT_TRUE(found["refused"].empty() && found["off_npu"].empty() && found["problems"].empty());
+}
+
+TEST_F(Unsupported, OnnxNodesToo) {
+  // Two NonZero, written by hand: a graph (field 7) of nodes (field 1) with type (4), input (1) and output (2).
+  const auto field = [](int number, const std::string& content) {
+    return std::string(1, static_cast<char>(number << 3 | 2)) +
+           std::string(1, static_cast<char>(content.size())) + content;
+  };
+  const auto node = [&](const std::string& from, const std::string& to) {
+    return field(1, field(1, from) + field(2, to) + field(4, "NonZero"));
+  };
+  const std::string graph = node("x", "y") + node("y", "z");
+  const std::string set = field(8, std::string("\x10\x11"));
+  write("n.onnx", std::string("\x08\x08") + field(7, graph) + set);
+  const Json found = json({"n.onnx"});
+  ASSERT_EQ(found["refused"].size(), 1u) << found.dump(2);
+  EXPECT_EQ(found["refused"][0]["type"], "NonZero");
+  EXPECT_EQ(found["refused"][0]["count"], 2);
+  EXPECT_EQ(found["refused"][0]["first"]["name"], "y");
+  EXPECT_TRUE(says(found["refused"][0]["what_to_do"], "depends on values"));
+}
+
+TEST_F(Unsupported, WhatIsNoModelIsAnError) {
+  write("no.tflite", std::string("no model"));
+  EXPECT_TRUE(refused(intarsia({"explain", "no.tflite", "--unsupported"}), {"no.tflite"}));
+  EXPECT_TRUE(refused(intarsia({"explain", "absent.tflite", "--unsupported", "--json"}),
+                      {"cannot be read"}));
+  // An option that is wrong is said before the model is looked at.
+  EXPECT_TRUE(
+      refused(intarsia({"explain", digits_path(), "--unsupported", "--target", "cortex-m99"}),
+              {"cortex-m99"}));
+}
+
+}  // namespace
+}  // namespace intarsia::test
