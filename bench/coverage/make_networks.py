@@ -3,13 +3,19 @@
 TensorFlow's own converter to int8 .tflite files. Needs the package tensorflow.
 
     make_networks.py FOLDER [NAME ...]       # all without names; --list prints the names
+
+Some are made with int16 activations, and as floats, too: NAME_s16 and NAME_f32. Each is made in a process of its own, since the
+converter may end it.
 """
 import os
 import pathlib
+import subprocess
 import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 NETWORKS = {}
+FORMS = {"": "s8", "_s16": "s16", "_f32": "f32"}  # by the end of the name
+IN_ALL_FORMS = ("MobileNetV2", "MobileNetV3Small", "u_net", "temporal_convolutions", "transformer", "gru_unrolled", "detection_head")
 
 
 def network(function):
@@ -90,11 +96,12 @@ def temporal_convolutions():
 
 
 @network
-def lstm():
+def lstm_unrolled():
+    """The converter ends with an error on the loop that Keras 3 makes of an LSTM, and has no fused operator for it."""
     from tensorflow import keras
     from tensorflow.keras import layers
-    inputs = keras.Input((16, 12), batch_size=1)
-    return keras.Model(inputs, layers.Dense(4)(layers.LSTM(20)(inputs)))
+    inputs = keras.Input((8, 12), batch_size=1)
+    return keras.Model(inputs, layers.Dense(4)(layers.LSTM(16, unroll=True)(inputs)))
 
 
 @network
@@ -124,36 +131,67 @@ def detection_head():
     return keras.Model(inputs, layers.Concatenate(axis=1)(boxes))
 
 
-def convert(model):
+def normalise(model, rng):
+    """Lets batch normalisation see values. With its first statistics and random weights a deep network's activations shrink to
+    nothing, or grow, from layer to layer: scales that interpreters end the process for."""
+    from tensorflow.keras import layers
+    several = [layer for layer in model.layers if isinstance(layer, layers.BatchNormalization)]
+    for layer in several:
+        layer.momentum = 0.0
+    if several:
+        model(rng.normal(size=(4, *model.input_shape[1:])).astype("float32"), training=True)
+
+
+def convert(model, form="s8"):
+    """As int8, as int16 activations with int8 weights, or as floats."""
     import numpy as np
     import tensorflow as tf
     from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
     shape = [1] + [n for n in model.input_shape[1:]]
     rng = np.random.default_rng(1)
+    normalise(model, rng)
     # With fixed shapes, as firmware has them.
     function = tf.function(lambda x: model(x, training=False)).get_concrete_function(
         tf.TensorSpec(shape, tf.float32))
     converter = tf.lite.TFLiteConverter.from_concrete_functions([convert_variables_to_constants_v2(function)])
+    if form == "f32":
+        return converter.convert()
+    wide = tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
     converter.representative_dataset = lambda: ([rng.normal(size=shape).astype(np.float32)] for _ in range(4))
-    converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8, tf.lite.OpsSet.TFLITE_BUILTINS]
-    converter.inference_input_type = converter.inference_output_type = tf.int8
+    converter.target_spec.supported_ops = [wide if form == "s16" else tf.lite.OpsSet.TFLITE_BUILTINS_INT8, tf.lite.OpsSet.TFLITE_BUILTINS]
+    converter.inference_input_type = converter.inference_output_type = tf.int16 if form == "s16" else tf.int8
     return converter.convert()
+
+
+def names():
+    return [*NETWORKS, *(name + end for end in list(FORMS)[1:] for name in IN_ALL_FORMS)]
+
+
+def make(name, folder):
+    import tensorflow as tf
+    end = next((end for end in FORMS if end and name.endswith(end)), "")
+    tf.keras.utils.set_random_seed(1)
+    content = convert(NETWORKS[name.removesuffix(end)](), FORMS[end])
+    (folder / f"{name}.tflite").write_bytes(content)
+    print(f"{name}: {len(content)} bytes", flush=True)
 
 
 def main(arguments):
     if arguments == ["--list"]:
-        print("\n".join(NETWORKS))
-        return
+        print("\n".join(names()))
+        return 0
     folder = pathlib.Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
-    import tensorflow as tf
-    for name in arguments[1:] or NETWORKS:
-        tf.keras.utils.set_random_seed(1)
-        content = convert(NETWORKS[name]())
-        (folder / f"{name}.tflite").write_bytes(content)
-        print(f"{name}: {len(content)} bytes", flush=True)
+    if arguments[1:2] == ["--one"]:
+        make(arguments[2], folder)
+        return 0
+    failed = [name for name in arguments[1:] or names()
+              if subprocess.run([sys.executable, __file__, folder, "--one", name], check=False).returncode != 0]
+    for name in failed:
+        print(f"{name}: the converter failed", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,140 @@
+"""The block of docs/coverage.md that coverage.py prints: a table of all networks and targets, means, and what misses the goals."""
+import math
+
+from peers.tables import table
+
+BEGIN, END = "<!-- coverage.py: begin -->", "<!-- coverage.py: end -->"
+
+
+def with_block(text, lines):
+    before, _, rest = text.partition(BEGIN + "\n")
+    _, end, after = rest.partition(END)
+    if not end:
+        raise SystemExit(f"the page has no {BEGIN} ... {END}")
+    return "\n".join([before + BEGIN, *lines, END]) + after
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def times(value):
+    return f"{value:.2f}" if value else ""
+
+
+def in_words(ours):
+    return ours.get("error") or {None: "no peer", "": "exact"}.get(ours.get("exact"), ours.get("exact")) + f", {ours['seconds']:.1f} s"
+
+
+def exact_text(known, ours):
+    exact = ours.get("exact")
+    if "error" in ours:
+        return "refused"
+    return "no peer" if exact is None else f"as {known['peer']}" if exact == "" else "no"
+
+
+def beside(theirs, ours, form=str):
+    """"theirs / ours", and the ratio."""
+    if not ours:
+        return f"{form(theirs)} / -" if theirs else None
+    return f"{form(theirs)} / {form(ours)} = {times(theirs / ours)}" if theirs else f"- / {form(ours)}"
+
+
+def thousands(value):
+    return f"{value / 1000:.0f}"
+
+
+def seconds(value):
+    return f"{value:.1f}"
+
+
+def npu_rows(results, target, npu):
+    for name, known in results.items():
+        ours, vela = known.get("ours", {}).get(target), known.get("vela", {}).get(npu, {})
+        if not ours:
+            continue
+        off = None if "error" in ours else f"{ours['off']}" + (f" ({', '.join(ours['off_kinds'])})" if ours["off"] else "")
+        yield [name, known["inputs"][0]["type"], exact_text(known, ours), off,
+               "fails" if "error" in vela else vela.get("off"),
+               beside(vela.get("cycles"), ours.get("cycles"), thousands), beside(vela.get("literal"), ours.get("literal"), thousands),
+               beside(vela.get("sram"), ours.get("sram")), beside(vela.get("seconds"), ours.get("seconds"), seconds)]
+
+
+def cpu_rows(results, target):
+    for name, known in results.items():
+        ours = known.get("ours", {}).get(target)
+        if ours:
+            yield [name, known["inputs"][0]["type"], exact_text(known, ours), ours.get("cycles") and thousands(ours["cycles"]),
+                   beside(known.get("tflm", {}).get("arena"), ours.get("ram")), seconds(ours["seconds"]), ours["megabytes"]]
+
+
+class Summary:
+    """Means of ratios, Vela's by ours or TFLM's by ours, and every case below 1."""
+
+    def __init__(self):
+        self.ratios, self.missed = {}, {}
+
+    def add(self, what, where, name, theirs, ours):
+        if theirs and ours:
+            self.ratios.setdefault(what, {}).setdefault(where, []).append(theirs / ours)
+            if theirs < ours:
+                self.missed.setdefault(what, []).append(f"{name} {where} ({times(theirs / ours)})")
+
+    def lines(self):
+        rows = []
+        for what, places in self.ratios.items():
+            for where, values in [*places.items(), ("all", [value for each in places.values() for value in each])]:
+                if where != "all" or len(places) > 1:
+                    rows.append([what, where, len(values), times(geometric_mean(values)), times(min(values))])
+        return table(["theirs / ours", "target", "networks", "geometric mean", "least"], rows)
+
+
+def goals(results, targets, npu_of):
+    summary, wrong, refused, off = Summary(), [], [], []
+    exact = asked = 0
+    for name, known in results.items():
+        if "refused" in known:
+            refused.append(f"{name} everywhere ({known['refused']})")
+        for target in targets:
+            ours, npu = known.get("ours", {}).get(target), npu_of(target)
+            if not ours:
+                continue
+            if "error" in ours:
+                refused.append(f"{name} {target} ({ours['error']})")
+                continue
+            asked += ours.get("exact") is not None
+            exact += ours.get("exact") == ""
+            if ours.get("exact"):
+                wrong.append(f"{name} {target} ({ours['exact']})")
+            if not npu:
+                summary.add("RAM: TFLM's arena", target, name, known.get("tflm", {}).get("arena"), ours.get("ram"))
+                continue
+            vela = known.get("vela", {}).get(npu, {})
+            if ours["off"]:
+                off.append(f"{name} {npu}: {ours['off']} ({', '.join(ours['off_kinds'])})")
+            for what, key in (("cycles by our clock: Vela", "cycles"), ("cycles by the literal estimate: Vela", "literal"),
+                              ("SRAM: Vela", "sram")):
+                summary.add(what, npu, name, vela.get(key), ours.get(key))
+            if "error" not in vela:
+                summary.add("compile time: Vela", npu, name, vela.get("seconds"), ours.get("seconds"))
+    return summary, {"refused": refused, "not as the peer": wrong, "operators off the NPU": off,
+                     **{f"{what} has less": cases for what, cases in summary.missed.items()}}, exact, asked
+
+
+def lines_of(results, targets, npu_of):
+    summary, missed, exact, asked = goals(results, targets, npu_of)
+    lines = ["## Summary", "", f"{len(results)} networks; {exact} of {asked} results of a network on a target are the peer's. "
+             "Ratios above 1: ours is less.", "", *summary.lines(), "", "## What misses the goals", ""]
+    for what, cases in missed.items():
+        lines.append(f"* {what}: {'; '.join(cases) if cases else 'none'}")
+    for target in targets:
+        npu = npu_of(target)
+        rows = list(npu_rows(results, target, npu) if npu else cpu_rows(results, target))
+        if not rows:
+            continue
+        lines += ["", f"## {target}", ""]
+        lines += table(["network", "type", "result", "off the NPU", "off, Vela", "clock, thousands: Vela / ours",
+                        "literal estimate: Vela / ours", "SRAM: Vela / ours", "compile time, s: Vela / ours"] if npu else
+                       ["network", "type", "result", "estimated cycles, thousands", "RAM: TFLM / ours", "compile time, s",
+                        "compiler's memory, MB"], rows)
+    return lines
