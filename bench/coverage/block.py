@@ -26,11 +26,25 @@ def in_words(ours):
     return ours.get("error") or {None: "no peer", "": "exact"}.get(ours.get("exact"), ours.get("exact")) + f", {ours['seconds']:.1f} s"
 
 
+def is_exact(ours):
+    """None: there is no peer."""
+    parts = ours.get("by_operator")
+    return None if ours.get("exact") is None else ours["exact"] == "" or bool(parts and not parts["differ"] and parts["TFLM"])
+
+
 def exact_text(known, ours):
-    exact = ours.get("exact")
+    exact, parts = is_exact(ours), ours.get("by_operator")
     if "error" in ours:
         return "refused"
-    return "no peer" if exact is None else f"as {known['peer']}" if exact == "" else "no"
+    if exact and parts:
+        return ", ".join(f"{parts[who]} operators {how}" for who, how in (("TFLM", "as TFLM"), ("LiteRT", "as LiteRT"), ("no peer", "without a peer"))
+                         if parts[who])
+    return "no peer" if exact is None else f"as {known['peer']}" if exact else "no"
+
+
+def difference_text(ours):
+    parts = ours.get("by_operator")
+    return "; ".join([ours["exact"], *(parts["differ"][:3] if parts else [])])
 
 
 def beside(theirs, ours, form=str):
@@ -102,10 +116,10 @@ def goals(results, targets, npu_of):
             if "error" in ours:
                 refused.append(f"{name} {target} ({ours['error']})")
                 continue
-            asked += ours.get("exact") is not None
-            exact += ours.get("exact") == ""
-            if ours.get("exact"):
-                wrong.append(f"{name} {target} ({ours['exact']})")
+            asked += is_exact(ours) is not None
+            exact += is_exact(ours) is True
+            if is_exact(ours) is False:
+                wrong.append(f"{name} {target} ({difference_text(ours)})")
             if not npu:
                 summary.add("RAM: TFLM's arena", target, name, known.get("tflm", {}).get("arena"), ours.get("ram"))
                 continue

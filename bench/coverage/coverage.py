@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 
@@ -22,6 +23,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import block  # noqa: E402
+import by_operator  # noqa: E402
 from compared import difference  # noqa: E402
 from limited import run  # noqa: E402
 from peers.machine import ROOT, Machine  # noqa: E402
@@ -35,6 +37,10 @@ TARGETS = ["cortex-m4", "cortex-m55", *(f"cortex-m55+{npu}" for npu in NPUS)]
 
 def npu_of(target):
     return target.partition("+")[2]
+
+
+def given(inputs):
+    return [word for file in inputs for word in ("--input", file)]
 
 
 def digest(path):
@@ -77,7 +83,7 @@ class Subject:
                 return None
             report = json.loads(ended.out)
             for key in ("inputs", "outputs"):
-                self.known[key] = [{"type": each["type"], "bytes": each["bytes"]} for each in report[key]]
+                self.known[key] = [{part: each[part] for part in ("name", "type", "bytes")} for each in report[key]]
             self.known.pop("refused", None)
             self.known["operators"] = len(report["operators"])
         files = []
@@ -146,6 +152,8 @@ class Subject:
             else:
                 found["cycles"] = sum(device["cycles"] for device in report["estimated_cycles"]["devices"])
             found["exact"] = self.compared(target, inputs, pathlib.Path(scratch))
+            if found["exact"] and self.known["peer"] == "LiteRT":
+                found["by_operator"] = self.by_operator(inputs, pathlib.Path(scratch))
 
     def look_at_npu(self, npu, report, found):
         left = [each for each in report["operators"] if each["member"] == report["target"].split(" ")[0]]
@@ -157,7 +165,7 @@ class Subject:
         """"" where the results are the peer's, otherwise the first difference; None without a peer."""
         if not self.known.get("peer"):
             return None
-        ended = self.ours("run", "--target", target, *(word for file in inputs for word in ("--input", file)), "--output-dir", scratch)
+        ended = self.ours("run", "--target", target, *given(inputs), "--output-dir", scratch)
         if ended.status != 0:
             return "does not run: " + ended.words
         for index, tensor in enumerate(self.known["outputs"]):
@@ -166,6 +174,20 @@ class Subject:
             if found:
                 return f"output {index}: {found}"
         return ""
+
+    def by_operator(self, inputs, scratch):
+        """What by_operator.compare() finds of the portable C, whose outputs those in `scratch` have to be; None where they are not."""
+        kept = self.folder / "operators"
+        if self.known.get("by_operator", {}).get("compiler") != self.options.compiler:
+            shutil.rmtree(kept, ignore_errors=True)
+            kept.mkdir()
+            ended = self.ours("run", "--target", "c", "--keep-dead-channels", *given(inputs), "--outputs", "all", "--output-dir", kept)
+            values = by_operator.shown(ended.out) | {tensor["name"]: (file, tensor["type"]) for tensor, file in zip(self.known["inputs"], inputs)}
+            found = by_operator.compare(self.machine, self.model.path, values, kept) if ended.status == 0 else None
+            self.known["by_operator"] = {"compiler": self.options.compiler, "found": found}
+        same = all((kept / f"out{index}.bin").read_bytes() == (scratch / f"out{index}.bin").read_bytes()
+                   for index in range(len(self.known["outputs"])))
+        return self.known["by_operator"]["found"] if same else None
 
     def measure(self):
         inputs = self.inputs()
