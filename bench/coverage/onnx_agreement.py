@@ -104,7 +104,7 @@ def with_block(text, lines):
 def main(given):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", type=pathlib.Path, help="float networks; default: those of onnx_networks.py")
-    parser.add_argument("--samples", type=int, default=500, help="default: 500")
+    parser.add_argument("--samples", type=int, default=200, help="default: 200")
     parser.add_argument("--target", default="c")
     parser.add_argument("--intarsia", type=pathlib.Path, default=ROOT / "build/release/bin/intarsia")
     parser.add_argument("--update", type=pathlib.Path, metavar="PAGE", help="write the table into this page")
