@@ -69,7 +69,9 @@ class Subject:
         return run(command, self.options.seconds, self.options.gigabytes, **more)
 
     def ours(self, command, *arguments):
-        return self.limited(self.options.intarsia, command, self.model.path, *arguments)
+        ended = self.limited(self.options.intarsia, command, self.model.path, *arguments)
+        ended.err = ended.err.replace(f"{self.model.path.parent}/", "")  # a page has no paths of one machine
+        return ended
 
     # ---- peers ----
 
