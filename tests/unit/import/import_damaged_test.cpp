@@ -1,6 +1,7 @@
 // Files that are no models, or no longer: each ends in one clear line, none in a crash.
 #include <random>
 
+#include "import/listed_operators.h"
 #include "import_support.h"
 
 namespace intarsia::test {
@@ -52,6 +53,9 @@ void import_survives(std::span<const uint8_t> bytes) {
   } else {
     EXPECT_FALSE(result.error().items().empty());
   }
+  // What is listed is listed of a model that imports at least.
+  const auto listed = import::listed_operators(bytes, {"x.tflite"});
+  EXPECT_TRUE(listed.ok() || !result.ok());
 }
 
 TEST(Damaged, EveryTruncation) {
