@@ -36,6 +36,7 @@ Result<ReducedModule> eliminate_dead_channels(const Module& module,
                                               const EliminationOptions& options) {
   ReducedModule result = not_reduced(module);
   for (size_t index = 0; index < result.module.functions.size(); ++index) {
+    if (passes::has_programs(result.module.functions[index].nodes)) continue;
     const passes::EliminationJob job{result.module, index, options, result.actions};
     // What one step leaves is another's opportunity: a padding folded in makes borders zero.
     bool changed = true;

@@ -1,5 +1,6 @@
 #include "passes/graph_edit.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace intarsia::passes {
@@ -22,6 +23,11 @@ Uses::Uses(const Function& function)
       if (id.valid() && (readers_[id.at()].empty() || readers_[id.at()].back() != n))
         readers_[id.at()].push_back(n);
   }
+}
+
+bool has_programs(std::span<const Node> nodes) {
+  return std::ranges::any_of(nodes,
+                             [](const Node& node) { return node.kind == graph::OpKind::Compiled; });
 }
 
 TensorId add_tensor(Function& function, graph::Tensor tensor) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ class Uses {
   std::vector<std::vector<size_t>> readers_;
   std::vector<bool> input_, output_;
 };
+
+// Whether programs of another compiler are among the nodes. Their tensors lie in an arena, at places that follow from when
+// each of the nodes reads and writes: what moves a read to a later node would find the place taken.
+bool has_programs(std::span<const graph::Node> nodes);
 
 graph::TensorId add_tensor(graph::Function& function, graph::Tensor tensor);
 ConstantId add_constant(graph::Module& module, std::string name, SharedBytes bytes);

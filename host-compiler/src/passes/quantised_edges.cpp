@@ -93,6 +93,8 @@ class Edges {
       const Node& node = function_.nodes[n];
       if (node.kind != OpKind::Quantize)
         return fmt::format("{} reads it, which is no conversion to i8", what(node));
+      if (has_programs(std::span(function_.nodes).first(n)))
+        return fmt::format("a program of another compiler runs before {}", what(node));
       const TensorId y = node.outputs[0];
       const Tensor& to = tensor(y);
       if (to.variable || uses_.is_output(y))
@@ -121,6 +123,8 @@ class Edges {
     const int producer = uses_.producer(y);
     if (producer < 0 || to.variable) return "no operator computes it";
     const Node& node = function_.nodes[static_cast<size_t>(producer)];
+    if (has_programs(std::span(function_.nodes).subspan(static_cast<size_t>(producer))))
+      return fmt::format("a program of another compiler runs after {}", what(node));
     const bool to_floats = to.type == DataType::Float32;
     if (node.kind != (to_floats ? OpKind::Dequantize : OpKind::Quantize))
       return fmt::format("{} computes it, which is no conversion from i8", what(node));

@@ -517,5 +517,24 @@ TEST(CheckReduced, FindsADifference) {
       std::string::npos);
 }
 
+// The places of tensors in the arena of another compiler's program follow from when nodes read them.
+TEST(EliminationPrograms, NothingChangesAroundThem) {
+  Module module = parsed(R"((%0) -> (%2) {
+  %0 "x": i8[1,4] q(0.5:-128)
+  %1 "same": i8[1,4] q(0.5:-128)
+  %2 "y": i8[1,4] q(0.5:-128)
+  relu first(%0) -> (%1)
+  relu second(%1) -> (%2)
+})");
+  const Result<ReducedModule> result = eliminate_dead_channels(module, {});
+  ASSERT_TRUE(result.ok());
+  EXPECT_FALSE(result->actions.empty());
+  module.functions[0].nodes[1].kind = OpKind::Compiled;
+  module.functions[0].nodes[1].attributes = graph::CompiledAttrs{};
+  const Result<ReducedModule> kept = eliminate_dead_channels(module, {});
+  ASSERT_TRUE(kept.ok());
+  EXPECT_TRUE(kept->actions.empty());
+}
+
 }  // namespace
 }  // namespace intarsia

@@ -118,6 +118,23 @@ TEST(QuantisedEdges, FloatsBecomeBytes) {
   }
 }
 
+// A program of another compiler may have something else where the value would have to lie longer.
+TEST(QuantisedEdges, StayWhereProgramsRunOutsideOfThem) {
+  graph::Node program;
+  program.kind = graph::OpKind::Compiled;
+  program.attributes = graph::CompiledAttrs{};
+  Module between = parsed(kFloatEdges);
+  between.functions[0].nodes.insert(between.functions[0].nodes.begin() + 1, program);
+  EXPECT_TRUE(quantised_edges(between).kept.empty());
+  Module before = parsed(kFloatEdges), after = before;
+  before.functions[0].nodes.insert(before.functions[0].nodes.begin(), program);
+  EXPECT_THAT(quantised_edges(before).kept.to_string(),
+              HasSubstr("a program of another compiler runs before"));
+  after.functions[0].nodes.push_back(program);
+  EXPECT_THAT(quantised_edges(after).kept.to_string(),
+              HasSubstr("a program of another compiler runs after"));
+}
+
 TEST(QuantisedEdges, IsItsOwnResult) {
   const QuantisedEdges once = dropped(parsed(kFloatEdges));
   const QuantisedEdges twice = dropped(once.module);
