@@ -182,6 +182,22 @@ TEST(Checker, OutputOverInput) {
                "strides are too small");
 }
 
+// Bursts of a transfer are read ahead of those that are written: only onto itself it may go.
+TEST(Checker, TransferOverItsSource) {
+  const auto moved = [](uint64_t by) {
+    EditableStream stream = good_stream().without("OP_STOP", 0);
+    stream.put("SET_DMA0_SRC_REGION", 1).put_wide("SET_DMA0_SRC", kSecond);
+    stream.put("SET_DMA0_DST_REGION", 1).put_wide("SET_DMA0_DST", kSecond + by);
+    stream.put_wide("SET_DMA0_LEN", 64).put("OP_KERNEL_WAIT", 0).put("OP_DMA_START");
+    return stream.put("OP_STOP", 0xFFFF);
+  };
+  EXPECT_TRUE(check(moved(0)).all().empty());
+  EXPECT_TRUE(check(moved(64)).all().empty());
+  for (const uint64_t by : {uint64_t{16}, uint64_t{48}, ~uint64_t{15}})
+    expect_one(moved(by), FindingKind::OutputOverInput, "OP_DMA_START", 2,
+               "source and target of the transfer overlap");
+}
+
 TEST(Checker, Blocks) {
   const EditableStream good = good_stream();
   expect_one(good.with("SET_OFM_BLK_WIDTH_M1", 0, 6), FindingKind::BlockConfiguration, "OP_CONV", 0,
