@@ -83,8 +83,15 @@ TEST(Disassemble, PayloadsSayForWhomAndPrintEvenWhatNobodyKnows) {
   EXPECT_THAT(text, HasSubstr("000000: 000003ff           unknown\n"));
   EXPECT_THAT(text, HasSubstr("OP_KERNEL_WAIT         n=1  ; behind OP_STOP\n"));
   EXPECT_THAT(
-      text_of({kMagic, 0x00100001, 0x20004008, 0x20000000, 0x00020002, 0x00004000, 0}),
-      HasSubstr("an NPU of product number 2 with 256 MACs, 64 KiB of SHRAM, architecture 2.0.0"));
+      text_of({kMagic, 0x00100001, 0x30004008, 0x20000000, 0x00020002, 0x00004000, 0}),
+      HasSubstr("an NPU of product number 3 with 256 MACs, 64 KiB of SHRAM, architecture 2.0.0"));
+}
+
+// Some of its commands have codes of ours, for something else.
+TEST(Disassemble, AnEthosU85IsNamedAndNotReadAsAnother) {
+  EXPECT_EQ(text_of({kMagic, 0x00100001, 0x20000118, 0x20000000, 0x00020002, 0x00000130, kStop}),
+            "stream of 2 words for ethos-u85-256, architecture 2.0.0\n"
+            "its commands are not those of an Ethos-U55 or U65, and are not printed\n");
 }
 
 // A file of TFLite with two payloads, the second behind bytes that are none.

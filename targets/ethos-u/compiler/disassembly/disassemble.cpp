@@ -62,6 +62,8 @@ std::vector<uint32_t> words_of(std::span<const uint8_t> bytes) {
   return words;
 }
 
+constexpr uint32_t kU85 = 2;  // its commands share codes with ours and mean other things
+
 std::string device_text(std::span<const uint32_t> action) {
   constexpr Action kConfig = Action::OPTIMIZER_CONFIG;
   const auto field = [&](std::string_view name) { return action_field(action, kConfig, name); };
@@ -69,6 +71,9 @@ std::string device_text(std::span<const uint32_t> action) {
   const std::string_view product = field("product") == 0   ? "u55"
                                    : field("product") == 1 ? "u65"
                                                            : "";
+  if (field("product") == kU85)
+    return fmt::format("ethos-u85-{}, architecture {}.{}.{}", macs, field("arch_major_rev"),
+                       field("arch_minor_rev"), field("arch_patch_rev"));
   std::string device =
       fmt::format("an NPU of product number {} with {} MACs", field("product"), macs);
   for (const Configuration& row : configurations())
@@ -106,6 +111,7 @@ std::string stream_text(std::span<const uint32_t> words) {
 struct Stream {
   size_t first = 0, words = 0;
   std::string device;  // whom the payload says it is for
+  bool is_u85 = false;
 };
 
 Result<Stream> find_stream(std::span<const uint32_t> payload, const std::string& where) {
@@ -118,6 +124,7 @@ Result<Stream> find_stream(std::span<const uint32_t> payload, const std::string&
           return Diagnostics(where, "the payload ends inside its configuration",
                              "compile it again");
         stream.device = device_text(rest);
+        stream.is_u85 = action_field(rest, Action::OPTIMIZER_CONFIG, "product") == kU85;
         at += 3;
         break;
       case Action::COMMAND_STREAM: {
@@ -155,6 +162,8 @@ std::string payload_text(const Stream& stream, std::span<const uint32_t> payload
   std::string text =
       fmt::format("stream of {} words for {}\n", stream.words,
                   stream.device.empty() ? "an NPU that the payload does not name" : stream.device);
+  if (stream.is_u85)
+    return text + "its commands are not those of an Ethos-U55 or U65, and are not printed\n";
   return text + stream_text(payload.subspan(stream.first, stream.words));
 }
 
