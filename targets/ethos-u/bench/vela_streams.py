@@ -62,8 +62,9 @@ def run_micro(inputs):
     return [net.get_output(t) for t in range(int(sys.argv[3]))]
 def run_litert(inputs):
     from ai_edge_litert import interpreter
-    net = interpreter.Interpreter(str(folder / 'model.tflite'),
-                                  experimental_op_resolver_type=interpreter.OpResolverType.BUILTIN_REF)
+    kinds = interpreter.OpResolverType
+    net = interpreter.Interpreter(str(folder / 'model.tflite'), experimental_op_resolver_type=
+                                  kinds.BUILTIN_REF if kernels == 'litert' else kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
     net.allocate_tensors()
     for data, about in zip(inputs, net.get_input_details()):
         net.set_tensor(about['index'], numpy.frombuffer(data, about['dtype']).reshape(about['shape']))
@@ -71,15 +72,16 @@ def run_litert(inputs):
     return [net.get_tensor(about['index']) for about in net.get_output_details()]
 for sample in sorted({name.name[2:].split('_')[0] for name in folder.glob('in*_*.bin')}):
     names = sorted(folder.glob(f'in{sample}_*.bin'), key=lambda path: int(path.stem.split('_')[1]))
-    outputs = {'micro': run_micro, 'litert': run_litert}[kernels]([path.read_bytes() for path in names])
+    outputs = (run_micro if kernels == 'micro' else run_litert)([path.read_bytes() for path in names])
     for t, output in enumerate(outputs):
         output.tofile(folder / f'{sys.argv[4]}{sample}_{t}.bin')
 """
 
 
 class Vela:
-    def __init__(self, folder):
+    def __init__(self, folder, leave):
         self.config = next(folder.rglob("Arm/vela.ini"))
+        self.more = ["--ignore-ops", leave] if leave else []
         self.server = subprocess.Popen([folder / "bin/python", "-c", SERVER], stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, text=True)
 
@@ -89,7 +91,7 @@ class Vela:
         made, log = folder / f"{model.stem}_vela.tflite", folder / "vela.log"
         arguments = [model, "--accelerator-config", npu, "--config", self.config, "--system-config",
                      VELA_SYSTEM[npu[:9]], "--memory-mode", VELA_MODE[mode], "--optimise", optimise,
-                     "--output-dir", folder]
+                     "--output-dir", folder, *self.more]
         print(json.dumps([list(map(str, arguments)), str(log)]), file=self.server.stdin, flush=True)
         status = int(self.server.stdout.readline())
         if status == 0 and made.exists():
@@ -175,7 +177,7 @@ def models_in(folders):
 
 
 def make_goldens(python, model):
-    """By TFLite Micro, and by LiteRT where that gives other numbers or TFLite Micro lacks an operator. "" or why there are
+    """By TFLite Micro, and by LiteRT where that gives other numbers or TFLite Micro lacks an operator; "" or why there are
     none."""
     count = len(json.loads((model / "meta.json").read_text())["outputs"])
 
@@ -187,6 +189,8 @@ def make_goldens(python, model):
         made_by("litert", "lite")
         return ""
     done = made_by("litert", "out")
+    if done.returncode < 0:  # its reference kernels end the process over some networks, where its others do not
+        done = made_by("optimised", "out")
     return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
 
 
@@ -219,20 +223,25 @@ def measure(arguments, vela, model, known):
 
 
 def run_all(arguments):
-    vela = Vela(arguments.vela) if arguments.vela else Recorded(arguments.recorded)
+    vela = Vela(arguments.vela, arguments.leave) if arguments.vela else Recorded(arguments.recorded)
     known, rows = {}, []
     for model in models_in(arguments.folders):
         if re.search(arguments.only, model.name):
-            rows += measure(arguments, vela, model, known)
+            measured = measure(arguments, vela, model, known)
+            rows += measured
+            print_rows(measured if arguments.list else [])
     if arguments.vela:
         vela.server.stdin.close()
     return rows
 
 
-def print_table(arguments, rows):
+def print_rows(rows):
     for name, npu, mode, optimise, result, why in rows:
-        if arguments.list and result in ("differs", "refused", "no golden"):
-            print(f"{name:32} {npu:13} {mode:14} {optimise:11} {result:8} {why}")
+        if result in ("differs", "refused", "no golden"):
+            print(f"{name:32} {npu:13} {mode:14} {optimise:11} {result:8} {why}", flush=True)
+
+
+def print_table(rows):
     groups = collections.defaultdict(list)
     for name, npu, mode, optimise, result, why in rows:
         if result in ("differs", "refused", "not made", "no golden"):
@@ -251,16 +260,17 @@ def main():
     source.add_argument("--vela", type=pathlib.Path, metavar="VENV")
     source.add_argument("--recorded", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--golden", metavar="PYTHON", help="an interpreter that has tflite-micro")
-    parser.add_argument("--npu", nargs="+", default=NPUS)
+    parser.add_argument("--npu", nargs="+", default=NPUS, choices=NPUS, metavar="NPU", help="of " + ", ".join(NPUS))
     parser.add_argument("--mode", nargs="+")
     parser.add_argument("--optimise", nargs="+", default=OPTIMISE)
+    parser.add_argument("--leave", default="", metavar="OP,...", help="operators that Vela is to leave to the CPU (--ignore-ops)")
     parser.add_argument("--only", default="", help="models whose name has this regular expression")
     parser.add_argument("--work", type=pathlib.Path, help="keep what is made here")
     parser.add_argument("--list", action="store_true", help="a line for every stream that is not exact")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         arguments.work = arguments.work or pathlib.Path(folder)
-        print_table(arguments, run_all(arguments))
+        print_table(run_all(arguments))
     return 0
 
 
