@@ -20,6 +20,27 @@ Offset<flatbuffers::Vector<uint8_t>> blob(flatbuffers::FlatBufferBuilder& builde
   return builder.CreateVector(bytes);
 }
 
+// Constants that several streams have, as all programs of one compiled file do, are in the package once.
+class Constants {
+ public:
+  Offset<flatbuffers::Vector<uint8_t>> of(flatbuffers::FlatBufferBuilder& builder,
+                                          const std::vector<uint8_t>& bytes) {
+    if (bytes.empty()) return 0;
+    const auto known = std::ranges::find_if(
+        written_, [&](const Written& written) { return *written.bytes == bytes; });
+    if (known != written_.end()) return known->place;
+    written_.push_back({&bytes, blob(builder, bytes)});
+    return written_.back().place;
+  }
+
+ private:
+  struct Written {
+    const std::vector<uint8_t>* bytes;
+    Offset<flatbuffers::Vector<uint8_t>> place;
+  };
+  std::vector<Written> written_;
+};
+
 contract::Region region(const StreamRegion& region) {
   const bool constants = region.kind == StreamRegion::Kind::Constants;
   INTARSIA_CHECK(
@@ -46,7 +67,7 @@ Offset<flatbuffers::Vector<uint32_t>> region_offsets(flatbuffers::FlatBufferBuil
 }
 
 Offset<contract::Function> function(flatbuffers::FlatBufferBuilder& builder,
-                                    const CommandStream& stream) {
+                                    const CommandStream& stream, Constants& all_constants) {
   INTARSIA_CHECK(stream.regions.size() <= INTARSIA_PACKAGE_MAX_REGIONS,
                  "a stream has no more regions than the runtime binds");
   std::vector<contract::Region> regions;
@@ -57,7 +78,7 @@ Offset<contract::Function> function(flatbuffers::FlatBufferBuilder& builder,
   const auto device = builder.CreateString(stream.device);
   const auto target = builder.CreateString(stream.target);
   const auto commands = blob(builder, stream.commands);
-  const auto constants = stream.constants.empty() ? 0 : blob(builder, stream.constants);
+  const auto constants = all_constants.of(builder, stream.constants);
   const auto region_list = builder.CreateVectorOfStructs(regions);
   const auto operators = builder.CreateVectorOfStrings(stream.operators);
   const auto offsets = region_offsets(builder, stream.regions);
@@ -71,7 +92,9 @@ std::vector<uint8_t> write_package(const std::string& model, std::span<const Com
                                    const PackageContract& bound) {
   flatbuffers::FlatBufferBuilder builder;
   std::vector<Offset<contract::Function>> functions;
-  for (const CommandStream& stream : streams) functions.push_back(function(builder, stream));
+  Constants constants;
+  for (const CommandStream& stream : streams)
+    functions.push_back(function(builder, stream, constants));
   const auto name = builder.CreateString(model);
   const auto list = builder.CreateVector(functions);
   const auto pool_bytes = bound.pool_bytes.empty() ? 0 : builder.CreateVector(bound.pool_bytes);

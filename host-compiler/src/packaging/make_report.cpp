@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,19 @@ void count_constants(const tir::Module& module, const tir::Func& func,
       row.constants.push_back(
           {constant.name, constant.use == tir::ConstantUse::Weights ? "weights" : "table", bytes});
   }
+}
+
+// Of each function. Constants that several streams have are the first one's, as they are in the package once.
+std::map<std::string, int64_t> bytes_of_streams(std::span<const CommandStream> streams) {
+  std::map<std::string, int64_t> bytes;
+  for (size_t i = 0; i < streams.size(); ++i) {
+    const bool known = std::ranges::any_of(streams.first(i), [&](const CommandStream& earlier) {
+      return earlier.constants == streams[i].constants;
+    });
+    bytes[streams[i].func] = static_cast<int64_t>(streams[i].commands.size() +
+                                                  (known ? 0 : streams[i].constants.size()));
+  }
+  return bytes;
 }
 
 // One row per operator that the stream runs. What they share is the first one's.
@@ -158,11 +172,7 @@ Report make_report(const CompiledProgram& program, const std::string& target,
   report.scheduled_again = program.scheduled_again;
   report.search = {program.plan.search_steps, program.plan.search_ended_early};
 
-  std::map<std::string, int64_t> stream_bytes;
-  for (const CommandStream& stream : program.emitted.streams)
-    stream_bytes[stream.func] =
-        static_cast<int64_t>(stream.commands.size() + stream.constants.size());
-
+  const std::map<std::string, int64_t> stream_bytes = bytes_of_streams(program.emitted.streams);
   const tir::Func& schedule = program.lowered.entry_func();
   const tir::FunctionIndex functions(program.lowered);
   std::set<int32_t> counted;

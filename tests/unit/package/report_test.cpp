@@ -109,6 +109,18 @@ TEST(Report, OfACpuBesideAnNpu) {
     EXPECT_EQ(row.device, row.name == "widen" ? "c" : "ethos-u");
 }
 
+TEST(Report, ConstantsOfSeveralStreamsCountOnce) {
+  Made made = digits_on("cortex-m55+ethos-u55-128", {{"widen", "c"}});
+  std::vector<CommandStream>& streams = made.model.program().emitted.streams;
+  ASSERT_EQ(streams.size(), 2u);
+  const auto bytes_with = [&](uint8_t first, uint8_t second) {
+    streams[0].constants.assign(4096, first);
+    streams[1].constants.assign(4096, second);
+    return make_report(made.model, "", "host").stream_bytes;
+  };
+  EXPECT_EQ(bytes_with(1, 2) - bytes_with(1, 1), 4096);
+}
+
 // What a program finds in the manifest about the model, and in the folder.
 TEST(Package, DescribesTheModel) {
   const Made made = digits_on("c");

@@ -39,6 +39,30 @@ TEST(WritePackage, RuntimeFindsTheSameStreams) {
   }
 }
 
+// All programs of one file of another compiler have its constants, megabytes of them.
+TEST(WritePackage, EqualConstantsAreThereOnce) {
+  constexpr size_t kBytes = 4096;
+  std::vector<CommandStream> streams = sample_streams();
+  const auto size_with = [&](uint8_t first, uint8_t second) {
+    streams[0].constants.assign(kBytes, first);
+    streams[1].constants.assign(kBytes, second);
+    return write_package("kws", streams).size();
+  };
+  EXPECT_GE(size_with(1, 2) - size_with(1, 1), kBytes);
+  const AlignedBytes bytes(write_package("kws", streams));
+  intarsia_package package;
+  ASSERT_EQ(intarsia_package_open(&package, bytes.data(), bytes.size()), INTARSIA_OK);
+  intarsia_stream first, second;
+  ASSERT_EQ(intarsia_package_stream(&package, 0, &first), INTARSIA_OK);
+  ASSERT_EQ(intarsia_package_stream(&package, 1, &second), INTARSIA_OK);
+  EXPECT_EQ(first.constants, second.constants);
+  expect_bytes(second.constants, second.constant_bytes, streams[1].constants);
+  const Result<StreamPackage> contents =
+      read_package({bytes.data(), bytes.data() + bytes.size()}, "kws.pkg");
+  ASSERT_TRUE(contents.ok()) << contents.error().to_string();
+  EXPECT_EQ(contents->streams, streams);
+}
+
 TEST(ReadPackage, GivesBackEverything) {
   const std::vector<CommandStream> streams = sample_streams();
   const Result<StreamPackage> contents = read_package(write_package("kws", streams), "kws.pkg");
