@@ -86,6 +86,43 @@ TEST(ConstantGroups, BeginWithTheFirstOperationAndEndAtTheirLimits) {
   EXPECT_THAT(far(65), ElementsAre(1, 1));
 }
 
+// One group is fetched for an operation: what it reads beside that lies where constants are.
+TEST(ConstantGroups, OfAnOperationAreOne) {
+  const auto reads = [](Program& program, size_t operation, int32_t first, int32_t second) {
+    program.operations[operation].ifm.tensor = first;
+    program.operations[operation].ifm2->tensor = second;
+  };
+  const auto members = [](const Program& program) {
+    std::vector<std::vector<int32_t>> result;
+    for (const ConstantGroup& group : constant_groups(program)) {
+      result.emplace_back();
+      for (const ConstantGroup::Member& member : group.members)
+        result.back().push_back(member.tensor);
+    }
+    return result;
+  };
+  using Groups = std::vector<std::vector<int32_t>>;
+  // Both are new, and the group before has room for one of them.
+  Program program = readers_of_constants(3, 400);
+  reads(program, 1, 1, 2);
+  EXPECT_EQ(members(program), (Groups{{0}, {1, 2}}));
+  // One is in a group that has no room for the other, which another operation reads too.
+  program = readers_of_constants(3, 400);
+  reads(program, 2, 0, 2);
+  program.operations.push_back(program.operations[1]);
+  program.operations.back().ifm2->tensor = 2;
+  EXPECT_EQ(members(program), (Groups{{0, 1}}));
+  // Both are in groups.
+  program = readers_of_constants(4, 512);
+  program.operations.push_back(program.operations[0]);
+  reads(program, 4, 3, 0);
+  EXPECT_EQ(members(program), (Groups{{1, 2}, {3}}));
+  // The same twice.
+  program = readers_of_constants(1, 512);
+  reads(program, 0, 0, 0);
+  EXPECT_EQ(members(program), (Groups{{0}}));
+}
+
 // An operation of one element after the other on a map of 8 rows, two in a block, at `begin`.
 StreamOperation rows_at(int64_t read, int64_t written, int32_t rows) {
   StreamOperation operation;

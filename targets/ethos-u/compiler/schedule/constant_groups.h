@@ -18,7 +18,7 @@ struct ConstantGroup {
 };
 
 // Groups of what operations close to each other read. Aliases of constants, and constants that a
-// convolution reads, are in none.
+// convolution reads, are in none. No operation reads from two groups.
 std::vector<ConstantGroup> constant_groups(const Program& program);
 
 }  // namespace intarsia::targets::ethos_u
