@@ -28,6 +28,10 @@ bool simplify(const EliminationJob& job);
 // pad -> convolution, max-pool or pad. True when something changed.
 bool fold_padding(const EliminationJob& job);
 
+// pad -> reshape that only adds or drops axes of one element -> window: the pad comes behind the reshape, where the window can
+// take it over. True when something changed.
+bool move_padding(const EliminationJob& job);
+
 // space_to_batch -> convolution -> batch_to_space, which is how older converters write a dilated convolution: it becomes one.
 // True when something changed.
 bool fold_dilation(const EliminationJob& job);
