@@ -220,9 +220,57 @@ void emit_window(Builder& builder, const Site& site, Operation op, const Window&
 bool gathers_windows(const Site& site) {
   constexpr int64_t kMostRows = 64;
   const Window w = window_of(site);
-  return check_window(site) && foldable_channels(site) != 0 && w.x.dilation == 1 &&
-         w.y.kernel <= kMostRows &&
+  return check_window(site) && site.node.kind == graph::OpKind::Conv2d &&
+         foldable_channels(site) != 0 && w.x.dilation == 1 && w.y.kernel <= kMostRows &&
          w.y.kernel * w.x.kernel * site.in(0).shape.at(3) <= kMostExtent && !check_pads(w.y, w.x);
+}
+
+// Why the elements of a window cannot be copied into rows of their own, for windows that the hardware has not, of whatever
+// kind; with the number of copies.
+Reason check_taps(const Site& site) {
+  constexpr int64_t kMostTaps = kMostKernelHeight;
+  const Window w = window_of(site);
+  const int64_t taps = w.y.kernel * w.x.kernel;
+  if (taps > kMostTaps)
+    return fmt::format("the window has {} elements to copy, more than {}", taps, kMostTaps);
+  if (w.y.read() <= 0 || w.x.read() <= 0) return std::string("no window sees any of the input");
+  for (const WindowAxis* axis : {&w.y, &w.x})
+    if (axis->before + axis->read() + axis->after() > kMostExtent)
+      return fmt::format("the input with its padding has an extent above {}", kMostExtent);
+  const int64_t places = w.y.places * w.x.places;
+  if (places > kMostExtent || taps * w.y.places > kMostExtent)
+    return fmt::format("copying {} elements of {} windows takes an extent above {}", taps, places,
+                       kMostExtent);
+  return std::nullopt;
+}
+
+bool gathers_taps(const Site& site) {
+  return check_window(site) && !gathers_windows(site) && !check_taps(site);
+}
+
+// The window over such rows.
+Operation with_taps(Operation op, const Site& site, Weights weights) {
+  op.kernel.height = static_cast<int32_t>(site.in(1).shape.at(1) * site.in(1).shape.at(2));
+  op.weights = std::move(weights);
+  return op;
+}
+
+// Where a node's windows write: all places of an image in one row where they are gathered so.
+Operand windows_out(Builder& builder, const Site& site, bool taps) {
+  const Shape& out = site.out().shape;
+  const graph::TensorId id = site.node.outputs.at(0);
+  if (!taps) return builder.write(id);
+  return builder.write_as(
+      id, {static_cast<int32_t>(out.at(0)), static_cast<int32_t>(out.at(1) * out.at(2)),
+           static_cast<int32_t>(out.at(3))});
+}
+
+// Why neither the hardware's windows nor copies do it.
+Reason check_convolution(const Site& site) {
+  const Reason reason = check_window(site);
+  if (!reason || gathers_windows(site)) return std::nullopt;
+  const Reason beside = check_taps(site);
+  return beside ? Reason(fmt::format("{}; {}", *reason, *beside)) : std::nullopt;
 }
 
 void emit_gathered(Builder& builder, const Site& site, Operation op, const Window& w,
@@ -237,13 +285,13 @@ void emit_gathered(Builder& builder, const Site& site, Operation op, const Windo
 Reason refuses_conv2d(const Site& site) {
   const Shape& weights = site.in(1).shape;
   const auto each = static_cast<size_t>(weights.at(1) * weights.at(2) * weights.at(3));
-  if (const Reason reason = check_window(site); reason && !gathers_windows(site)) return reason;
+  if (Reason reason = check_convolution(site)) return reason;
   return check_weights(site, static_cast<size_t>(weights.at(0)), each, each, 1);
 }
 
 Reason refuses_depthwise_conv2d(const Site& site) {
   const Shape& weights = site.in(1).shape;
-  if (Reason reason = check_window(site)) return reason;
+  if (Reason reason = check_convolution(site)) return reason;
   const auto channels = static_cast<size_t>(weights.at(3));
   return check_weights(site, channels, static_cast<size_t>(weights.at(1) * weights.at(2)), 1,
                        channels);
@@ -277,29 +325,32 @@ void legalise_conv2d(Builder& builder, const Node& node) {
   const Shape& shape = site.in(1).shape;  // [O, KH, KW, C / groups]
   const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
   const Route route = route_of(window, foldable_channels(site));
-  const Operand ifm = builder.read(input_of(builder, node)),
-                ofm = builder.write(node.outputs.at(0));
+  const bool is_padded = builder.folded_pad(node.inputs.at(0)) != nullptr;
+  const bool gathers = !is_padded && gathers_windows(site), taps = !is_padded && gathers_taps(site);
+  const Operand ifm = builder.read(input_of(builder, node)), ofm = windows_out(builder, site, taps);
   const int64_t groups = ifm.extent.depth / shape.at(3), filters = shape.at(0) / groups;
   const Weights weights = read_weights(site);
   const int64_t each = shape.at(1) * shape.at(2) * shape.at(3);
   const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(shape.at(0)));
   const int64_t images = site.out().shape.at(0);
-  const bool gathers = builder.folded_pad(node.inputs.at(0)) == nullptr && gathers_windows(site);
-  for (int64_t n = 0; n < images; ++n)
+  const graph::Activation activation = node.attrs<graph::Conv2dAttrs>().activation;
+  for (int64_t n = 0; n < images; ++n) {
+    Operand from = image(ifm, n, images);
+    if (taps) from = gathered_taps(builder, from, window.y, window.x);
     for (int64_t g = 0; g < groups; ++g) {
-      Operation op = builder.start(OperationKind::Conv,
-                                   channels(image(ifm, n, images), g * shape.at(3), shape.at(3)),
-                                   channels(image(ofm, n, images), g * filters, filters));
+      Operation op =
+          builder.start(OperationKind::Conv, channels(from, g * shape.at(3), shape.at(3)),
+                        channels(image(ofm, n, images), g * filters, filters));
       op.scales = slice(scales, g * filters, filters);
-      if (gathers) {
-        emit_gathered(builder, site, std::move(op), window, weights,
-                      node.attrs<graph::Conv2dAttrs>().activation);
-        continue;
-      }
-      emit_window(builder, site, std::move(op), window, route,
-                  slice(weights, g * filters * each, filters * each), shape.at(3),
-                  node.attrs<graph::Conv2dAttrs>().activation);
+      Weights own = slice(weights, g * filters * each, filters * each);
+      if (gathers)
+        emit_gathered(builder, site, std::move(op), window, std::move(own), activation);
+      else if (taps)
+        emit_weighted(builder, with_taps(std::move(op), site, std::move(own)), site, activation);
+      else
+        emit_window(builder, site, std::move(op), window, route, own, shape.at(3), activation);
     }
+  }
 }
 
 // With a multiplier every input channel feeds `multiplier` outputs, which the depthwise unit
@@ -311,13 +362,18 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
   const Shape& shape = site.in(1).shape;  // [1, KH, KW, C * multiplier]
   const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
   const Route route = route_of(window, foldable_channels(site));
-  const Operand ifm = builder.read(input_of(builder, node)),
-                ofm = builder.write(node.outputs.at(0));
+  const bool taps = builder.folded_pad(node.inputs.at(0)) == nullptr && gathers_taps(site);
+  const Operand ifm = builder.read(input_of(builder, node)), ofm = windows_out(builder, site, taps);
   const int64_t all = shape.at(3), kernel = shape.at(1) * shape.at(2), m = a.multiplier;
   const Weights from = read_weights(site);
   const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(all));
   const int64_t images = site.out().shape.at(0);
   const int64_t at_once = m == 1 ? all : std::min(kExpandedChannels, all / m);  // input channels
+  std::vector<Operand> inputs;
+  for (int64_t n = 0; n < images; ++n) {
+    inputs.push_back(image(ifm, n, images));
+    if (taps) inputs.back() = gathered_taps(builder, inputs.back(), window.y, window.x);
+  }
 
   for (int64_t first = 0; first < all / m; first += at_once) {
     const int64_t in = std::min(at_once, all / m - first), out = in * m, inner = m == 1 ? 1 : in;
@@ -328,10 +384,13 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
             from[static_cast<size_t>(k * all + first * m + o)];
     for (int64_t n = 0; n < images; ++n) {
       Operation op = builder.start(m == 1 ? OperationKind::Depthwise : OperationKind::Conv,
-                                   channels(image(ifm, n, images), first, in),
+                                   channels(inputs[static_cast<size_t>(n)], first, in),
                                    channels(image(ofm, n, images), first * m, out));
       op.scales = slice(scales, first * m, out);
-      emit_window(builder, site, std::move(op), window, route, weights, inner, a.activation);
+      if (taps)
+        emit_weighted(builder, with_taps(std::move(op), site, weights), site, a.activation);
+      else
+        emit_window(builder, site, std::move(op), window, route, weights, inner, a.activation);
     }
   }
 }

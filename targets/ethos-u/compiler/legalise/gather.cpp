@@ -150,4 +150,25 @@ Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxi
   return to;
 }
 
+Operand gathered_taps(Builder& builder, const Operand& image, const WindowAxis& y,
+                      const WindowAxis& x) {
+  const auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
+  const bool is_padded = y.before + y.after() + x.before + x.after() != 0;
+  const Operand from = is_padded ? padded_image(builder, image, y, x) : image;
+  const Extent places = {narrow(y.places), narrow(x.places), from.extent.depth};
+  const int64_t taps = y.kernel * x.kernel;
+  const Operand to =
+      builder.inner("taps", builder.type_of(image),
+                    {narrow(taps * y.places), places.width, places.depth}, image.zero_point);
+  int32_t row = 0;
+  for (int64_t ky = 0; ky < y.kernel; ++ky)
+    for (int64_t kx = 0; kx < x.kernel; ++kx, row += places.height) {
+      Operand tap = box(from, {narrow(ky * y.dilation), narrow(kx * x.dilation), 0}, places);
+      tap.step.height *= narrow(y.step());
+      tap.step.width *= narrow(x.step());
+      builder.copy(tap, box(to, {row, 0, 0}, places));
+    }
+  return builder.reshaped(to, {narrow(taps), narrow(y.places * x.places), places.depth});
+}
+
 }  // namespace intarsia::targets::ethos_u

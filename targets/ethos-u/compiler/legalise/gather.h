@@ -31,4 +31,9 @@ int64_t mac_steps(int64_t kernel_height, int64_t kernel_width, int64_t channels)
 Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxis& y,
                          const WindowAxis& x);
 
+// Each element of a window as a row of its own that holds it of all windows, copied: what is left is a window of one
+// column, as high as there are elements, without strides, dilation or padding. Channels stay apart.
+Operand gathered_taps(Builder& builder, const Operand& image, const WindowAxis& y,
+                      const WindowAxis& x);
+
 }  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,125 @@
+// Windows that the hardware has not: long strides, dilations and paddings.
+#include <gtest/gtest.h>
+
+#include "graph_maker.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using graph::TensorId;
+using testing::Random;
+
+struct Along {
+  int64_t extent, kernel, stride, dilation = 1, before = 0, after = 0;
+};
+
+struct Windows {
+  Along y, x;
+  int64_t images, channels;
+  int64_t groups = 1, multiplier = 0;  // a multiplier: depthwise
+};
+
+graph::Module convolution_of(Random& random, const Windows& w, DataType type) {
+  Graph g;
+  const int64_t zero = type == DataType::Int8 ? random.range(-128, 127) : 0;
+  TensorId x = g.input(type, {w.images, w.y.extent, w.x.extent, w.channels}, 0.05f, zero);
+  const bool is_depthwise = w.multiplier > 0;
+  const int64_t filters = is_depthwise ? w.channels * w.multiplier : 2 * w.groups;
+  const Shape shape = is_depthwise ? Shape{1, w.y.kernel, w.x.kernel, filters}
+                                   : Shape{filters, w.y.kernel, w.x.kernel, w.channels / w.groups};
+  const TensorId weights = g.constant(random, DataType::Int8, shape, {{0.01f}, {0}, 0});
+  const TensorId bias =
+      g.constant(random, type == DataType::Int8 ? DataType::Int32 : DataType::Int64, {filters},
+                 {{0.05f * 0.01f}, {0}, 0});
+  const graph::Padding2d padding = {w.y.before, w.x.before, w.y.after, w.x.after};
+  const float scale = type == DataType::Int8 ? 0.3f : 0.004f;
+  const auto node = [&](auto attributes) {
+    attributes.stride_h = w.y.stride, attributes.stride_w = w.x.stride;
+    attributes.dilation_h = w.y.dilation, attributes.dilation_w = w.x.dilation;
+    attributes.padding = padding;
+    attributes.activation = random.chance(30) ? graph::Activation::Relu : graph::Activation::None;
+    return attributes;
+  };
+  const int64_t out_zero = type == DataType::Int8 ? random.range(-128, 127) : 0;
+  if (is_depthwise) {
+    graph::DepthwiseConv2dAttrs attributes = node(graph::DepthwiseConv2dAttrs{});
+    attributes.multiplier = w.multiplier;
+    return g.finish(
+        g.node(OpKind::DepthwiseConv2d, attributes, {x, weights, bias}, 1, type, scale, out_zero));
+  }
+  return g.finish(g.node(OpKind::Conv2d, node(graph::Conv2dAttrs{}), {x, weights, bias}, 1, type,
+                         scale, out_zero));
+}
+
+// Each window in every kind of convolution: of all channels, of groups, depthwise, and with a multiplier.
+TEST(Windows, BeyondTheHardwares) {
+  const std::vector<std::pair<Along, Along>> cases = {
+      {{17, 3, 4}, {19, 3, 5}},                     // strides
+      {{9, 3, 2}, {31, 5, 7, 1, 2, 3}},             // along a row alone
+      {{33, 7, 4, 1, 3, 2}, {6, 2, 1}},             // along a column
+      {{1, 1, 1}, {120, 10, 5, 1, 3, 0}},           // one row
+      {{83, 3, 1, 40}, {4, 1, 1}},                  // a dilated kernel 81 high
+      {{70, 2, 4, 65, 5, 1}, {11, 2, 4, 7, 0, 2}},  // all of them
+      {{8, 2, 1, 1, 3, 4}, {6, 3, 2, 1, 1, 4}},     // outputs that see padding alone
+      {{2, 1, 1}, {9, 3, 4, 50, 130, 260}},         // padding that no field holds
+  };
+  Random random(51);
+  for (const auto& [y, x] : cases)
+    for (const DataType type : kTypes)
+      for (const int64_t images : {1, 2})
+        for (const Windows& kind : {Windows{y, x, images, 4}, Windows{y, x, images, 6, 3},
+                                    Windows{y, x, images, 5, 1, 1}, Windows{y, x, images, 9, 1, 2}})
+          expect_taken_and_same(random, convolution_of(random, kind, type));
+}
+
+// A copy for each element of the window, and one operation; padding is one copy more and its fills.
+TEST(Windows, OperationsOfTheirCopies) {
+  Random random(52);
+  const auto count = [&](const Windows& windows) {
+    return operation_count(convolution_of(random, windows, DataType::Int8));
+  };
+  EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 1, 5, 1, 1}), 10u);
+  EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 2, 5, 1, 1}), 20u);
+  EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5, 1, 1, 0}, 1, 5, 1, 1}), 12u);
+  EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 1, 6, 3}), 12u);  // each group its own
+}
+
+// Where the result goes into a part of a concatenation, its places are no row of that.
+TEST(Windows, IntoAPartOfATensor) {
+  Random random(53);
+  for (const int64_t axis : {1, 2, 3}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {1, 21, 21, 5}, 0.05f, -7);
+    const TensorId weights = g.constant(random, DataType::Int8, {1, 3, 3, 5}, {{0.01f}, {0}, 0});
+    graph::DepthwiseConv2dAttrs attributes;
+    attributes.stride_h = attributes.stride_w = 5;
+    const auto y =
+        g.node(OpKind::DepthwiseConv2d, attributes, {x, weights}, 1, DataType::Int8, 0.05f, -7);
+    graph::Pool2dAttrs pool;
+    pool.filter_h = pool.filter_w = 3;
+    pool.stride_h = pool.stride_w = 5;
+    const auto z = g.like(OpKind::MaxPool2d, pool, {x});
+    expect_taken_and_same(
+        random, g.finish(g.like(OpKind::Concat, graph::AxisAttrs{axis}, {y[0], z[0], y[0]})));
+  }
+}
+
+std::string refusal_of(const Windows& windows) {
+  Random random(54);
+  const graph::Module module = convolution_of(random, windows, DataType::Int8);
+  return refusal(module, module.entry_function(), module.entry_function().nodes[0]);
+}
+
+TEST(Windows, TooManyElementsToCopy) {
+  EXPECT_EQ(refusal_of({{40, 8, 4}, {40, 8, 4}, 1, 3, 1, 1}), "");
+  EXPECT_EQ(refusal_of({{40, 5, 4}, {40, 13, 4}, 1, 3, 1, 1}),
+            "stride 4 x 4 is above 3 x 3; the window has 65 elements to copy, more than 64");
+  EXPECT_EQ(refusal_of({{1030, 1, 4}, {1030, 1, 4}, 1, 3, 1, 1}), "");
+  EXPECT_EQ(refusal_of({{1030, 1, 4}, {1030, 2, 4}, 1, 3, 1, 1}),
+            "stride 4 x 4 is above 3 x 3; copying 2 elements of 66564 windows takes an extent "
+            "above 65536");
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
