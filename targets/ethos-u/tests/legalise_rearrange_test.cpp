@@ -1,4 +1,6 @@
 // Operators that bring elements into another order or repeat them, and reductions and pools in pieces.
+#include <tuple>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,12 +25,53 @@ TEST(Rearrange, TransposesInSeveralSteps) {
       expect_taken_and_same(
           random, g.finish(g.like(OpKind::Transpose, graph::TransposeAttrs{permutation}, {x})));
     }
+}
+
+graph::Module transposition(const Shape& shape, const Shape& permutation, DataType type) {
   Graph g;
-  const TensorId x = g.input(DataType::Int8, {70, 80}, 0.05f, 0);
-  const graph::Module module =
-      g.finish(g.like(OpKind::Transpose, graph::TransposeAttrs{{1, 0}}, {x}));
-  EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]),
-            "transposing [70,80] by (1, 0) has a step of more than 64 copies");
+  const TensorId x = g.input(type, shape, 0.05f, 0);
+  return g.finish(g.like(OpKind::Transpose, graph::TransposeAttrs{permutation}, {x}));
+}
+
+// Matrices of any extents are one copy, and channels are shuffled by two.
+TEST(Rearrange, TransposesMatricesAtOnce) {
+  Random random(36);
+  const std::vector<std::tuple<Shape, Shape, size_t>> cases = {
+      {{70, 80}, {1, 0}, 1},
+      {{1, 97, 5, 16}, {0, 2, 1, 3}, 1},
+      {{3, 66, 67}, {0, 2, 1}, 3},
+      {{1, 9, 9, 3, 21}, {0, 1, 2, 4, 3}, 2},
+      {{65, 66, 5}, {0, 2, 1}, 2}};
+  for (const DataType type : kTypes)
+    for (const auto& [shape, permutation, copies] : cases) {
+      const graph::Module module = transposition(shape, permutation, type);
+      EXPECT_EQ(operation_count(module), copies) << graph::print(module);
+      expect_taken_and_same(random, module);
+    }
+}
+
+// Where rows and columns are exchanged is a form that no stream of Arm's compiler confirms.
+TEST(Rearrange, TransposesLineByLineIfConfirmed) {
+  Random random(37);
+  const graph::Module module = transposition({70, 12}, {1, 0}, DataType::Int8);
+  const graph::Function& main = module.entry_function();
+  EXPECT_EQ(targets::ethos_u::legalise(module, main, false, true).operations.size(), 12u);
+  EXPECT_EQ(targets::ethos_u::legalise(module, main, false, false).operations.size(), 1u);
+}
+
+TEST(Rearrange, TransposesWithinLimits) {
+  const auto reason = [](const Shape& shape, const Shape& permutation) {
+    const graph::Module module = transposition(shape, permutation, DataType::Int8);
+    return refusal(module, module.entry_function(), module.entry_function().nodes[0]);
+  };
+  EXPECT_EQ(reason({2, 3, 2, 3, 2, 3}, {5, 4, 3, 2, 1, 0}),
+            "transposing [2,3,2,3,2,3] by (5, 4, 3, 2, 1, 0) moves more than 5 groups of axes");
+  // Another way than by 90000 rows.
+  EXPECT_EQ(reason({300, 300, 10}, {0, 2, 1}), "");
+  EXPECT_EQ(reason({65537, 2}, {1, 0}), "the input has an extent of 65537, above 65536");
+  EXPECT_EQ(reason({1, 256, 257, 2}, {0, 3, 1, 2}),
+            "transposing [1,256,257,2] by (0, 3, 1, 2) has a step of more than 64 copies, or an "
+            "extent above 65536");
 }
 
 // A transposed piece of a concatenation is not in one piece of memory.

@@ -264,9 +264,7 @@ Operand Builder::reshaped(const Operand& operand, const Extent& extent) {
   INTARSIA_CHECK(operand.extent.elements() == extent.elements(), "a reshape keeps the elements");
   const NpuTensor whole = program_.tensors.at(static_cast<size_t>(operand.tensor));
   if (!contiguous(operand, whole.extent)) {
-    const Operand dense = inner(whole.name, whole.type, operand.extent, operand.zero_point);
-    copy(operand, dense);
-    return reshaped(dense, extent);
+    return reshaped(in_one_piece(operand), extent);
   }
   const Extent& o = operand.origin;
   const int64_t elements =
@@ -289,6 +287,14 @@ Operand Builder::reshaped(const Operand& operand, const Extent& extent) {
   program_.tensors.back().alias_of = root;
   program_.tensors.back().alias_offset = offset;
   return result;
+}
+
+Operand Builder::in_one_piece(const Operand& operand) {
+  const NpuTensor whole = program_.tensors.at(static_cast<size_t>(operand.tensor));
+  if (operand.extent == whole.extent && operand.step == kUnitStep && !operand.walk) return operand;
+  const Operand dense = inner(whole.name, whole.type, operand.extent, operand.zero_point);
+  copy(operand, dense);
+  return dense;
 }
 
 Operand Builder::inner(const std::string& name, DataType type, const Extent& extent,

@@ -62,6 +62,9 @@ class Builder {
   // The bytes of an operand under another extent of as many elements.
   Operand reshaped(const Operand& operand, const Extent& extent);
 
+  // The operand as the whole of a tensor, copied where it is not.
+  Operand in_one_piece(const Operand& operand);
+
   // A new tensor inside of the program, and a constant, as whole operands.
   Operand inner(const std::string& name, DataType type, const Extent& extent,
                 int32_t zero_point = 0);

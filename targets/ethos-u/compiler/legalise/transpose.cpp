@@ -1,7 +1,9 @@
-// Transpositions. One step exchanges rows and columns, line by line; other permutations are several steps.
+// Transpositions. One step exchanges rows and columns: one copy for each matrix, which walks over the input's columns as rows.
+// Kept to what is confirmed, a copy for each line. Other permutations are several steps.
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,7 +19,9 @@ using graph::Node;
 // Of what lies as [outer, rows, columns, inner], rows and columns exchanged.
 struct Exchange {
   int64_t outer = 1, rows = 1, columns = 1, inner = 1;
-  int64_t copies() const { return outer * std::min(rows, columns); }
+  int64_t copies(bool by_lines) const { return by_lines ? outer * std::min(rows, columns) : outer; }
+  int64_t pieces() const { return outer * rows * columns; }
+  bool fits() const { return std::max({outer * rows, outer * columns, inner}) <= kMostExtent; }
 };
 
 constexpr int64_t kMostCopies = 64;
@@ -56,17 +60,20 @@ Groups groups_of(const Shape& shape, const std::vector<int64_t>& permutation) {
   return groups;
 }
 
-// The fewest steps, and of those the fewest copies, from one order of groups to another; none where a step would
-// take too many copies.
+// The fewest steps, of those the fewest copies, and of those the fewest pieces of memory, from one order of groups to another;
+// none where a step would take too many copies.
 class Route {
  public:
-  explicit Route(const Groups& groups) : groups_(groups) {}
+  Route(const Groups& groups, bool by_lines) : groups_(groups), by_lines_(by_lines) {}
 
   std::optional<std::vector<Exchange>> find() const {
     using Order = std::vector<size_t>;
     struct Reached {
       std::vector<Exchange> steps;
-      int64_t copies = 0;
+      int64_t copies = 0, pieces = 0;
+      bool is_less(const Reached& other) const {
+        return std::tuple(copies, pieces) < std::tuple(other.copies, other.pieces);
+      }
     };
     Order start(groups_.order.size());
     std::iota(start.begin(), start.end(), size_t{0});
@@ -79,7 +86,8 @@ class Route {
             for (size_t c = b + 1; c <= order.size(); ++c) {
               const Exchange e = {elements(order, 0, a), elements(order, a, b),
                                   elements(order, b, c), elements(order, c, order.size())};
-              if (e.copies() > kMostCopies) continue;
+              const int64_t copies = e.copies(by_lines_);
+              if (copies > kMostCopies || !e.fits()) continue;
               Order to = order;
               std::rotate(to.begin() + static_cast<ptrdiff_t>(a),
                           to.begin() + static_cast<ptrdiff_t>(b),
@@ -87,9 +95,10 @@ class Route {
               if (all.contains(to)) continue;
               Reached with = reached;
               with.steps.push_back(e);
-              with.copies += e.copies();
+              with.copies += copies;
+              with.pieces += e.pieces();
               const auto [place, is_new] = next.try_emplace(to, with);
-              if (!is_new && with.copies < place->second.copies) place->second = with;
+              if (!is_new && with.is_less(place->second)) place->second = with;
             }
       all.insert(next.begin(), next.end());
       last = std::move(next);
@@ -106,18 +115,48 @@ class Route {
   }
 
   const Groups& groups_;
+  bool by_lines_;
 };
 
-// The side whose lines lie in one piece is seen as a single column.
-Extent extent_of_result(const Exchange& e) {
-  const auto lines = static_cast<int32_t>(e.outer * e.columns), rows = static_cast<int32_t>(e.rows);
-  const auto inner = static_cast<int32_t>(e.inner);
-  return e.rows <= e.columns ? Extent{lines, rows, inner} : Extent{lines * rows, 1, inner};
+struct Steps {
+  std::vector<Exchange> exchanges;
+  bool by_lines = false;
+};
+
+std::optional<Steps> steps_of(const Shape& shape, const std::vector<int64_t>& permutation,
+                              bool confirmed_only) {
+  const Groups groups = groups_of(shape, permutation);
+  if (groups.order.size() > kMostGroups) return std::nullopt;
+  if (confirmed_only)
+    if (const auto lines = Route(groups, true).find()) return Steps{*lines, true};
+  const auto matrices = Route(groups, false).find();
+  return matrices ? std::optional(Steps{*matrices, false}) : std::nullopt;
 }
 
-// Line by line, by rows or by columns, whichever are fewer: a row of the input becomes a column. `to` has the
-// extent above.
-void exchange(Builder& builder, const Operand& in, const Operand& to, const Exchange& e) {
+// The side whose lines lie in one piece is seen as a single column.
+Extent extent_of_result(const Exchange& e, bool by_lines) {
+  const auto lines = static_cast<int32_t>(e.outer * e.columns), rows = static_cast<int32_t>(e.rows);
+  const auto inner = static_cast<int32_t>(e.inner);
+  return !by_lines || e.rows <= e.columns ? Extent{lines, rows, inner}
+                                          : Extent{lines * rows, 1, inner};
+}
+
+// A row of the input becomes a column. `to` has the extent above.
+void exchange_matrices(Builder& builder, const Operand& in, const Operand& to, const Exchange& e) {
+  const auto rows = static_cast<int32_t>(e.rows), columns = static_cast<int32_t>(e.columns);
+  const auto inner = static_cast<int32_t>(e.inner), outer = static_cast<int32_t>(e.outer);
+  const Operand whole = builder.in_one_piece(in);
+  for (int32_t o = 0; o < outer; ++o) {
+    Operand from = whole;
+    from.walk = Walk{e.inner, e.columns * e.inner};
+    from.origin = {0, 0, o * rows * columns * inner};
+    from.extent = {columns, rows, inner};
+    builder.copy(from, box(to, {o * columns, 0, 0}, from.extent));
+  }
+}
+
+// The same by rows or by columns, whichever are fewer.
+void exchange_lines(Builder& builder, const Operand& in, const Operand& to, const Exchange& e) {
   const auto rows = static_cast<int32_t>(e.rows), columns = static_cast<int32_t>(e.columns);
   const auto inner = static_cast<int32_t>(e.inner), outer = static_cast<int32_t>(e.outer);
   const bool by_rows = rows <= columns;
@@ -145,31 +184,28 @@ Reason refuses_transpose(const Site& site) {
   };
   if (groups.order.size() > kMostGroups)
     return fmt::format("{} moves more than {} groups of axes", text(), kMostGroups);
-  const auto steps = Route(groups).find();
-  if (!steps) return fmt::format("{} has a step of more than {} copies", text(), kMostCopies);
-  for (const Exchange& e : *steps)
-    for (const int64_t extent : {e.rows * e.outer, e.columns * e.outer, e.inner})
-      if (extent > kMostExtent)
-        return fmt::format("{} has an extent of {}, above {}", text(), extent, kMostExtent);
+  if (!steps_of(site.in().shape, permutation, false))
+    return fmt::format("{} has a step of more than {} copies, or an extent above {}", text(),
+                       kMostCopies, kMostExtent);
   return std::nullopt;
 }
 
 void legalise_transpose(Builder& builder, const Node& node) {
   const graph::TensorId in = node.inputs.at(0), out = node.outputs.at(0);
-  const std::vector<Exchange> steps =
-      *Route(groups_of(builder.tensor(in).shape, node.attrs<graph::TransposeAttrs>().permutation))
-           .find();
+  const auto [steps, by_lines] =
+      *steps_of(builder.tensor(in).shape, node.attrs<graph::TransposeAttrs>().permutation,
+                builder.confirmed_only());
   if (steps.empty()) {
     const Operand to = builder.write(out);
     return builder.copy(builder.read_as(in, to.extent), to);
   }
   Operand from = builder.read(in);
   for (size_t i = 0; i < steps.size(); ++i) {
-    const Extent extent = extent_of_result(steps[i]);
+    const Extent extent = extent_of_result(steps[i], by_lines);
     const Operand to = i + 1 == steps.size()
                            ? builder.write_as(out, extent)
                            : builder.inner("transposed", builder.tensor(in).type, extent);
-    exchange(builder, from, to, steps[i]);
+    (by_lines ? exchange_lines : exchange_matrices)(builder, from, to, steps[i]);
     from = to;
   }
 }
