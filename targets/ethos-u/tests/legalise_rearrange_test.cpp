@@ -132,7 +132,7 @@ TEST(Rearrange, BothOperandsRepeat) {
   Random random(36);
   const std::vector<std::pair<Shape, Shape>> shapes = {
       {{1, 3, 1, 5}, {1, 1, 4, 5}}, {{1, 3, 4, 1}, {1, 1, 1, 5}}, {{7, 1}, {1, 9}},
-      {{1, 1, 4, 1}, {1, 3, 1, 5}}, {{4, 5}, {2, 3, 1, 5}},
+      {{1, 1, 4, 1}, {1, 3, 1, 5}}, {{4, 5}, {2, 3, 1, 5}},       {{70, 1}, {1, 90}},
   };
   for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul, OpKind::Minimum})
     for (const DataType type : kTypes)
@@ -147,6 +147,26 @@ TEST(Rearrange, BothOperandsRepeat) {
                                 : g.like(kind, graph::NoAttrs{}, {x, y});
         expect_taken_and_same(random, g.finish(out));
       }
+}
+
+// One channel becomes many by one operation, as the factors of a layer normalisation do.
+TEST(Rearrange, OneChannelRepeats) {
+  Random random(38);
+  for (const DataType type : kTypes) {
+    Graph g;
+    const TensorId x = g.input(type, {1, 70, 1}, 0.04f, zero_for(random, type));
+    const TensorId y = g.constant(random, type, {96}, {{0.02f}, {0}, 0});
+    const graph::Module module = g.finish(
+        g.node(OpKind::Mul, graph::BinaryAttrs{}, {x, y}, 1, type, 0.09f, zero_for(random, type)));
+    EXPECT_EQ(operation_count(module), 2u);
+    expect_taken_and_same(random, module);
+    Graph h;
+    const TensorId z = h.input(type, {2, 5, 3, 1}, 0.04f, zero_for(random, type));
+    const graph::Module broadcast =
+        h.finish(h.like(OpKind::BroadcastTo, graph::ShapeAttrs{{2, 5, 3, 300}}, {z}));
+    EXPECT_EQ(operation_count(broadcast), 1u);
+    expect_taken_and_same(random, broadcast);
+  }
 }
 
 // Beyond what the hardware does in one operation: strides above 3, and padded averages above 8 x 8.

@@ -137,6 +137,19 @@ void legalise_mirror_pad(Builder& builder, const Node& node) {
   if (shape == builder.tensor(in).shape) builder.copy(from, builder.write(out));
 }
 
+// One channel becomes many by a convolution with weights of one.
+static bool is_single_channel(const Shape& shape, size_t axis) {
+  return axis + 1 == shape.size() && shape[axis] == 1;
+}
+
+static void repeat_channel(Builder& builder, const Operand& from, const Operand& to) {
+  Operation op = builder.start(OperationKind::Conv, from, to);
+  op.ifm.zero_point = op.ofm.zero_point = 0;
+  op.weights.assign(static_cast<size_t>(to.extent.depth), 1);
+  op.scales.assign(static_cast<size_t>(to.extent.depth), ChannelScale{.multiplier = 1});
+  builder.emit(std::move(op));
+}
+
 Reason refuses_repeats(const Shape& in, const Shape& out) {
   const std::optional<Shape> factors = factors_of(in, out);
   if (!factors)
@@ -147,8 +160,8 @@ Reason refuses_repeats(const Shape& in, const Shape& out) {
   for (size_t axis = out.size(); axis-- > 0;) {
     const int64_t factor = (*factors)[axis];
     if (factor == 1) continue;
-    copies += factor;
     const int64_t each = shape[axis];
+    copies += is_single_channel(shape, axis) ? 1 : factor;
     shape[axis] *= factor;
     if (!band(shape, axis, 0, each))
       return fmt::format("[{}] repeats as [{}] along an axis of several images", fmt::join(in, ","),
@@ -170,13 +183,15 @@ static Operand repeat_into(Builder& builder, const Operand& in, const Shape& in_
   for (size_t axis = shape.size(); axis-- > 0;) {
     if (factors[axis] == 1) continue;
     const int64_t each = shape[axis];
+    const bool single = is_single_channel(shape, axis);
     const Extent before = extent_of(shape);
     shape[axis] *= factors[axis];
     Operand to = shape == out_shape && out ? *out
                                            : builder.inner("repeated", builder.type_of(in),
                                                            extent_of(shape), in.zero_point);
     from = builder.reshaped(from, before);
-    for (int64_t i = 0; i < factors[axis]; ++i)
+    if (single) repeat_channel(builder, from, to);
+    for (int64_t i = 0; !single && i < factors[axis]; ++i)
       builder.copy(from, box_in(to, *band(shape, axis, i * each, each)));
     from = to;
   }
