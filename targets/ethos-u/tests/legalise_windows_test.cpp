@@ -73,7 +73,7 @@ TEST(Windows, BeyondTheHardwares) {
           expect_taken_and_same(random, convolution_of(random, kind, type));
 }
 
-// A copy for each element of the window, and one operation; padding is one copy more and its fills.
+// A copy for each element of the window, and one operation; where a window's element lies in the padding, that is filled.
 TEST(Windows, OperationsOfTheirCopies) {
   Random random(52);
   const auto count = [&](const Windows& windows) {
@@ -81,8 +81,27 @@ TEST(Windows, OperationsOfTheirCopies) {
   };
   EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 1, 5, 1, 1}), 10u);
   EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 2, 5, 1, 1}), 20u);
-  EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5, 1, 1, 0}, 1, 5, 1, 1}), 12u);
+  EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5, 1, 1, 0}, 1, 5, 1, 1}), 13u);
   EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 1, 6, 3}), 12u);  // each group its own
+}
+
+// Zeros between weights cost more than copies where a window is wide; elements that lie in the padding of all windows are none.
+TEST(Windows, FarApart) {
+  Random random(56);
+  const auto count = [&](int64_t extent, int64_t dilation, int64_t multiplier) {
+    const Along along = {extent, 3, 1, dilation, dilation, dilation};
+    const graph::Module module =
+        convolution_of(random, {along, along, 1, 16, 1, multiplier}, DataType::Int8);
+    expect_taken_and_same(random, module);
+    return operation_count(module);
+  };
+  for (const int64_t multiplier : {0, 1}) {
+    EXPECT_EQ(count(24, 2, multiplier), 1u);
+    EXPECT_EQ(count(24, 4, multiplier), 1u);
+    EXPECT_EQ(count(20, 21, multiplier), 2u);
+  }
+  // Nine elements: those at the corners have two borders in the padding, those beside the middle one.
+  EXPECT_EQ(count(24, 16, 1), 9u + 4 * 2 + 4 + 1);
 }
 
 // Where the result goes into a part of a concatenation, its places are no row of that.

@@ -225,19 +225,12 @@ bool gathers_windows(const Site& site) {
          w.y.kernel * w.x.kernel * site.in(0).shape.at(3) <= kMostExtent && !check_pads(w.y, w.x);
 }
 
-// Why the elements of a window cannot be copied into rows of their own, for windows that the hardware has not, of whatever
-// kind; with the number of copies.
-Reason check_taps(const Site& site) {
+// Why the elements of a window cannot be copied into rows of their own, for windows of whatever kind.
+Reason check_taps(const Window& w) {
   constexpr int64_t kMostTaps = kMostKernelHeight;
-  const Window w = window_of(site);
-  const int64_t taps = w.y.kernel * w.x.kernel;
+  const int64_t taps = std::ssize(seen_taps(w.y, w.x)), places = w.y.places * w.x.places;
   if (taps > kMostTaps)
     return fmt::format("the window has {} elements to copy, more than {}", taps, kMostTaps);
-  if (w.y.read() <= 0 || w.x.read() <= 0) return std::string("no window sees any of the input");
-  for (const WindowAxis* axis : {&w.y, &w.x})
-    if (axis->before + axis->read() + axis->after() > kMostExtent)
-      return fmt::format("the input with its padding has an extent above {}", kMostExtent);
-  const int64_t places = w.y.places * w.x.places;
   if (places > kMostExtent || taps * w.y.places > kMostExtent)
     return fmt::format("copying {} elements of {} windows takes an extent above {}", taps, places,
                        kMostExtent);
@@ -245,21 +238,55 @@ Reason check_taps(const Site& site) {
 }
 
 bool gathers_taps(const Site& site) {
-  return check_window(site) && !gathers_windows(site) && !check_taps(site);
+  return check_window(site) && !gathers_windows(site) && !check_taps(window_of(site));
 }
 
-// The window over such rows.
-Operation with_taps(Operation op, const Site& site, Weights weights) {
-  op.kernel.height = static_cast<int32_t>(site.in(1).shape.at(1) * site.in(1).shape.at(2));
-  op.weights = std::move(weights);
+// Whether that is quicker than the zeros between the weights of a dilated window.
+bool saves_zeros(const Site& site) {
+  const Window w = window_of(site);
+  const Dilated y(w.y.dilation), x(w.x.dilation);
+  if ((y.zeros == 1 && x.zeros == 1) || check_taps(w)) return false;
+  const Shape& weights = site.in(1).shape;
+  const int64_t depth = site.node.kind == graph::OpKind::Conv2d ? weights.at(3) : 1;
+  const auto taps = std::ssize(seen_taps(w.y, w.x));
+  const int64_t saved =
+      mac_steps(y.kernel(w.y.kernel), x.kernel(w.x.kernel), depth) - mac_steps(taps, 1, depth);
+  const Shape &in = site.in(0).shape, &out = site.out().shape;
+  const int64_t places = out.at(1) * out.at(2);
+  constexpr int64_t kOperations = 3;  // of a tap: its copy, and a border of a row and a column
+  return static_cast<double>(saved * places * out.at(3)) >
+         copy_steps(taps * places * in.at(3), kOperations * taps);
+}
+
+// How a node gathers the elements of its windows; no taps where it does not.
+std::vector<Tap> taps_of(Builder& builder, const Site& site) {
+  if (builder.folded_pad(site.node.inputs.at(0)) != nullptr) return {};
+  const Window w = window_of(site);
+  if (gathers_taps(site)) return seen_taps(w.y, w.x);
+  if (!builder.may_gather() || check_window(site) || !saves_zeros(site)) return {};
+  builder.note_gather();
+  return seen_taps(w.y, w.x);
+}
+
+// The window over such rows. Weights: [outer][kh][kw][inner].
+Operation with_taps(Operation op, const Site& site, const std::vector<Tap>& taps,
+                    const Weights& weights, int64_t inner) {
+  const int64_t width = site.in(1).shape.at(2), each = site.in(1).shape.at(1) * width * inner;
+  const auto outer = static_cast<int64_t>(weights.size()) / each;
+  op.kernel.height = static_cast<int32_t>(taps.size());
+  for (int64_t o = 0; o < outer; ++o)
+    for (const Tap& tap : taps) {
+      const auto from = weights.begin() + o * each + (tap.y * width + tap.x) * inner;
+      op.weights.insert(op.weights.end(), from, from + inner);
+    }
   return op;
 }
 
 // Where a node's windows write: all places of an image in one row where they are gathered so.
-Operand windows_out(Builder& builder, const Site& site, bool taps) {
+Operand windows_out(Builder& builder, const Site& site, bool gathered) {
   const Shape& out = site.out().shape;
   const graph::TensorId id = site.node.outputs.at(0);
-  if (!taps) return builder.write(id);
+  if (!gathered) return builder.write(id);
   return builder.write_as(
       id, {static_cast<int32_t>(out.at(0)), static_cast<int32_t>(out.at(1) * out.at(2)),
            static_cast<int32_t>(out.at(3))});
@@ -269,7 +296,7 @@ Operand windows_out(Builder& builder, const Site& site, bool taps) {
 Reason check_convolution(const Site& site) {
   const Reason reason = check_window(site);
   if (!reason || gathers_windows(site)) return std::nullopt;
-  const Reason beside = check_taps(site);
+  const Reason beside = check_taps(window_of(site));
   return beside ? Reason(fmt::format("{}; {}", *reason, *beside)) : std::nullopt;
 }
 
@@ -325,9 +352,10 @@ void legalise_conv2d(Builder& builder, const Node& node) {
   const Shape& shape = site.in(1).shape;  // [O, KH, KW, C / groups]
   const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
   const Route route = route_of(window, foldable_channels(site));
-  const bool is_padded = builder.folded_pad(node.inputs.at(0)) != nullptr;
-  const bool gathers = !is_padded && gathers_windows(site), taps = !is_padded && gathers_taps(site);
-  const Operand ifm = builder.read(input_of(builder, node)), ofm = windows_out(builder, site, taps);
+  const std::vector<Tap> taps = taps_of(builder, site);
+  const bool gathers = builder.folded_pad(node.inputs.at(0)) == nullptr && gathers_windows(site);
+  const Operand ifm = builder.read(input_of(builder, node)),
+                ofm = windows_out(builder, site, !taps.empty());
   const int64_t groups = ifm.extent.depth / shape.at(3), filters = shape.at(0) / groups;
   const Weights weights = read_weights(site);
   const int64_t each = shape.at(1) * shape.at(2) * shape.at(3);
@@ -336,7 +364,7 @@ void legalise_conv2d(Builder& builder, const Node& node) {
   const graph::Activation activation = node.attrs<graph::Conv2dAttrs>().activation;
   for (int64_t n = 0; n < images; ++n) {
     Operand from = image(ifm, n, images);
-    if (taps) from = gathered_taps(builder, from, window.y, window.x);
+    if (!taps.empty()) from = gathered_taps(builder, from, window.y, window.x, taps);
     for (int64_t g = 0; g < groups; ++g) {
       Operation op =
           builder.start(OperationKind::Conv, channels(from, g * shape.at(3), shape.at(3)),
@@ -345,8 +373,9 @@ void legalise_conv2d(Builder& builder, const Node& node) {
       Weights own = slice(weights, g * filters * each, filters * each);
       if (gathers)
         emit_gathered(builder, site, std::move(op), window, std::move(own), activation);
-      else if (taps)
-        emit_weighted(builder, with_taps(std::move(op), site, std::move(own)), site, activation);
+      else if (!taps.empty())
+        emit_weighted(builder, with_taps(std::move(op), site, taps, own, shape.at(3)), site,
+                      activation);
       else
         emit_window(builder, site, std::move(op), window, route, own, shape.at(3), activation);
     }
@@ -362,8 +391,9 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
   const Shape& shape = site.in(1).shape;  // [1, KH, KW, C * multiplier]
   const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
   const Route route = route_of(window, foldable_channels(site));
-  const bool taps = builder.folded_pad(node.inputs.at(0)) == nullptr && gathers_taps(site);
-  const Operand ifm = builder.read(input_of(builder, node)), ofm = windows_out(builder, site, taps);
+  const std::vector<Tap> taps = taps_of(builder, site);
+  const Operand ifm = builder.read(input_of(builder, node)),
+                ofm = windows_out(builder, site, !taps.empty());
   const int64_t all = shape.at(3), kernel = shape.at(1) * shape.at(2), m = a.multiplier;
   const Weights from = read_weights(site);
   const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(all));
@@ -372,7 +402,8 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
   std::vector<Operand> inputs;
   for (int64_t n = 0; n < images; ++n) {
     inputs.push_back(image(ifm, n, images));
-    if (taps) inputs.back() = gathered_taps(builder, inputs.back(), window.y, window.x);
+    if (!taps.empty())
+      inputs.back() = gathered_taps(builder, inputs.back(), window.y, window.x, taps);
   }
 
   for (int64_t first = 0; first < all / m; first += at_once) {
@@ -387,8 +418,9 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
                                    channels(inputs[static_cast<size_t>(n)], first, in),
                                    channels(image(ofm, n, images), first * m, out));
       op.scales = slice(scales, first * m, out);
-      if (taps)
-        emit_weighted(builder, with_taps(std::move(op), site, weights), site, a.activation);
+      if (!taps.empty())
+        emit_weighted(builder, with_taps(std::move(op), site, taps, weights, inner), site,
+                      a.activation);
       else
         emit_window(builder, site, std::move(op), window, route, weights, inner, a.activation);
     }

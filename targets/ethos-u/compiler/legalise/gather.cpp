@@ -107,6 +107,28 @@ Operand gathered(Builder& builder, const Operand& ifm, const Gather& gather, con
   return windows(to, row, gather.after * depth);
 }
 
+// With the zero point: whatever the image holds is clamped to it.
+static void fill(Builder& builder, const Operand& image, const Operand& to) {
+  const Extent& extent = to.extent;
+  if (extent.elements() == 0) return;
+  if (extent.height <= image.extent.height && extent.width <= image.extent.width)
+    builder.copy(box(image, {0, 0, 0}, extent), to, image.zero_point);
+  else
+    builder.copy(builder.filled(builder.type_of(image), extent, image.zero_point), to);
+}
+
+// Around what lies in the middle.
+static void fill_around(Builder& builder, const Operand& image, const Operand& to, const Extent& at,
+                        const Extent& middle) {
+  const Extent& all = to.extent;
+  const int32_t below = at.height + middle.height, right = at.width + middle.width;
+  fill(builder, image, box(to, {0, 0, 0}, {at.height, all.width, all.depth}));
+  fill(builder, image, box(to, {below, 0, 0}, {all.height - below, all.width, all.depth}));
+  fill(builder, image, box(to, {at.height, 0, 0}, {middle.height, at.width, all.depth}));
+  fill(builder, image,
+       box(to, {at.height, right, 0}, {middle.height, all.width - right, all.depth}));
+}
+
 // The image with its padding, and without what no window reaches.
 static Operand padded_image(Builder& builder, const Operand& image, const WindowAxis& y,
                             const WindowAxis& x) {
@@ -120,15 +142,7 @@ static Operand padded_image(Builder& builder, const Operand& image, const Window
   const Operand to = builder.inner("padded", builder.type_of(image), all, image.zero_point);
   const Extent at = {narrow(y.before), narrow(x.before), 0};
   builder.copy(box(image, {0, 0, 0}, middle), box(to, at, middle));
-  const auto fill = [&](const Extent& origin, const Extent& extent) {
-    if (extent.elements() > 0)
-      builder.copy(builder.filled(builder.type_of(image), extent, image.zero_point),
-                   box(to, origin, extent));
-  };
-  fill({0, 0, 0}, {at.height, all.width, all.depth});
-  fill({at.height + middle.height, 0, 0}, {narrow(y.after()), all.width, all.depth});
-  fill({at.height, 0, 0}, {middle.height, at.width, all.depth});
-  fill({at.height, at.width + middle.width, 0}, {middle.height, narrow(x.after()), all.depth});
+  fill_around(builder, image, to, at, middle);
   return to;
 }
 
@@ -150,25 +164,55 @@ Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxi
   return to;
 }
 
+static Tap::Places places_of(const WindowAxis& axis, int64_t tap) {
+  const int64_t at = tap * axis.dilation - axis.before;  // of the first window
+  const int64_t first = std::min(ceil_div(std::max<int64_t>(-at, 0), axis.step()), axis.places);
+  const int64_t end = at < axis.extent ? (axis.extent - 1 - at) / axis.step() + 1 : 0;
+  return {first, std::max(first, std::min(end, axis.places))};
+}
+
+std::vector<Tap> seen_taps(const WindowAxis& y, const WindowAxis& x) {
+  std::vector<Tap> taps;
+  for (int64_t ky = 0; ky < y.kernel; ++ky)
+    for (int64_t kx = 0; kx < x.kernel; ++kx) {
+      const Tap tap = {ky, kx, places_of(y, ky), places_of(x, kx)};
+      if (tap.rows.count() > 0 && tap.columns.count() > 0) taps.push_back(tap);
+    }
+  if (taps.empty()) taps.push_back({});
+  return taps;
+}
+
 Operand gathered_taps(Builder& builder, const Operand& image, const WindowAxis& y,
-                      const WindowAxis& x) {
+                      const WindowAxis& x, const std::vector<Tap>& taps) {
   const auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
-  const bool is_padded = y.before + y.after() + x.before + x.after() != 0;
-  const Operand from = is_padded ? padded_image(builder, image, y, x) : image;
-  const Extent places = {narrow(y.places), narrow(x.places), from.extent.depth};
-  const int64_t taps = y.kernel * x.kernel;
+  const Extent places = {narrow(y.places), narrow(x.places), image.extent.depth};
+  const auto count = narrow(std::ssize(taps));
   const Operand to =
       builder.inner("taps", builder.type_of(image),
-                    {narrow(taps * y.places), places.width, places.depth}, image.zero_point);
+                    {count * places.height, places.width, places.depth}, image.zero_point);
   int32_t row = 0;
-  for (int64_t ky = 0; ky < y.kernel; ++ky)
-    for (int64_t kx = 0; kx < x.kernel; ++kx, row += places.height) {
-      Operand tap = box(from, {narrow(ky * y.dilation), narrow(kx * x.dilation), 0}, places);
-      tap.step.height *= narrow(y.step());
-      tap.step.width *= narrow(x.step());
-      builder.copy(tap, box(to, {row, 0, 0}, places));
+  for (const Tap& tap : taps) {
+    const Operand all = box(to, {row, 0, 0}, places);
+    const Extent at = {narrow(tap.rows.first), narrow(tap.columns.first), 0};
+    const Extent seen = {narrow(tap.rows.count()), narrow(tap.columns.count()), places.depth};
+    if (seen.elements() > 0) {
+      Operand from = box(image,
+                         {narrow(tap.y * y.dilation - y.before + tap.rows.first * y.step()),
+                          narrow(tap.x * x.dilation - x.before + tap.columns.first * x.step()), 0},
+                         seen);
+      from.step.height *= narrow(y.step());
+      from.step.width *= narrow(x.step());
+      builder.copy(from, box(all, at, seen));
     }
-  return builder.reshaped(to, {narrow(taps), narrow(y.places * x.places), places.depth});
+    fill_around(builder, image, all, at, seen);
+    row += places.height;
+  }
+  return builder.reshaped(to, {count, places.height * places.width, places.depth});
+}
+
+double copy_steps(int64_t elements, int64_t operations) {
+  return kCopySteps * static_cast<double>(elements) +
+         static_cast<double>(operations) * wait_steps() / 2;
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -3,6 +3,8 @@
 // it idle; the elements of a row of the window lie beside each other anyway.
 #pragma once
 
+#include <vector>
+
 #include "hardware/limits.h"
 #include "legalise/builder.h"
 #include "legalise/window_axis.h"
@@ -31,9 +33,25 @@ int64_t mac_steps(int64_t kernel_height, int64_t kernel_width, int64_t channels)
 Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxis& y,
                          const WindowAxis& x);
 
-// Each element of a window as a row of its own that holds it of all windows, copied: what is left is a window of one
-// column, as high as there are elements, without strides, dilation or padding. Channels stay apart.
+// An element of a window, and the places where it lies in the input, along both axes.
+struct Tap {
+  struct Places {
+    int64_t first = 0, end = 0;
+    int64_t count() const { return end - first; }
+  };
+  int64_t y = 0, x = 0;  // in the window
+  Places rows, columns;
+};
+
+// The elements of a window that lie in the input for some place; at least one.
+std::vector<Tap> seen_taps(const WindowAxis& y, const WindowAxis& x);
+
+// Each of these as a row of its own that holds it of all windows, copied: what is left is a window of one column, as high as
+// there are taps, without strides, dilation or padding. Channels stay apart.
 Operand gathered_taps(Builder& builder, const Operand& image, const WindowAxis& y,
-                      const WindowAxis& x);
+                      const WindowAxis& x, const std::vector<Tap>& taps);
+
+// What `operations` that copy so many elements take, in steps of one result.
+double copy_steps(int64_t elements, int64_t operations);
 
 }  // namespace intarsia::targets::ethos_u
