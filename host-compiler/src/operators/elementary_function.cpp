@@ -1,5 +1,6 @@
 // Functions of single elements.
 #include <cmath>
+#include <limits>
 
 #include "graph/scales.h"
 #include "intarsia/plugin/fixed_functions.h"
@@ -88,6 +89,14 @@ Result<void> eval_exp(const Invocation& call) {
   return map<float>(call, rounded_exp);
 }
 
+// Of int8, what has no logarithm gives the least result.
+Result<void> eval_log(const Invocation& call) {
+  const auto log = rounded([](double x) { return std::log(x); });
+  if (call.type() != Int8) return map<float>(call, log);
+  return tabulated(
+      call, [&](float x) { return x > 0 ? log(x) : -std::numeric_limits<float>::infinity(); });
+}
+
 Result<void> eval_erf(const Invocation& call) {
   return map<float>(call, rounded([](double x) { return std::erf(x); }));
 }
@@ -108,6 +117,10 @@ Stmt lower_abs(OpLowering& op) {
 
 Stmt lower_exp(OpLowering& op) {
   return op.view.in(0).type == Int8 ? lower_by_table(op) : lower_by_call(op, "intarsia_exp_f32");
+}
+
+Stmt lower_log(OpLowering& op) {
+  return op.view.in(0).type == Int8 ? lower_by_table(op) : lower_by_call(op, "intarsia_log_f32");
 }
 
 Stmt lower_rsqrt(OpLowering& op) {
@@ -133,13 +146,11 @@ constexpr Operator kElementaryFunctionOperators[] = {
      .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_erf_f32"); },
      .elementwise = Elementwise::Unary},
     {.kind = OpKind::Log,
-     .types = kReal,
+     .types = kInt8OrReal,
      .infer = infer_unary,
-     .evaluate =
-         [](const Invocation& call) {
-           return map<float>(call, rounded([](double x) { return std::log(x); }));
-         },
-     .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_log_f32"); },
+     .evaluate = eval_log,
+     .lower = lower_log,
+     .refuses = refuses_quantization,
      .elementwise = Elementwise::Unary},
     {.kind = OpKind::Abs,
      .types = kNumber,

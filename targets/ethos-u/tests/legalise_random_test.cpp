@@ -91,9 +91,9 @@ INSTANTIATE_TEST_SUITE_P(
                       OpKind::SpaceToDepth, OpKind::DepthToSpace, OpKind::MirrorPad, OpKind::PadV2,
                       OpKind::Tile, OpKind::BroadcastTo, OpKind::Sum, OpKind::ReduceMax,
                       OpKind::ReduceMin, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish,
-                      OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Exp, OpKind::Abs,
-                      OpKind::Rsqrt, OpKind::BatchMatmul, OpKind::SquaredDifference, OpKind::ArgMax,
-                      OpKind::ArgMin),
+                      OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Exp, OpKind::Log,
+                      OpKind::Abs, OpKind::Rsqrt, OpKind::BatchMatmul, OpKind::SquaredDifference,
+                      OpKind::ArgMax, OpKind::ArgMin),
     name_of);
 INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
                          ::testing::Values(OpKind::DepthwiseConv2d, OpKind::Sub, OpKind::Minimum,

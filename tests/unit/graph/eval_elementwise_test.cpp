@@ -36,6 +36,17 @@ TEST(EvalMul, Int8) {
               ElementsAre(6, 11, 127));
 }
 
+// As LiteRT has it: what has no logarithm gives the least result.
+TEST(EvalLog, Int8) {
+  EXPECT_THAT((result_of<int8_t, int8_t>(R"((%0) -> (%1) {
+    %0 a: i8[6] q(0.05:-120)
+    %1 y: i8[6] q(0.03:10)
+    log s(%0) -> (%1)
+  })",
+                                         {-128, -120, -119, -118, -117, 127})),
+              ElementsAre(-128, -128, -90, -67, -53, 94));
+}
+
 TEST(EvalBinary, PlainNumbers) {
   EXPECT_THAT(
       (result_of<int32_t, int32_t>(

@@ -60,15 +60,16 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({kind, Int16});
   }
   for (const OpKind kind :
-       {OpKind::HardSwish, OpKind::Elu, OpKind::Exp, OpKind::Rsqrt, OpKind::ResizeBilinear,
-        OpKind::ArgMax, OpKind::ArgMin, OpKind::L2Normalization, OpKind::Equal, OpKind::NotEqual,
-        OpKind::Greater, OpKind::GreaterEqual, OpKind::Less, OpKind::LessEqual, OpKind::Cast}) {
+       {OpKind::HardSwish, OpKind::Elu, OpKind::Exp, OpKind::Log, OpKind::Rsqrt,
+        OpKind::ResizeBilinear, OpKind::ArgMax, OpKind::ArgMin, OpKind::L2Normalization,
+        OpKind::Equal, OpKind::NotEqual, OpKind::Greater, OpKind::GreaterEqual, OpKind::Less,
+        OpKind::LessEqual, OpKind::Cast}) {
     cases.push_back({kind, Int8});
     cases.push_back({kind, Float32});
   }
   for (const DataType type : {Int8, Float32}) cases.push_back({OpKind::Div, type});
-  for (const OpKind kind : {OpKind::Log, OpKind::Neg, OpKind::Square, OpKind::Sqrt, OpKind::Ceil,
-                            OpKind::Floor, OpKind::Round, OpKind::LogSoftmax}) {
+  for (const OpKind kind : {OpKind::Neg, OpKind::Square, OpKind::Sqrt, OpKind::Ceil, OpKind::Floor,
+                            OpKind::Round, OpKind::LogSoftmax}) {
     cases.push_back({kind, Float32});
   }
   for (const OpKind kind : {OpKind::AddN, OpKind::Cumsum}) {

@@ -54,6 +54,7 @@ constexpr Row kRows[] = {
     {{Gelu, refuses_table, legalise_table}, kInt8},
     {{Lookup, refuses_table, legalise_table}, kBoth},
     {{Exp, refuses_table, legalise_table}, kBoth},
+    {{Log, refuses_table, legalise_table}, kInt8},
     {{Abs, refuses_table, legalise_table}, kInt8},
     {{Rsqrt, refuses_table, legalise_table}, kInt8},
     {{Concat, refuses_parts, legalise_parts}, kBoth},
