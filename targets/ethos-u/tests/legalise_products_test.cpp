@@ -257,6 +257,24 @@ TEST(Products, ResizingToAnySize) {
       }
 }
 
+// Constants lie in slow memory as a rule, and one that repeats is read again for every element beside it.
+TEST(Products, WeightsOfResizedImagesLieNear) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, 20, 20, 8}, 0.05f, 0);
+  const targets::ethos_u::Program program = [&] {
+    const graph::Module module =
+        g.finish(g.like(OpKind::ResizeBilinear, graph::ResizeAttrs{57, 57, true, false}, {x}));
+    return targets::ethos_u::legalise(module, module.entry_function());
+  }();
+  for (const targets::ethos_u::Operation& op : program.operations) {
+    if (!op.ifm2 || op.ifm2->extent.elements() == 1) continue;
+    const auto& operand = program.tensors.at(static_cast<size_t>(op.ifm2->tensor));
+    EXPECT_FALSE(operand.kind == targets::ethos_u::NpuTensor::Kind::Constant &&
+                 op.ifm2->extent.elements() < op.ofm.extent.elements())
+        << print(program);
+  }
+}
+
 // Sums that end in exact halves go away from zero on both sides of it.
 TEST(Products, BlendedTiesGoAwayFromZero) {
   Graph g;

@@ -143,15 +143,15 @@ struct Blend {
   }
 };
 
-// A constant with a weight for each element of an axis.
+// A constant with a weight for each element of an axis, near: it is read again for every other element.
 Operand weights_along(Builder& builder, DataType type, const Extent& extent,
                       const std::vector<int64_t>& weights) {
   std::vector<uint8_t> bytes;
   for (const int64_t weight : weights)
-    for (int byte = 0; byte < bits(type) / 8; ++byte)
+    for (int byte = 0; byte < 2; ++byte)
       bytes.push_back(static_cast<uint8_t>(weight >> (8 * byte)));
-  const Operand made = builder.constant("weights", type, extent, std::move(bytes));
-  return type == DataType::Int32 ? made : near_constant(builder, made);
+  const Operand made = builder.constant("weights", DataType::Int16, extent, std::move(bytes));
+  return type == DataType::Int32 ? widened(builder, made, 0) : near_constant(builder, made);
 }
 
 Operand weighted(Builder& builder, const Operand& values, const Operand& weights) {
