@@ -8,11 +8,14 @@ import tempfile
 
 import flatbuffers
 import numpy as np
+from flatbuffers import flexbuffers
 from tflite_micro.python.tflite_micro import runtime
 
 fb = runtime.schema_fb
-TYPES = {np.float32: 0, np.float16: 1, np.int32: 2, np.uint8: 3, np.int64: 4, np.bool_: 6, np.int16: 7, np.int8: 9}
-TYPE_NAMES = {0: "FLOAT32", 1: "FLOAT16", 2: "INT32", 4: "INT64", 6: "BOOL", 7: "INT16", 9: "INT8", 17: "INT4"}
+TYPES = {np.float32: 0, np.float16: 1, np.int32: 2, np.uint8: 3, np.int64: 4, np.bool_: 6, np.int16: 7, np.int8: 9,
+         np.uint64: 12, np.uint32: 15}
+TYPE_NAMES = {0: "FLOAT32", 1: "FLOAT16", 2: "INT32", 4: "INT64", 6: "BOOL", 7: "INT16", 9: "INT8", 12: "UINT64", 15: "UINT32",
+              17: "INT4"}
 RESOURCE, INT4 = 13, 17
 KINDS = {number: kind for kind, number in TYPES.items()}
 
@@ -36,6 +39,16 @@ def options(name, **fields):
     for key, value in fields.items():
         setattr(made, key, value)
     return getattr(fb.BuiltinOptions, name), made
+
+
+def flexible(**fields):
+    """The options of a custom operator: numbers by name, as FlexBuffers."""
+    builder = flexbuffers.Builder()
+    with builder.Map():
+        for key, value in fields.items():
+            builder.Key(key)
+            {bool: builder.Bool, float: builder.Float}.get(type(value), builder.Int)(value)
+    return bytes(builder.Finish())
 
 
 class Subgraph:

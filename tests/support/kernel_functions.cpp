@@ -22,6 +22,76 @@ T* elements(Operand& operand) {
   return reinterpret_cast<T*>(operand.bytes.data());
 }
 
+uint32_t unsigned_arg(const std::vector<Operand>& o, size_t i) {
+  return static_cast<uint32_t>(o.at(i).scalar.i);
+}
+
+void define_signal_kernels(TirInterpreter& t) {
+  using Operands = std::vector<Operand>;
+  t.define_intrinsic("intarsia_signal_auto_scale", [](Operands& o) {
+    intarsia_signal_auto_scale(elements<int16_t>(o.at(0)), elements<int16_t>(o.at(1)),
+                               elements<int32_t>(o.at(2)), arg(o, 3));
+  });
+  t.define_intrinsic("intarsia_signal_rfft_s16", [](Operands& o) {
+    intarsia_signal_rfft_s16(elements<int16_t>(o.at(0)), elements<int16_t>(o.at(1)),
+                             elements<int16_t>(o.at(2)), elements<int16_t>(o.at(3)), arg(o, 4),
+                             arg(o, 5));
+  });
+  t.define_intrinsic("intarsia_signal_irfft_s16", [](Operands& o) {
+    intarsia_signal_irfft_s16(elements<int16_t>(o.at(0)), elements<int16_t>(o.at(1)),
+                              elements<int16_t>(o.at(2)), elements<int16_t>(o.at(3)), arg(o, 4));
+  });
+  t.define_intrinsic("intarsia_signal_energy", [](Operands& o) {
+    intarsia_signal_energy(elements<int16_t>(o.at(0)), elements<uint32_t>(o.at(1)), arg(o, 2),
+                           arg(o, 3), arg(o, 4));
+  });
+  t.define_intrinsic("intarsia_signal_filter_bank", [](Operands& o) {
+    intarsia_signal_filter_bank(elements<uint32_t>(o.at(0)), elements<int16_t>(o.at(1)),
+                                elements<int16_t>(o.at(2)), elements<int16_t>(o.at(3)),
+                                elements<int16_t>(o.at(4)), elements<int16_t>(o.at(5)),
+                                elements<int64_t>(o.at(6)), arg(o, 7));
+  });
+  t.define_intrinsic("intarsia_signal_square_root", [](Operands& o) {
+    intarsia_signal_square_root(elements<int64_t>(o.at(0)), elements<int32_t>(o.at(1)),
+                                elements<uint32_t>(o.at(2)), arg(o, 3));
+  });
+  t.define_intrinsic("intarsia_signal_spectral_subtraction", [](Operands& o) {
+    intarsia_signal_spectral_subtraction(
+        elements<uint32_t>(o.at(0)), elements<uint32_t>(o.at(1)), elements<uint32_t>(o.at(2)),
+        elements<uint32_t>(o.at(3)), unsigned_arg(o, 4), unsigned_arg(o, 5), unsigned_arg(o, 6),
+        unsigned_arg(o, 7), arg(o, 8), arg(o, 9), unsigned_arg(o, 10), arg(o, 11), arg(o, 12));
+  });
+  t.define_intrinsic("intarsia_signal_pcan", [](Operands& o) {
+    intarsia_signal_pcan(elements<uint32_t>(o.at(0)), elements<uint32_t>(o.at(1)),
+                         elements<int16_t>(o.at(2)), elements<uint32_t>(o.at(3)), arg(o, 4),
+                         arg(o, 5));
+  });
+  t.define_intrinsic("intarsia_signal_log", [](Operands& o) {
+    intarsia_signal_log(elements<uint32_t>(o.at(0)), elements<int16_t>(o.at(1)),
+                        elements<int16_t>(o.at(2)), arg(o, 3), unsigned_arg(o, 4), arg(o, 5));
+  });
+  const auto real = [](const Operands& o, size_t i) { return o.at(i).scalar.f; };
+  t.define_intrinsic("intarsia_decode_boxes", [real](Operands& o) {
+    intarsia_decode_boxes(elements<float>(o.at(0)), elements<float>(o.at(1)),
+                          elements<float>(o.at(2)), real(o, 3), real(o, 4), real(o, 5), real(o, 6),
+                          arg(o, 7), arg(o, 8));
+  });
+  t.define_intrinsic("intarsia_detect_boxes", [real](Operands& o) {
+    intarsia_detect_boxes(elements<float>(o.at(0)), elements<float>(o.at(1)),
+                          elements<float>(o.at(2)), elements<float>(o.at(3)),
+                          elements<float>(o.at(4)), elements<float>(o.at(5)),
+                          elements<uint8_t>(o.at(6)), real(o, 7), real(o, 8), arg(o, 9), arg(o, 10),
+                          arg(o, 11), arg(o, 12));
+  });
+  t.define_intrinsic("intarsia_detect_boxes_by_class", [real](Operands& o) {
+    intarsia_detect_boxes_by_class(elements<float>(o.at(0)), elements<float>(o.at(1)),
+                                   elements<float>(o.at(2)), elements<float>(o.at(3)),
+                                   elements<float>(o.at(4)), elements<float>(o.at(5)),
+                                   elements<uint8_t>(o.at(6)), real(o, 7), real(o, 8), arg(o, 9),
+                                   arg(o, 10), arg(o, 11), arg(o, 12), arg(o, 13));
+  });
+}
+
 }  // namespace
 
 void define_kernels(TirInterpreter& t) {
@@ -78,6 +148,8 @@ void define_kernels(TirInterpreter& t) {
   };
   define_pair("intarsia_pow_f32", intarsia_pow_f32);
   define_pair("intarsia_floor_mod_f32", intarsia_floor_mod_f32);
+  t.define("intarsia_divide_i32",
+           [](const Args& a) { return i32(intarsia_divide_i32(arg(a, 0), arg(a, 1))); });
   t.define("intarsia_floor_div_i32",
            [](const Args& a) { return i32(intarsia_floor_div_i32(arg(a, 0), arg(a, 1))); });
   t.define("intarsia_floor_mod_i32",
@@ -121,6 +193,7 @@ void define_kernels(TirInterpreter& t) {
                                      elements<float>(o.at(2)), elements<int32_t>(o.at(3)),
                                      arg(o, 4));
   });
+  define_signal_kernels(t);
   t.define_intrinsic("intarsia_softmax_f32", [](std::vector<Operand>& o) {
     intarsia_softmax_f32(elements<float>(o.at(0)), elements<float>(o.at(1)), arg(o, 2),
                          o.at(3).scalar.f);

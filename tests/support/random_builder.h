@@ -29,7 +29,7 @@ class Builder {
   Quantization quantization(DataType type, int64_t zero_low = -100, int64_t zero_high = 100) {
     if (!is_integer(type)) return {};
     if (type == DataType::UInt8) zero_low = 0;
-    if (type == DataType::Int16 || type == DataType::Int32) zero_low = zero_high = 0;
+    if (type == DataType::Int16 || bits(type) > 16) zero_low = zero_high = 0;
     return {{random_.real(0.001f, 0.1f)}, {random_.range(zero_low, zero_high)}, 0};
   }
 
@@ -196,6 +196,10 @@ Module cumsum(Builder& b);
 
 Module hybrid_fully_connected(Builder& b);
 Module quantize_rows(Builder& b);
+
+// Operators of audio front ends, and detections.
+Module signal(Builder& b, OpKind kind);
+Module detect_boxes(Builder& b);
 
 // Operators that move elements.
 Module reshape(Builder& b);

@@ -34,6 +34,10 @@ Module binary(Builder& b) {
   if (default_attributes(b.node().kind).index() == Attributes(BinaryAttrs{}).index()) {
     const bool plain = b.type() == DataType::Int32;
     b.node().attributes = BinaryAttrs{plain ? Activation::None : b.activation()};
+    if (plain) {
+      for (const TensorId id : b.node().inputs) b.tensor(id).quantization = {};
+      return b.finish(b.type(), {});
+    }
   } else {
     b.node().attributes = NoAttrs{};
   }
@@ -108,8 +112,10 @@ Module relu(Builder& b) {
 
 Module cast(Builder& b) {
   Random& r = b.random();
-  const DataType to = r.pick<DataType>(
-      {DataType::Int8, DataType::Int16, DataType::Int32, DataType::Float32, DataType::Bool});
+  std::vector<DataType> types{DataType::Int8, DataType::Int16, DataType::Int32, DataType::Float32,
+                              DataType::Bool};
+  if (b.type() != DataType::Float32) types.push_back(DataType::UInt32);
+  const DataType to = r.pick(types);
   b.input({r.range(1, 3), r.range(1, 9)});
   b.node().attributes = NoAttrs{};
   return b.finish(to, {});

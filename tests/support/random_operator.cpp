@@ -19,6 +19,19 @@ graph::Module random_operator(Random& random, graph::OpKind kind, DataType type)
       return fully_connected(b);
     case OpKind::QuantizeRows:
       return quantize_rows(b);
+    case OpKind::SignalWindow:
+    case OpKind::SignalAutoScale:
+    case OpKind::SignalRfft:
+    case OpKind::SignalIrfft:
+    case OpKind::SignalEnergy:
+    case OpKind::SignalFilterBank:
+    case OpKind::SignalSquareRoot:
+    case OpKind::SignalSpectralSubtraction:
+    case OpKind::SignalPcan:
+    case OpKind::SignalLog:
+      return signal(b, kind);
+    case OpKind::DetectBoxes:
+      return detect_boxes(b);
     case OpKind::HybridConv2d:
       return hybrid_conv2d(b);
     case OpKind::HybridDepthwiseConv2d:

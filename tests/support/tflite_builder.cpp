@@ -65,7 +65,8 @@ flatbuffers::Offset<format::Subgraph> subgraph(Shared& shared, const ModelSpec& 
     if (op.options) options = op.options(b);
     operators.push_back(
         format::CreateOperator(b, op.opcode_index.value_or(code), b.CreateVector(op.inputs),
-                               b.CreateVector(op.outputs), options.first, options.second));
+                               b.CreateVector(op.outputs), options.first, options.second,
+                               op.custom_options.empty() ? 0 : b.CreateVector(op.custom_options)));
   }
   return format::CreateSubgraph(b, b.CreateVector(tensors), b.CreateVector(model.inputs),
                                 b.CreateVector(model.outputs), b.CreateVector(operators),

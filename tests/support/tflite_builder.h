@@ -51,6 +51,9 @@ enum Builtin : int32_t {
   kGather = 36,
   kTranspose = 39,
   kTransposeConv = 67,
+  kTopKV2 = 48,
+  kOneHot = 85,
+  kReverseSequence = 112,
   kBatchMatmul = 126,
   kMean = 40,
   kSub = 41,
@@ -121,6 +124,7 @@ struct OperatorSpec {
   int32_t version = 1;
   std::string custom_code = {};
   std::optional<uint32_t> opcode_index = {};  // instead of the one made for `code`
+  std::vector<uint8_t> custom_options = {};
 };
 
 struct ModelSpec {

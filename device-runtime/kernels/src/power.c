@@ -96,6 +96,11 @@ int32_t intarsia_floor_div_i32(int32_t a, int32_t b) {
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
+int32_t intarsia_divide_i32(int32_t a, int32_t b) {
+  if (b == 0) return 0;
+  return b == -1 ? (int32_t)(0u - (uint32_t)a) : a / b;
+}
+
 int32_t intarsia_floor_mod_i32(int32_t a, int32_t b) {
   if (b == 0 || b == -1) return 0;
   const int32_t rest = a % b;

@@ -113,6 +113,7 @@ const std::map<std::string, ScalarFunction>& scalar_functions() {
       SCALAR(intarsia_gelu_tanh_f32),
       SCALAR(intarsia_pow_f32),
       SCALAR(intarsia_floor_mod_f32),
+      SCALAR(intarsia_divide_i32),
       SCALAR(intarsia_floor_div_i32),
       SCALAR(intarsia_floor_mod_i32),
       SCALAR(intarsia_truncate_f32),
@@ -125,11 +126,28 @@ const std::map<std::string, ScalarFunction>& scalar_functions() {
 
 const std::map<std::string, KernelFunction>& library_kernels() {
   static const std::map<std::string, KernelFunction> kFunctions = {
-      KERNEL(intarsia_move_back),        KERNEL(intarsia_l2_normalize_s8),
-      KERNEL(intarsia_l2_normalize_f32), KERNEL(intarsia_log_softmax_f32),
-      KERNEL(intarsia_softmax_s8),       KERNEL(intarsia_softmax_s8_s16),
-      KERNEL(intarsia_softmax_s16),      KERNEL(intarsia_softmax_f32),
-      KERNEL(intarsia_quantize_row),     KERNEL(intarsia_quantize_row_asymmetric),
+      KERNEL(intarsia_move_back),
+      KERNEL(intarsia_l2_normalize_s8),
+      KERNEL(intarsia_l2_normalize_f32),
+      KERNEL(intarsia_log_softmax_f32),
+      KERNEL(intarsia_softmax_s8),
+      KERNEL(intarsia_softmax_s8_s16),
+      KERNEL(intarsia_softmax_s16),
+      KERNEL(intarsia_softmax_f32),
+      KERNEL(intarsia_quantize_row),
+      KERNEL(intarsia_quantize_row_asymmetric),
+      KERNEL(intarsia_signal_auto_scale),
+      KERNEL(intarsia_signal_rfft_s16),
+      KERNEL(intarsia_signal_irfft_s16),
+      KERNEL(intarsia_signal_energy),
+      KERNEL(intarsia_signal_filter_bank),
+      KERNEL(intarsia_signal_square_root),
+      KERNEL(intarsia_signal_spectral_subtraction),
+      KERNEL(intarsia_signal_pcan),
+      KERNEL(intarsia_signal_log),
+      KERNEL(intarsia_decode_boxes),
+      KERNEL(intarsia_detect_boxes),
+      KERNEL(intarsia_detect_boxes_by_class),
   };
   return kFunctions;
 }

@@ -206,6 +206,12 @@ void div_quantized(const Invocation& call) {
 
 Result<void> eval_div(const Invocation& call) {
   if (call.type() == Int8) return div_quantized(call), Result<void>();
+  if (call.type() == Int32) {
+    broadcast<int32_t>(call, [](int32_t a, int32_t b) {
+      return b == 0 ? 0 : static_cast<int32_t>(static_cast<uint32_t>(int64_t{a} / b));
+    });
+    return {};
+  }
   const graph::Range<float> range = float_range(call.node.attrs<BinaryAttrs>().activation);
   broadcast<float>(call, [&](float a, float b) { return range.clamp(a / b); });
   return {};
@@ -333,6 +339,11 @@ Stmt lower_sum(OpLowering& op) {
 Stmt lower_div(OpLowering& op) {
   const OpView& v = op.view;
   const Activation activation = v.node.attrs<BinaryAttrs>().activation;
+  if (v.out().type == DataType::Int32) {
+    return combine_elements(op, [](Expr a, Expr b) {
+      return tir::call(DataType::Int32, "intarsia_divide_i32", {std::move(a), std::move(b)});
+    });
+  }
   if (is_integer(v.out().type)) {
     const Multiplier m = quantize_multiplier(quotient_factor(v.in(0), v.in(1), v.out()));
     const Range range = activation_limits(v, activation);
@@ -440,7 +451,8 @@ constexpr TypeRule kDifferenceTypes[] = {{Int8, Int8, Int8},
                                          {Int16, Int16, Int16},
                                          evaluated_only({Int32, Int32, Int32}),
                                          {Float32, Float32, Float32}};
-constexpr TypeRule kDivTypes[] = {{Int8, Int8, Int8}, {Float32, Float32, Float32}};
+constexpr TypeRule kDivTypes[] = {
+    {Int8, Int8, Int8}, {Int32, Int32, Int32}, {Float32, Float32, Float32}};
 constexpr TypeRule kFloorTypes[] = {{Int32, Int32, Int32}, {Float32, Float32, Float32}};
 
 constexpr Operator kArithmeticOperators[] = {
@@ -473,7 +485,7 @@ constexpr Operator kArithmeticOperators[] = {
      .infer = infer_binary,
      .evaluate = eval_div,
      .lower = lower_div,
-     .refuses = refuses_quantization,
+     .refuses = refuses_binary,
      .elementwise = Elementwise::Binary},
     {.kind = OpKind::Minimum,
      .types = kExtremeTypes,

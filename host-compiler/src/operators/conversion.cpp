@@ -187,7 +187,9 @@ Stmt lower_dequantize(OpLowering& op) {
 // What else is castable is evaluated only: truncating a float has 32 bits for its result.
 Refusal refuses_cast(const OpView& view) {
   const DataType from = view.in(0).type, to = view.out().type;
-  if (from != UInt32 && to != UInt32 && !(from == Float32 && to == Int64)) return std::nullopt;
+  const bool is_real = from == Float32 || to == Float32;
+  const bool is_unsigned = from == UInt32 || to == UInt32;
+  if (!(is_real && is_unsigned) && !(from == Float32 && to == Int64)) return std::nullopt;
   return unsupported_types_text(view);
 }
 

@@ -15,6 +15,7 @@ std::span<const Operator> control_operators();
 std::span<const Operator> conversion_operators();
 std::span<const Operator> convolution_operators();
 std::span<const Operator> depthwise_convolution_operators();
+std::span<const Operator> detection_operators();
 std::span<const Operator> elementary_function_operators();
 std::span<const Operator> hybrid_operators();
 std::span<const Operator> joining_operators();
@@ -29,6 +30,8 @@ std::span<const Operator> recurrent_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> resizing_operators();
 std::span<const Operator> selection_operators();
+std::span<const Operator> signal_operators();
+std::span<const Operator> signal_transform_operators();
 std::span<const Operator> svdf_operators();
 std::span<const Operator> transpose_convolution_operators();
 

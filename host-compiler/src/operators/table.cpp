@@ -36,6 +36,7 @@ std::span<const std::span<const Operator>> all_families() {
       conversion_operators(),
       convolution_operators(),
       depthwise_convolution_operators(),
+      detection_operators(),
       elementary_function_operators(),
       hybrid_operators(),
       joining_operators(),
@@ -50,6 +51,8 @@ std::span<const std::span<const Operator>> all_families() {
       reduction_operators(),
       resizing_operators(),
       selection_operators(),
+      signal_operators(),
+      signal_transform_operators(),
       svdf_operators(),
       transpose_convolution_operators(),
   };

@@ -25,6 +25,7 @@ constexpr Helper kHelpers[] = {
     {"intarsia_requantize_wide", LoopStep::RequantizeWide},
     {"intarsia_clamp_i32", LoopStep::Clamp},
     {"intarsia_divide_round_i32", LoopStep::Divide},
+    {"intarsia_divide_i32", LoopStep::Divide},
     {"intarsia_floor_div_i32", LoopStep::Divide},
     {"intarsia_floor_mod_i32", LoopStep::Divide},
     {"intarsia_square_i32", LoopStep::Multiply},
@@ -69,6 +70,20 @@ constexpr RunHelper kRunHelpers[] = {
     {"intarsia_quantize_row_asymmetric", LoopStep::FloatNormalizeRow,
      LoopStep::FloatNormalizeElement},
     {"intarsia_move_back", LoopStep::MoveRow, LoopStep::MoveElement},
+    // Not counted of their own: what takes about as long.
+    {"intarsia_signal_auto_scale", LoopStep::MoveRow, LoopStep::MoveElement},
+    {"intarsia_signal_rfft_s16", LoopStep::WideSoftmaxRow, LoopStep::WideSoftmaxElement},
+    {"intarsia_signal_irfft_s16", LoopStep::WideSoftmaxRow, LoopStep::WideSoftmaxElement},
+    {"intarsia_signal_energy", LoopStep::MoveRow, LoopStep::MoveElement},
+    {"intarsia_signal_filter_bank", LoopStep::NormalizeRow, LoopStep::NormalizeElement},
+    {"intarsia_signal_square_root", LoopStep::WideSoftmaxRow, LoopStep::WideSoftmaxElement},
+    {"intarsia_signal_spectral_subtraction", LoopStep::NormalizeRow, LoopStep::NormalizeElement},
+    {"intarsia_signal_pcan", LoopStep::NormalizeRow, LoopStep::NormalizeElement},
+    {"intarsia_signal_log", LoopStep::NormalizeRow, LoopStep::NormalizeElement},
+    {"intarsia_decode_boxes", LoopStep::FloatSoftmaxRow, LoopStep::FloatSoftmaxElement},
+    {"intarsia_detect_boxes", LoopStep::FloatNormalizeRow, LoopStep::FloatNormalizeElement},
+    {"intarsia_detect_boxes_by_class", LoopStep::FloatNormalizeRow,
+     LoopStep::FloatNormalizeElement},
 };
 
 bool is_wide(DataType type) {

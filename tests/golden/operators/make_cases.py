@@ -12,8 +12,10 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tflite_writer import (INT4, KINDS, RESOURCE, TYPE_NAMES, Model, fresh, options,  # noqa: E402
-                           run_script, runtime)
+from tflite_writer import (INT4, KINDS, RESOURCE, TYPE_NAMES, Model, flexible, fresh,  # noqa: E402
+                           options, run_script, runtime)
+
+import signal_cases  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAME, VALID = 0, 1
@@ -179,6 +181,34 @@ def dynamic_update_slice_s8():
     rng = np.random.default_rng(5)
     model.values = [rng.integers(-128, 128, (4, 5)).astype(np.int8), rng.integers(-128, 128, (2, 3)).astype(np.int8),
                     np.array([3, -1], dtype=np.int32)]  # both are moved inwards
+    return model
+
+
+@case
+def div_i32():
+    model = one("DIV", [[2, 4], [4]], [2, 4], np.int32, opts=options("DivOptions"))
+    model.values = [np.array([[7, -7, 9, -9], [1 << 30, -5, 0, 2]], np.int32), np.array([2, 2, -4, -4], np.int32)]
+    return model
+
+
+@case
+def cast_u32_to_i32():
+    return one("CAST", [[3, 4]], [3, 4], np.uint32, opts=options("CastOptions"), out_kind=np.int32)
+
+
+@case
+def circular_buffer_s8():
+    """Streams' memory, two inputs on: what was there at first still counts."""
+    model = Model()
+    g = model.subgraph()
+    x, y = g.tensor([1, 1, 1, 3], np.int8, 0.1, 5), g.tensor([1, 2, 1, 3], np.int8, 0.1, 5)
+    held = g.tensor([1, 4, 1, 3], np.int8, 0.1, 5, variable=True)
+    g.op("CIRCULAR_BUFFER", [x], [held], custom=flexible(cycles_max=1))
+    g.op("MAX_POOL_2D", [held], [y], options("Pool2DOptions", padding=VALID, strideH=2, strideW=1, filterHeight=2,
+                                             filterWidth=1))
+    g.inputs(x)
+    g.outputs(y)
+    model.invocations = 2
     return model
 
 
@@ -659,6 +689,7 @@ for name, make in {
     "svdf_network_s8": lambda n: svdf_network(),
 }.items():
     add_case(name, lambda name=name, make=make: make(name))
+CASES.update(signal_cases.CASES)
 
 
 def make_case(folder, name):

@@ -67,7 +67,7 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({kind, Int8});
     cases.push_back({kind, Float32});
   }
-  for (const DataType type : {Int8, Float32}) cases.push_back({OpKind::Div, type});
+  for (const DataType type : {Int8, Int32, Float32}) cases.push_back({OpKind::Div, type});
   for (const OpKind kind : {OpKind::Neg, OpKind::Square, OpKind::Sqrt, OpKind::Ceil, OpKind::Floor,
                             OpKind::Round, OpKind::LogSoftmax}) {
     cases.push_back({kind, Float32});
@@ -89,6 +89,12 @@ inline std::vector<Case> supported_cases() {
   for (const OpKind kind :
        {OpKind::HybridConv2d, OpKind::HybridDepthwiseConv2d, OpKind::HybridFullyConnected})
     cases.push_back({kind, Int8});
+  for (const OpKind kind :
+       {OpKind::SignalWindow, OpKind::SignalRfft, OpKind::SignalIrfft, OpKind::SignalEnergy})
+    cases.push_back({kind, Int16});
+  for (const OpKind kind : {OpKind::SignalFilterBank, OpKind::SignalPcan, OpKind::SignalLog})
+    cases.push_back({kind, UInt32});
+  cases.push_back({OpKind::SignalSquareRoot, Int64});
   for (const DataType type : {Int8, Int16, UInt8}) {
     cases.push_back({OpKind::Quantize, type});
     cases.push_back({OpKind::Dequantize, type});
@@ -111,10 +117,19 @@ inline std::vector<Case> supported_cases() {
 inline std::vector<Case> cases_of_many_results() {
   using enum DataType;
   using graph::OpKind;
-  return {{OpKind::Split, Int8},          {OpKind::Split, Float32}, {OpKind::Unpack, Int16},
-          {OpKind::Svdf, Int8},           {OpKind::Svdf, Float32},  {OpKind::Lstm, Int8},
-          {OpKind::Lstm, Int16},          {OpKind::Lstm, Float32},  {OpKind::Recurrent, Float32},
-          {OpKind::QuantizeRows, Float32}};
+  return {{OpKind::Split, Int8},
+          {OpKind::Split, Float32},
+          {OpKind::Unpack, Int16},
+          {OpKind::Svdf, Int8},
+          {OpKind::Svdf, Float32},
+          {OpKind::Lstm, Int8},
+          {OpKind::Lstm, Int16},
+          {OpKind::Lstm, Float32},
+          {OpKind::Recurrent, Float32},
+          {OpKind::QuantizeRows, Float32},
+          {OpKind::SignalAutoScale, Int16},
+          {OpKind::SignalSpectralSubtraction, UInt32},
+          {OpKind::DetectBoxes, Float32}};
 }
 
 inline std::string case_name(const ::testing::TestParamInfo<Case>& info) {

@@ -372,6 +372,78 @@ struct CompiledAttrs {
   }
 };
 
+// Of TFLite Micro's audio front end; the operands' numbers have no scales, what they count is the model's own.
+struct SignalShiftAttrs {  // products are shifted right
+  int64_t shift = 0;
+  bool operator==(const SignalShiftAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("shift", self.shift);
+  }
+};
+
+struct SignalFftAttrs {  // points: a power of two
+  int64_t length = 2;
+  bool operator==(const SignalFftAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("length", self.length);
+  }
+};
+
+struct SignalEnergyAttrs {
+  int64_t begin = 0, end = 0;  // frequencies
+  bool operator==(const SignalEnergyAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("begin", self.begin), f("end", self.end);
+  }
+};
+
+// The estimate of the noise: estimate * kept + (signal << smoothing_bits) * taken, with `bits` bits of fraction. Channels
+// with an odd number have factors of their own.
+struct SpectralSubtractionAttrs {
+  int64_t taken = 0, kept = 0, odd_taken = 0, odd_kept = 0;
+  int64_t smoothing_bits = 0, bits = 0;
+  int64_t least_remaining = 0;  // of the signal, with `bits` bits of fraction
+  bool clamped = false;         // the estimate is never more than the signal
+  bool operator==(const SpectralSubtractionAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("taken", self.taken), f("kept", self.kept);
+    f("odd_taken", self.odd_taken), f("odd_kept", self.odd_kept);
+    f("smoothing_bits", self.smoothing_bits), f("bits", self.bits);
+    f("least_remaining", self.least_remaining), f("clamped", self.clamped);
+  }
+};
+
+struct SignalLogAttrs {  // ln(input << shift) * scale
+  int64_t shift = 0, scale = 1;
+  bool operator==(const SignalLogAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("shift", self.shift), f("scale", self.scale);
+  }
+};
+
+struct DetectBoxesAttrs {
+  int64_t classes = 1;  // without the background
+  int64_t most = 1;     // boxes
+  bool by_class = false;
+  int64_t most_of_class = 1;                // where by class
+  float least_score = 0, most_overlap = 1;  // overlap: intersection over union
+  float y_scale = 1, x_scale = 1, h_scale = 1, w_scale = 1;
+  bool operator==(const DetectBoxesAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("classes", self.classes), f("most", self.most);
+    f("by_class", self.by_class), f("most_of_class", self.most_of_class);
+    f("least_score", self.least_score), f("most_overlap", self.most_overlap);
+    f("y_scale", self.y_scale), f("x_scale", self.x_scale);
+    f("h_scale", self.h_scale), f("w_scale", self.w_scale);
+  }
+};
+
 struct ShapeAttrs {  // of the output
   std::vector<int64_t> shape;
   bool operator==(const ShapeAttrs&) const = default;
@@ -445,6 +517,7 @@ using Attributes =
                  TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs,
                  ResizeAttrs, BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs,
                  ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs, GeluAttrs, LookupAttrs,
-                 RecurrentAttrs, QuantizeRowsAttrs>;
+                 RecurrentAttrs, QuantizeRowsAttrs, SignalShiftAttrs, SignalFftAttrs,
+                 SignalEnergyAttrs, SpectralSubtractionAttrs, SignalLogAttrs, DetectBoxesAttrs>;
 
 }  // namespace intarsia::graph

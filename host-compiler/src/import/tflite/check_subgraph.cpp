@@ -22,6 +22,10 @@ void SubgraphReader::check_model_operands() {
       return false;
     }
     if (tensors_.is_resource(id) && !is_model_) return false;
+    if (tensors_.is_unsigned_long(id)) {
+      problems_.add(where, fmt::format("is {}, which is of type UINT64", tensors_.label(id)));
+      return false;
+    }
     if (tensors_.has_data(id) && role == "input") {
       problems_.add(where, fmt::format("is {}, which is a constant", tensors_.label(id)));
       return false;

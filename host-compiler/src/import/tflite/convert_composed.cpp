@@ -315,6 +315,8 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
       return compose_local_response(op, in), true;
     case kTOPK_V2:
       return compose_top_k(op, in), true;
+    case kCUSTOM:
+      return compose_stream(op, in);
     case kMATRIX_DIAG:
     case kMATRIX_SET_DIAG:
       return compose_diagonal(op, in), true;

@@ -69,6 +69,11 @@ class ModelReader {
   ConstantId constant(const std::string& name, std::span<const uint8_t> bytes);
 
   VariableId variable(const format::Operator& handle);
+  // One that the file does not name.
+  VariableId add_variable(Variable variable) {
+    variables_.push_back(std::move(variable));
+    return variables_.size() - 1;
+  }
   Variable& variable(VariableId id) { return variables_[id]; }
   // The handles of a subgraph's tensors; others have none.
   using Handles = std::map<int32_t, VariableId>;

@@ -33,7 +33,7 @@ bool OperatorReader::open() {
     problem(fmt::format("has {} inputs, but takes {}", op_.inputs.size(), range));
   }
   const bool any_outputs = known.kind == OpKind::Split || known.kind == OpKind::Unpack;
-  const size_t makes = op_.code == kTOPK_V2 ? 2 : 1;
+  const size_t makes = op_.code == kTOPK_V2 ? 2 : known.outputs;
   if (any_outputs ? op_.outputs.empty() : op_.outputs.size() != makes) {
     problem(fmt::format("has {} outputs, but makes {}", op_.outputs.size(), makes));
   }
@@ -52,8 +52,22 @@ bool OperatorReader::open() {
     outputs_.push_back(tensors_.get(id, writes));
     if (outputs_.back() == nullptr) clean_ = false;
   }
+  check_wide_operands();
   if (clean_) check_types();
   return clean_;
+}
+
+// The sums of a filter bank are the only 64-bit numbers without a sign; they are below 2^63.
+void OperatorReader::check_wide_operands() {
+  const auto check = [&](std::span<const int32_t> ids, OpKind taken) {
+    for (const int32_t id : ids)
+      if (clean_ && id >= 0 && op_.known->kind != taken && tensors_.is_unsigned_long(id))
+        problem(fmt::format("has {} of type UINT64", tensors_.label(id)),
+                "SignalFilterBank makes it and SignalFilterBankSquareRoot takes it; no other "
+                "operator does");
+  };
+  check(op_.inputs, OpKind::SignalSquareRoot);
+  check(op_.outputs, OpKind::SignalFilterBank);
 }
 
 void OperatorReader::check_types() {

@@ -75,6 +75,7 @@ class OperatorReader {
 
  private:
   void check_types();
+  void check_wide_operands();
 
   const ModelFile& file_;
   const OperatorInfo& op_;

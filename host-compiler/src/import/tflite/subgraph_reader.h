@@ -4,6 +4,7 @@
 //   convert_variables.cpp   variables' reads and assignments as values
 //   convert_control.cpp     branches and loops
 //   convert_composed.cpp    operators that are several of ours
+//   convert_stream.cpp      operators that keep state
 //   convert_hybrid.cpp      float activations on integer weights
 //   keep_compiled.cpp       programs that another compiler made
 //   compute_at_import.cpp   operators whose results are known already
@@ -66,6 +67,19 @@ class SubgraphReader {
   void compose_one_hot(const OperatorInfo& op, OperatorReader& in);
   void compose_local_response(const OperatorInfo& op, OperatorReader& in);
   void compose_top_k(const OperatorInfo& op, OperatorReader& in);
+  bool compose_stream(const OperatorInfo& op, OperatorReader& in);
+  void compose_circular_buffer(const OperatorInfo& op, OperatorReader& in);
+  void compose_delay(const OperatorInfo& op, OperatorReader& in);
+  void compose_framer(const OperatorInfo& op, OperatorReader& in);
+  void compose_stacker(const OperatorInfo& op, OperatorReader& in);
+  void compose_overlap_add(const OperatorInfo& op, OperatorReader& in);
+  void compose_spectral_subtraction(const OperatorInfo& op, OperatorReader& in);
+  int32_t part_of(const OperatorInfo& op, int32_t from, int64_t begin, int64_t size);
+  VariableId remember(const OperatorInfo& op, std::string_view what, graph::Tensor kept,
+                      std::vector<uint8_t> initial = {});
+  int32_t behind_memory(const OperatorInfo& op, OperatorReader& in, int64_t length);
+  void count_steps(const OperatorInfo& op, int64_t steps, int64_t needed);
+  int32_t saturated_sum(const OperatorInfo& op, int32_t a, int32_t b);
   void compose_diagonal(const OperatorInfo& op, OperatorReader& in);
   void compose_reverse_sequence(const OperatorInfo& op, OperatorReader& in);
   // One of several nodes of an operator: makes a new tensor, or the operator's output.

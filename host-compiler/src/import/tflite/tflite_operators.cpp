@@ -61,7 +61,10 @@ bool identify(const ModelFile& file, OperatorInfo& op, std::string& problem) {
   if (known != table.end()) op.known = &*known;
   if (op.code == kCUSTOM) {
     op.program = file.program_operator(text(entry.custom_code()));
-    op.known = op.program == nullptr ? nullptr : &kProgram;
+    op.custom_code = text(entry.custom_code());
+    const auto& custom = custom_operators();
+    const auto own = std::ranges::find(custom, op.custom_code, &CustomOperator::name);
+    op.known = op.program != nullptr ? &kProgram : own != custom.end() ? &own->known : nullptr;
   }
   return true;
 }

@@ -40,9 +40,18 @@ struct KnownOperator {
   // Makes the attributes of an operator whose operands exist. Null: it has none, and keeps its operands.
   Converted (*convert)(OperatorReader& in) = nullptr;
   Operands operands = Operands::Quantised;
+  size_t outputs = 1;
 };
 
 const std::vector<KnownOperator>& known_operators();
+
+// One that the format does not number.
+struct CustomOperator {
+  std::string_view name;
+  KnownOperator known;
+};
+
+const std::vector<CustomOperator>& custom_operators();
 
 struct OperatorInfo {
   const format::Operator* raw = nullptr;
@@ -51,6 +60,7 @@ struct OperatorInfo {
   int32_t code = 0;
   const KnownOperator* known = nullptr;      // null: we have no such operator
   const ProgramOperator* program = nullptr;  // of an operator that holds one
+  std::string_view custom_code;              // empty: the format has a number for it
   std::string type;                          // "CONV_2D v3", "custom 'name' v1"
   std::string name;                          // the node's: unique, an identifier
   std::span<const int32_t> inputs, outputs;

@@ -33,7 +33,7 @@ constexpr std::array<ElementType, 19> kElementTypes = {{
     {"INT8", DataType::Int8},
     {"FLOAT64", {}},
     {"COMPLEX128", {}},
-    {"UINT64", {}},
+    {"UINT64", DataType::Int64},  // of what filter banks make
     {"RESOURCE", {}},
     {"VARIANT", {}},
     {"UINT32", DataType::UInt32},
@@ -42,7 +42,7 @@ constexpr std::array<ElementType, 19> kElementTypes = {{
     {"BFLOAT16", {}},
 }};
 
-constexpr int kFloat16 = 1, kResource = 13;
+constexpr int kFloat16 = 1, kUnsignedLong = 12, kResource = 13;
 
 // The float32 of the same value: what float16 holds, float32 holds.
 uint32_t widened(uint16_t half) {
@@ -80,6 +80,10 @@ std::string TensorTable::label(int32_t id) const {
 
 bool TensorTable::is_resource(int32_t id) const {
   return raw(id).type() == kResource;
+}
+
+bool TensorTable::is_unsigned_long(int32_t id) const {
+  return raw(id).type() == kUnsignedLong;
 }
 
 bool TensorTable::is_dynamic(int32_t id) const {

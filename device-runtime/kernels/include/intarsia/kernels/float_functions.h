@@ -39,6 +39,8 @@ float intarsia_floor_mod_f32(float a, float b);
 // Division rounded toward minus infinity and its rest; 0 for b = 0.
 int32_t intarsia_floor_div_i32(int32_t a, int32_t b);
 int32_t intarsia_floor_mod_i32(int32_t a, int32_t b);
+// Division rounded toward zero; 0 for b = 0.
+int32_t intarsia_divide_i32(int32_t a, int32_t b);
 // Toward zero, limited to int32; 0 of not-a-number.
 int32_t intarsia_truncate_f32(float x);
 

@@ -3,6 +3,7 @@
 #define INTARSIA_KERNELS_KERNELS_H_
 
 #include "intarsia/kernels/arithmetic.h"
+#include "intarsia/kernels/detect_boxes.h"
 #include "intarsia/kernels/divide.h"
 #include "intarsia/kernels/float_functions.h"
 #include "intarsia/kernels/float_quantize.h"
@@ -10,6 +11,7 @@
 #include "intarsia/kernels/normalize.h"
 #include "intarsia/kernels/quantize_row.h"
 #include "intarsia/kernels/sigmoid.h"
+#include "intarsia/kernels/signal.h"
 #include "intarsia/kernels/softmax.h"
 
 #endif  // INTARSIA_KERNELS_KERNELS_H_

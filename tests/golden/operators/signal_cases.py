@@ -1,0 +1,197 @@
+"""TFLite Micro's own operators: audio front ends, streams, detections. make_cases.py runs them."""
+import numpy as np
+from tflite_writer import Model, flexible
+
+I16, I32, U32, U64, F32, BOOL = np.int16, np.int32, np.uint32, np.uint64, np.float32, np.bool_
+INT16, FLOAT32 = 7, 0
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def custom(name, inputs, outputs, invocations=1, **options):
+    """A model of one operator; inputs and outputs are pairs of shape and type."""
+    model = Model()
+    g = model.subgraph()
+    given = [g.tensor(shape, kind) for shape, kind in inputs]
+    made = [g.tensor(shape, kind) for shape, kind in outputs]
+    g.op(name, given, made, custom=flexible(**options))
+    g.inputs(*given)
+    g.outputs(*made)
+    model.invocations = invocations
+    return model
+
+
+def subtraction(g, signal, noise_free, noise):
+    g.op("SignalFilterBankSpectralSubtraction", [signal], [noise_free, noise], custom=flexible(
+        alternate_one_minus_smoothing=14746, alternate_smoothing=1638, clamping=True, min_signal_remaining=819,
+        num_channels=10, one_minus_smoothing=15892, smoothing=492, smoothing_bits=10, spectral_subtraction_bits=14))
+
+
+def bank(g, frequencies, channels):
+    """Triangles that grow, as filter banks' do: weights rise in a band and fall in the next."""
+    edges = np.unique(np.round(np.geomspace(3, frequencies - 1, channels + 2)).astype(int))
+    assert len(edges) == channels + 2
+    widths = np.diff(edges)
+    rising = np.concatenate([np.arange(w) * 4096 // w for w in widths])
+    starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
+    return [g.constant(values, I16) for values in (rising, 4096 - rising, edges[:-1], starts, widths)]
+
+
+def front_end(results):
+    """Samples to the logarithms of ten channels, as the front end of a keyword spotter does; three frames."""
+    model = Model()
+    g = model.subgraph()
+    samples, channels, length = 120, 10, 128
+    ids = {"samples": g.tensor([samples], I16)}
+
+    def op(name, inputs, outputs, **options):
+        for key, (shape, kind) in outputs.items():
+            ids[key] = g.tensor(shape, kind, name=key)
+        g.op(name, [ids[i] if isinstance(i, str) else i for i in inputs], [ids[o] for o in outputs],
+             custom=flexible(**options))
+
+    window = np.round(4096 * np.sin(np.pi * (np.arange(samples) + 0.5) / samples) ** 2)
+    op("SignalWindow", ["samples", g.constant(window, I16)], {"windowed": ([samples], I16)}, shift=12)
+    op("SignalFftAutoScale", ["windowed"], {"scaled": ([samples], I16), "bits": ([], I32)})
+    op("SignalRfft", ["scaled"], {"spectrum": ([length + 2], I16)}, T=INT16, fft_length=length)
+    op("SignalEnergy", ["spectrum"], {"energy": ([length // 2 + 1], U32)}, end_index=length // 2 + 1, start_index=0)
+    op("SignalFilterBank", ["energy", *bank(g, length // 2, channels)], {"bands": ([channels], U64)},
+       num_channels=channels)
+    op("SignalFilterBankSquareRoot", ["bands", "bits"], {"roots": ([channels], U32)})
+    ids["clean"], ids["noise"] = g.tensor([channels], U32), g.tensor([channels], U32)
+    subtraction(g, ids["roots"], ids["clean"], ids["noise"])
+    gains = np.random.default_rng(5).integers(0, 2000, 125)
+    op("SignalPCAN", ["clean", "noise", g.constant(gains, I16)], {"gained": ([channels], U32)}, snr_shift=6)
+    op("SignalFilterBankLog", ["gained"], {"logs": ([channels], I16)}, input_correction_bits=3, output_scale=1600)
+    g.inputs(ids["samples"])
+    g.outputs(*(ids[r] for r in results))
+    model.invocations = 3
+    return model
+
+
+@case
+def signal_front_end():
+    return front_end(["logs", "noise"])
+
+
+@case
+def signal_front_end_spectrum():
+    return front_end(["spectrum", "energy", "roots"])
+
+
+@case
+def signal_subtraction_without_clamp():
+    model = Model()
+    g = model.subgraph()
+    x, y, noise = g.tensor([10], U32), g.tensor([10], U32), g.tensor([10], U32)
+    g.op("SignalFilterBankSpectralSubtraction", [x], [y, noise], custom=flexible(
+        alternate_one_minus_smoothing=9000, alternate_smoothing=7384, clamping=False, min_signal_remaining=819,
+        num_channels=10, one_minus_smoothing=15892, smoothing=492, smoothing_bits=3, spectral_subtraction_bits=14))
+    g.inputs(x)
+    g.outputs(y, noise)
+    model.invocations = 4
+    return model
+
+
+@case
+def signal_log():
+    return custom("SignalFilterBankLog", [([24], U32)], [([24], I16)], input_correction_bits=0, output_scale=1000)
+
+
+@case
+def signal_rfft_of_64():
+    return custom("SignalRfft", [([2, 60], I16)], [([2, 66], I16)], T=INT16, fft_length=64)
+
+
+@case
+def signal_rfft_of_512():
+    return custom("SignalRfft", [([512], I16)], [([514], I16)], T=INT16, fft_length=512)
+
+
+@case
+def signal_irfft_of_64():
+    return custom("SignalIrfft", [([2, 66], I16)], [([2, 64], I16)], T=INT16, fft_length=64)
+
+
+@case
+def signal_irfft_of_512():
+    return custom("SignalIrfft", [([514], I16)], [([512], I16)], T=INT16, fft_length=512)
+
+
+@case
+def signal_delay():
+    return custom("SignalDelay", [([2, 4], I16)], [([2, 4], I16)], 4, delay_length=6)
+
+
+@case
+def signal_framer():
+    return custom("SignalFramer", [([2, 6], I16)], [([2, 2, 7], I16), ([], BOOL)], 4, frame_size=7, frame_step=3,
+                  prefill=False)
+
+
+@case
+def signal_framer_waits():
+    return custom("SignalFramer", [([3], I16)], [([1, 6], I16), ([], BOOL)], 2, frame_size=6, frame_step=3,
+                  prefill=False)
+
+
+@case
+def signal_framer_prefilled():
+    return custom("SignalFramer", [([3], I16)], [([1, 7], I16), ([], BOOL)], 2, frame_size=7, frame_step=3,
+                  prefill=True)
+
+
+@case
+def signal_stacker():
+    return custom("SignalStacker", [([3], I16)], [([15], I16), ([], BOOL)], 6, num_channels=3, stacker_left_context=3,
+                  stacker_right_context=1, stacker_step=2)
+
+
+@case
+def signal_stacker_repeats_first():
+    return custom("SignalStacker", [([3], I16)], [([12], I16), ([], BOOL)], 1, num_channels=3, stacker_left_context=3,
+                  stacker_right_context=0, stacker_step=1)
+
+
+@case
+def signal_overlap_add_s16():
+    return custom("SignalOverlapAdd", [([2, 2, 7], I16)], [([2, 6], I16)], 3, T=INT16, frame_step=3)
+
+
+@case
+def signal_overlap_add_f32():
+    return custom("SignalOverlapAdd", [([1, 7], F32)], [([3], F32)], 3, T=FLOAT32, frame_step=3)
+
+
+def detections(**options):
+    """Boxes around 24 anchors in a grid, which overlap."""
+    model = Model()
+    g = model.subgraph()
+    count, classes = 24, 3
+    rng = np.random.default_rng(11)
+    anchors = np.stack([np.repeat(np.arange(4), 6) / 4 + 0.1, np.tile(np.arange(6), 4) / 6 + 0.1,
+                        np.full(count, 0.4), np.full(count, 0.3)], 1)
+    boxes, scores = g.tensor([1, count, 4], F32), g.tensor([1, count, classes + 1], F32)
+    made = [g.tensor(shape, F32) for shape in ([1, 5, 4], [1, 5], [1, 5], [1])]
+    g.op("TFLite_Detection_PostProcess", [boxes, scores, g.constant(anchors, F32)], made, custom=flexible(
+        max_detections=5, max_classes_per_detection=1, num_classes=classes, nms_score_threshold=0.2,
+        nms_iou_threshold=0.3, y_scale=10.0, x_scale=10.0, h_scale=5.0, w_scale=5.0, **options))
+    g.inputs(boxes, scores)
+    g.outputs(*made)
+    model.values = [rng.uniform(-3, 3, (1, count, 4)).astype(F32),
+                    rng.uniform(0, 1, (1, count, classes + 1)).astype(F32)]
+    return model
+
+
+@case
+def detections_fast():
+    return detections()
+
+
+@case
+def detections_by_class():
+    return detections(use_regular_nms=True, detections_per_class=4)

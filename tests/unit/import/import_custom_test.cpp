@@ -1,0 +1,222 @@
+// TFLite Micro's own operators: what they become, and what they refuse. What they compute is recorded
+// (tests/golden/operators).
+#include <flatbuffers/flexbuffers.h>
+
+#include <map>
+
+#include "import_support.h"
+
+namespace intarsia::test {
+namespace {
+
+using graph::OpKind;
+using testing::HasSubstr;
+
+constexpr int8_t kUInt32 = 15, kUInt64 = 12, kBool = 6;
+
+using Options = std::map<std::string, double>;
+
+std::vector<uint8_t> flexible(const Options& options) {
+  flexbuffers::Builder builder;
+  builder.Map([&] {
+    for (const auto& [name, value] : options)
+      if (value == static_cast<double>(static_cast<int64_t>(value)))
+        builder.Int(name.c_str(), static_cast<int64_t>(value));
+      else
+        builder.Double(name.c_str(), value);
+  });
+  builder.Finish();
+  return builder.GetBuffer();
+}
+
+// The inputs come first.
+ModelSpec custom(const std::string& name, const std::vector<TensorSpec>& inputs,
+                 const std::vector<TensorSpec>& outputs, std::vector<uint8_t> options) {
+  ModelSpec m;
+  OperatorSpec op{kCustom, {}, {}, {}, 1, name, {}, std::move(options)};
+  for (const TensorSpec& input : inputs) {
+    op.inputs.push_back(static_cast<int32_t>(m.tensors.size()));
+    if (input.data.empty()) m.inputs.push_back(op.inputs.back());
+    m.add(input);
+  }
+  for (const TensorSpec& output : outputs) {
+    op.outputs.push_back(static_cast<int32_t>(m.tensors.size()));
+    m.outputs.push_back(op.outputs.back());
+    m.add(output);
+  }
+  m.operators = {op};
+  return m;
+}
+
+TensorSpec samples(const char* name, std::vector<int32_t> shape) {
+  return {name, std::move(shape), kInt16, {}, {}};
+}
+
+ModelSpec delay(std::vector<uint8_t> options) {
+  return custom("SignalDelay", {samples("x", {4})}, {samples("y", {4})}, std::move(options));
+}
+
+TEST(ImportCustom, OptionsAreWholeOrReported) {
+  EXPECT_EQ(errors(delay(flexible({{"delay_length", 3}}))), "");
+  EXPECT_EQ(errors(delay(flexible({{"length", 3}}))),
+            "some/m.tflite: operator 0 'y' (custom 'SignalDelay' v1): has no option "
+            "'delay_length'; the file is incomplete; convert the model again\n");
+  for (const std::vector<uint8_t>& damaged :
+       {std::vector<uint8_t>{}, std::vector<uint8_t>{1, 2, 3}, std::vector<uint8_t>(40, 255)})
+    EXPECT_THAT(errors(delay(damaged)), HasSubstr("has no options that can be read"));
+  EXPECT_THAT(errors(delay(flexible({{"delay_length", 0}}))), HasSubstr("delays by 0 samples"));
+  EXPECT_THAT(errors(delay(flexible({{"delay_length", -4}}))), HasSubstr("delays by -4 samples"));
+}
+
+TEST(ImportCustom, StateIsAVariableOfTheModel) {
+  const graph::Function main = imported(delay(flexible({{"delay_length", 3}})));
+  std::vector<OpKind> kinds;
+  for (const graph::Node& node : main.nodes) kinds.push_back(node.kind);
+  EXPECT_EQ(kinds, (std::vector{OpKind::ReadVariable, OpKind::Concat, OpKind::Slice, OpKind::Slice,
+                                OpKind::AssignVariable}));
+}
+
+ModelSpec framer(double size, double step, std::vector<int32_t> frames) {
+  return custom("SignalFramer", {samples("x", {6})},
+                {samples("y", std::move(frames)), {"valid", {}, kBool, {}, {}}},
+                flexible({{"frame_size", size}, {"frame_step", step}, {"prefill", 1}}));
+}
+
+TEST(ImportCustom, Framer) {
+  EXPECT_EQ(errors(framer(7, 3, {2, 7})), "");
+  EXPECT_EQ(errors(framer(3, 3, {2, 3})), "");
+  for (const double step : {0.0, -3.0, 4.0, 12.0})
+    EXPECT_THAT(errors(framer(7, step, {2, 7})), HasSubstr("makes frames of 7 samples"));
+  EXPECT_THAT(errors(framer(2, 3, {2, 2})), HasSubstr("frames as long as a step or longer"));
+  EXPECT_THAT(errors(framer(7, 3, {3, 7})), HasSubstr("is declared as [3,7]"));
+}
+
+TEST(ImportCustom, Stacker) {
+  const auto stacker = [](double left, double step) {
+    return errors(custom("SignalStacker", {samples("x", {3})},
+                         {samples("y", {9}), {"valid", {}, kBool, {}, {}}},
+                         flexible({{"num_channels", 3},
+                                   {"stacker_left_context", left},
+                                   {"stacker_right_context", 1},
+                                   {"stacker_step", step}})));
+  };
+  EXPECT_EQ(stacker(1, 3), "");
+  EXPECT_THAT(stacker(1, 4), HasSubstr("stacks 1 + 1 + 1 frames of 3 channels, 4 apart"));
+  EXPECT_THAT(stacker(-1, 1), HasSubstr("stacks -1 + 1 + 1"));
+  EXPECT_NE(stacker(2, 1), "");  // the output has room for three frames
+}
+
+TEST(ImportCustom, OverlapAdd) {
+  const auto overlap = [](int8_t type, double step) {
+    return errors(custom("SignalOverlapAdd", {{"x", {2, 4}, type, {}, {}}},
+                         {{"y", {6}, type, {}, {}}}, flexible({{"frame_step", step}})));
+  };
+  EXPECT_EQ(overlap(kInt16, 3), "");
+  EXPECT_EQ(overlap(kFloat32, 3), "");
+  EXPECT_THAT(overlap(kInt16, 5), HasSubstr("adds frames of [2,4], 5 apart"));
+  EXPECT_THAT(overlap(kInt32, 3), HasSubstr("adds i32; i16 and f32 are possible"));
+}
+
+TEST(ImportCustom, Transforms) {
+  const auto rfft = [](int8_t type, double length, int32_t made) {
+    return errors(custom("SignalRfft", {{"x", {12}, type, {}, {}}}, {{"y", {made}, type, {}, {}}},
+                         flexible({{"fft_length", length}})));
+  };
+  EXPECT_EQ(rfft(kInt16, 16, 18), "");
+  EXPECT_THAT(rfft(kFloat32, 16, 18), HasSubstr("transforms f32; i16 is possible"));
+  EXPECT_THAT(rfft(kInt16, 24, 26), HasSubstr("powers of two from 4"));
+  EXPECT_THAT(rfft(kInt16, 8, 10), HasSubstr("transforms 12 samples by 8 points"));
+  EXPECT_THAT(rfft(kInt16, 1e12, 18), HasSubstr("powers of two from 4"));
+}
+
+ModelSpec filter_bank(const std::vector<int16_t>& starts) {
+  const auto constant = [](const char* name, const std::vector<int16_t>& values) {
+    return TensorSpec{
+        name, {static_cast<int32_t>(values.size())}, kInt16, {}, {}, bytes_of(values)};
+  };
+  ModelSpec m = custom("SignalFilterBank",
+                       {{"energy", {8}, kUInt32, {}, {}},
+                        constant("rising", {1, 2, 3, 4, 5, 6}),
+                        constant("falling", {6, 5, 4, 3, 2, 1}),
+                        constant("starts", starts),
+                        constant("weights", {0, 2, 4}),
+                        constant("widths", {2, 2, 2})},
+                       {{"sums", {2}, kUInt64, {}, {}}}, flexible({{"num_channels", 2}}));
+  m.add({"shift", {}, kInt32, {}, {}});
+  m.add({"roots", {2}, kUInt32, {}, {}});
+  m.operators.push_back({kCustom, {6, 7}, {8}, {}, 1, "SignalFilterBankSquareRoot", {}, {}});
+  m.inputs.push_back(7);
+  m.outputs = {8};
+  return m;
+}
+
+TEST(ImportCustom, FilterBankStaysInItsTables) {
+  EXPECT_EQ(errors(filter_bank({0, 3, 6})), "");
+  EXPECT_THAT(errors(filter_bank({0, 3, 7})), HasSubstr("band 2 is not among the 8 frequencies"));
+  EXPECT_THAT(errors(filter_bank({-1, 3, 6})), HasSubstr("band 0 is not among the 8 frequencies"));
+  EXPECT_THAT(errors(filter_bank({0, 3})), HasSubstr("has 2 first energies for 3 bands"));
+}
+
+TEST(ImportCustom, LongNumbersWithoutASignAreOfFilterBanksOnly) {
+  ModelSpec m = filter_bank({0, 3, 6});
+  m.outputs = {6, 8};
+  EXPECT_THAT(errors(m), HasSubstr("model output 0: is tensor 6 'sums', which is of type UINT64"));
+  m.outputs = {8};
+  m.add({"copy", {2}, kUInt64, {}, {}});
+  m.operators.push_back({kReshape, {6}, {9}});
+  EXPECT_THAT(errors(m), HasSubstr("has tensor 6 'sums' of type UINT64"));
+}
+
+ModelSpec detection(Options changed) {
+  Options options{{"max_detections", 2},
+                  {"max_classes_per_detection", 1},
+                  {"num_classes", 3},
+                  {"nms_score_threshold", 0.25},
+                  {"nms_iou_threshold", 0.5},
+                  {"y_scale", 10},
+                  {"x_scale", 10},
+                  {"h_scale", 5},
+                  {"w_scale", 5}};
+  for (const auto& [name, value] : changed) options[name] = value;
+  const auto real = [](const char* name, std::vector<int32_t> shape) {
+    return TensorSpec{name, std::move(shape), kFloat32, {}, {}};
+  };
+  return custom(
+      "TFLite_Detection_PostProcess",
+      {real("boxes", {1, 7, 4}), real("scores", {1, 7, 4}), real("anchors", {7, 4})},
+      {real("found", {1, 2, 4}), real("classes", {1, 2}), real("best", {1, 2}), real("count", {1})},
+      flexible(options));
+}
+
+TEST(ImportCustom, Detections) {
+  EXPECT_EQ(errors(detection({})), "");
+  const graph::Function main = imported(detection({{"use_regular_nms", 1}}));
+  EXPECT_EQ(main.nodes[0].attrs<graph::DetectBoxesAttrs>().most_of_class, 100);
+  EXPECT_THAT(errors(detection({{"max_classes_per_detection", 2}})),
+              HasSubstr("gives 2 classes for each box; convert the model with "
+                        "max_classes_per_detection 1 or use_regular_nms"));
+  EXPECT_EQ(errors(detection({{"max_classes_per_detection", 2}, {"use_regular_nms", 1}})), "");
+  EXPECT_THAT(errors(detection({{"num_classes", 5}})), HasSubstr("has 4 scores for 5 classes"));
+  EXPECT_THAT(errors(detection({{"h_scale", 0}})), HasSubstr("has a scale that is not positive"));
+  EXPECT_THAT(errors(detection({{"max_detections", 0}})), HasSubstr("most"));
+  EXPECT_THAT(errors(detection({{"max_detections", 100000}})), HasSubstr("at most 65536"));
+}
+
+ModelSpec circular_buffer(std::vector<uint8_t> options) {
+  return custom("CIRCULAR_BUFFER", {{"x", {1, 1, 1, 3}}}, {{"y", {1, 4, 1, 3}}},
+                std::move(options));
+}
+
+TEST(ImportCustom, CircularBuffer) {
+  EXPECT_EQ(errors(circular_buffer(flexible({{"cycles_max", 1}}))), "");
+  EXPECT_EQ(errors(circular_buffer(flexible({{"cycles_max", 4}}))),
+            "some/m.tflite: operator 0 'y' (custom 'CIRCULAR_BUFFER' v1): ends 3 of 4 invocations "
+            "early; split the model there, and convert the parts with cycles_max 1\n");
+  EXPECT_THAT(errors(circular_buffer({})), HasSubstr("has no options that can be read"));
+  ModelSpec other = circular_buffer(flexible({{"cycles_max", 1}}));
+  other.tensors[1].shape = {1, 4, 1, 2};
+  EXPECT_THAT(errors(other), HasSubstr("needs inputs that are one slot of the output"));
+}
+
+}  // namespace
+}  // namespace intarsia::test
