@@ -83,6 +83,10 @@ void add_memory(DescribedCommand& command, CommonOptions& options) {
       .option("--section", options.sections, any_value("WHAT=SECTION"),
               "the linker section of weights, streams, a memory, or one constant")
       ->take_all();
+  command.choice("--weights-file", options.weights_file,
+                 word_value("WHEN", {"auto", "never", "always"}),
+                 "weights as a binary file that the assembler takes in, instead of arrays of C: "
+                 "above 1 MiB (auto), never or always");
 }
 
 void add_edges(DescribedCommand& command, CommonOptions& options) {

@@ -102,7 +102,7 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
             name: str | None = None, optimise: str = "balanced", ram_budget: Bytes | None = None,
             flash_budget: Bytes | None = None, sram_limit: Bytes | None = None, pins: Mapping[str, str] | None = None,
             policy: str = "priority", io: str = "float", sections: Mapping[str, str] | None = None,
-            tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False, in_place: bool = True,
+            weights_file: str = "auto", tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False, in_place: bool = True,
             shapes: Mapping[str, Sequence[int]] | None = None, widen_weights: bool = False, measure: bool = True, timeout: float = 600, progress: Progress = None) -> Package:
     """Compiles a model to C and command streams, as ``intarsia compile`` does.
 
@@ -121,6 +121,8 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
     :param policy: who takes what: "priority", in the target's order, or "cost", by the least estimated time.
     :param io: "float": inputs and outputs as in the file; "int8": without conversions at the model's edges.
     :param sections: linker sections of "weights", "streams", a memory, or a constant.
+    :param weights_file: weights as a binary file that the assembler takes in, instead of arrays of C: "auto" (above 1 MiB),
+        "never" or "always".
     :param tags: a JSON file of your own target tags.
     :param keep_dead_channels: keep what provably does not change the results.
     :param in_place: operators may write their result over an operand that nobody else reads.
@@ -138,6 +140,7 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
     options = options_of(path, {
         "target": target, "board": board, "name": name, "optimise": optimise, "ram_budget": ram_budget,
         "flash_budget": flash_budget, "sram_limit": sram_limit, "pins": pins, "policy": policy, "io": io, "sections": sections,
+        "weights_file": weights_file,
         "tags": tags, "keep_dead_channels": keep_dead_channels, "in_place": in_place, "shapes": shapes, "widen_weights": widen_weights,
         "timeout": timeout})
     found = Collected()

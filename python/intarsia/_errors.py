@@ -29,6 +29,7 @@ _OPTIONS = {
     "--tags": "tags",
     "--target": "target",
     "--timeout": "timeout",
+    "--weights-file": "weights_file",
     "--widen-weights": "widen_weights",
 }
 _OPTION = re.compile("|".join(sorted(map(re.escape, _OPTIONS), key=len, reverse=True)) + r"(?![\w-])")

@@ -29,6 +29,7 @@ Bytes = Union[int, str]
 
 CHOICES = {
     "optimise": ("size", "speed", "balanced"),
+    "weights_file": ("auto", "never", "always"),
     "policy": ("priority", "cost"),
     "io": ("float", "int8"),
 }

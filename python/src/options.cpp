@@ -25,6 +25,7 @@ void bind_options(nb::module_& module) {
       .def_rw("pins", &ModelOptions::pins)
       .def_rw("tags_file", &ModelOptions::tags_file)
       .def_rw("sections", &ModelOptions::sections)
+      .def_rw("weights_file", &ModelOptions::weights_file)
       .def_rw("optimise", &ModelOptions::optimise)
       .def_rw("sram_limit", &ModelOptions::sram_limit)
       .def_rw("ram_budget", &ModelOptions::ram_budget)

@@ -38,6 +38,7 @@ struct CompileOptions {
   // Linker sections, by what goes there: "weights", "streams" (command streams of devices), a memory's name, or a single
   // constant of the model as <model>_data.h calls it, without the model's name.
   std::map<std::string, std::string> sections;
+  WeightsFile weights_file = WeightsFile::Auto;
   PackageOptions package;
   // Told of all stages. Listeners of the options above may be left empty: they become this one.
   ProgressListener on_progress = {};

@@ -103,6 +103,9 @@ struct EmittedModel {
   int64_t alignment = 0;   // of each of them
   bool has_state = false;  // <model>_reset() is there
   std::string streams_attribute = "INTARSIA_STREAMS";  // in C, of the array that holds the streams
+  std::string streams_section;  // the same for the assembler, where one is asked for
+  WeightsFile weights_file = WeightsFile::Auto;  // what was asked for
+  std::vector<SourceFile> arrays;                // PackageContents::arrays, of the constants of C
 };
 
 // ---- the model --------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // for CMake and make, a report, and a manifest from which `run` finds everything again.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,16 @@ struct MemoryBlock {
   int64_t bytes = 0;
 };
 
+// Whether constants are binary files that the assembler takes in, which compile in no time, or arrays of C. Auto: files, for
+// more bytes than these.
+enum class WeightsFile : uint8_t { Auto, Never, Always };
+inline constexpr int64_t kWeightsFileBytes = 1 << 20;
+inline bool takes_weights_file(WeightsFile asked, size_t bytes) {
+  return bytes > 0 &&
+         (asked == WeightsFile::Always ||
+          (asked == WeightsFile::Auto && static_cast<int64_t>(bytes) > kWeightsFileBytes));
+}
+
 // What manifest.json says of a package: what is in it, and how it is built.
 struct PackageManifest {
   std::string model, target, board;
@@ -39,7 +50,7 @@ struct PackageManifest {
   std::vector<MemoryBlock> memories;  // of one instance, in the order of <model>_resources
   int64_t alignment = 0;              // of each of them, in bytes
   bool has_state = false;             // the model remembers from run to run: it has <model>_reset()
-  std::vector<std::string> sources;   // C, then C++; relative to the folder
+  std::vector<std::string> sources;   // C, assembler, then C++; relative to the folder
   std::vector<std::string> include_dirs;  // relative to the folder
   std::vector<std::string>
       program_sources;  // those that only the boards' generic main needs; or none of them
@@ -69,7 +80,15 @@ struct PackageOptions {
 struct PackageContents {
   PackageManifest manifest;
   std::vector<SourceFile> files;
+  WeightsFile weights_file = WeightsFile::Auto;  // what was asked for
+  // What stands for the assembler's sources (.S) in C: with them, and without the files that only they take in, the package
+  // is the same one. None where there are no such sources.
+  std::vector<SourceFile> arrays = {};
 };
+
+// The package without sources for the assembler; its build files still name them. `asker` cannot have them: a form or a
+// format, which is refused where files were asked for.
+Result<PackageContents> without_weights_files(PackageContents package, const std::string& asker);
 
 // All files of the package but the report. Of a model for several CPUs there is a package for each part, <cpu>/, which a
 // firmware of its own takes over; the sources beside them put all parts into one program.

@@ -75,7 +75,7 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
   std::vector<Job> jobs;
   for (size_t i = 0; i < setting.manifest.sources.size(); ++i) {
     const std::string& source = setting.manifest.sources[i];
-    const bool cpp = source.ends_with(".cpp");
+    const bool cpp = source.ends_with(".cpp"), for_assembler = source.ends_with(".S");
     Job job;
     job.source = source;
     job.directory = setting.folder;
@@ -98,7 +98,8 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
       objects.program.push_back(job.object);
     } else {
       objects.model.push_back(job.object);
-      objects.call_graphs.push_back(fs::path(job.object).replace_extension(".ci").string());
+      if (!for_assembler)
+        objects.call_graphs.push_back(fs::path(job.object).replace_extension(".ci").string());
     }
     jobs.push_back(std::move(job));
   }

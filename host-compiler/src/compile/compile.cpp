@@ -166,7 +166,8 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
                         {.compiler = "Intarsia " INTARSIA_VERSION,
                          .model_sha256 = model.file_sha256,
                          .board = options.package.board == "host" ? "" : options.package.board,
-                         .sections = options.sections}));
+                         .sections = options.sections,
+                         .weights_file = options.weights_file}));
     }
     INTARSIA_TRY_VOID(check_sections(options.sections, placeable_objects(model)));
   }

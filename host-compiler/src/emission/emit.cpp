@@ -130,12 +130,15 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   model.placeable = emission::placeable_objects(context);
   model.streams_attribute =
       emission::section_attribute(context, "streams", "", model.streams_attribute);
-  INTARSIA_TRY(SourceFile data, emission::data_header(context));
+  model.streams_section = emission::asked_section(context, "streams", "");
+  model.weights_file = options.weights_file;
+  INTARSIA_TRY(emission::DataFiles data, emission::data_files(context));
+  model.arrays = std::move(data.arrays);
   std::vector<SourceFile> files = {
       {model.name + ".h", emission::header_text(context)},
       {model.name + ".c", emission::source_text(context, includes, collected.functions)},
-      std::move(data),
   };
+  std::move(data.files.begin(), data.files.end(), std::back_inserter(files));
   for (const SourceFile& file : files)
     if (file.path.ends_with(".c")) model.c_files.push_back(file.path);
   std::move(files.begin(), files.end(), std::back_inserter(model.sources));

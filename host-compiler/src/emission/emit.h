@@ -21,6 +21,7 @@ struct EmitOptions {
   std::string model_sha256;  // of the model's file, in hexadecimal; empty: not from a file
   std::string board;         // empty: none
   std::map<std::string, std::string> sections;  // as in CompileOptions
+  WeightsFile weights_file = WeightsFile::Auto;
 };
 
 Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const graph::Module& graph,

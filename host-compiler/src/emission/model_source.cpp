@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstring>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "emission/c_constant.h"
 #include "emission/model_text.h"
 #include "emission/package_contract.h"
 #include "emission/shown_results.h"
@@ -17,23 +15,11 @@
 namespace intarsia::emission {
 namespace {
 
-constexpr int32_t kWordAlignment = 4;  // of constants: kernels read weights by words
-
 const std::vector<tir::Buffer>& buffers_of(const ModelContext& context) {
   return context.module.entry_func().buffers;
 }
 
 // INFINITY and NAN are of math.h.
-bool has_literal_of_math_h(const tir::Constant& constant) {
-  if (constant.type != DataType::Float32 || constant.use == tir::ConstantUse::Stream) return false;
-  for (size_t at = 0; at + sizeof(float) <= constant.bytes.size(); at += sizeof(float)) {
-    float value = 0;
-    std::memcpy(&value, &constant.bytes[at], sizeof value);
-    if (!std::isfinite(value)) return true;
-  }
-  return false;
-}
-
 bool has_literal_of_math_h(const tir::Func& func) {
   bool found = false;
   if (func.body == nullptr) return found;
@@ -44,13 +30,6 @@ bool has_literal_of_math_h(const tir::Func& func) {
         found |= literal != nullptr && !std::isfinite(literal->value);
       });
   return found;
-}
-
-template <typename Part>
-void include_math_h_for(const std::vector<Part>& parts, CWriter& out) {
-  if (std::any_of(parts.begin(), parts.end(),
-                  [](const Part& part) { return has_literal_of_math_h(part); }))
-    out.directive("#include <math.h>");
 }
 
 const std::string& pool_name(const ModelContext& context, int pool) {
@@ -330,7 +309,9 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   out.comment({fmt::format("{}: operators and schedule. Generated file.", name)});
   out.directive(fmt::format("#include \"{}.h\"", name));
   out.blank();
-  include_math_h_for(context.module.funcs, out);
+  if (std::any_of(context.module.funcs.begin(), context.module.funcs.end(),
+                  [](const tir::Func& func) { return has_literal_of_math_h(func); }))
+    out.directive("#include <math.h>");
   out.directive("#include <stddef.h>");
   if (std::any_of(buffers_of(context).begin(), buffers_of(context).end(),
                   [](const tir::Buffer& buffer) { return buffer.initial_values.valid(); }))
@@ -366,39 +347,6 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   tail.blank();
   run_function(tail, context);
   return text + "\n" + tail.text();
-}
-
-Result<SourceFile> data_header(const ModelContext& context) {
-  const std::string prefix = upper_case(context.name()), guard = prefix + "_DATA_H";
-  CWriter out;
-  out.comment({fmt::format("{0}: weights and tables. Generated file, included by {0}.c alone.",
-                           context.name())});
-  out.directive("#ifndef " + guard);
-  out.directive("#define " + guard);
-  out.blank();
-  include_math_h_for(context.module.constants, out);
-  out.directive("#include <stdint.h>");
-  out.blank();
-  out.directive("#include \"intarsia/contract/placement.h\"");
-  out.blank();
-  // The tables' bytes are shared with the module.
-  std::vector<std::pair<tir::Constant, CConstantOptions>> tables;
-  for (const tir::Constant& constant : context.module.constants) {
-    if (constant.use == tir::ConstantUse::Stream) continue;
-    INTARSIA_TRY_VOID(check_c_constant(constant));
-    tables.push_back({constant,
-                      {CLinkage::Static, kWordAlignment,
-                       section_attribute(context, constant.name, "weights", "INTARSIA_WEIGHTS")}});
-  }
-  const auto write_tables = [tables = std::move(tables),
-                             prefix = context.name() + "_"](const TextSink& sink) {
-    for (const auto& [constant, options] : tables) {
-      sink("\n");
-      write_c_constant(constant, prefix, options, sink);
-    }
-    sink("\n#endif\n");
-  };
-  return SourceFile{context.name() + "_data.h", out.text(), write_tables};
 }
 
 }  // namespace intarsia::emission

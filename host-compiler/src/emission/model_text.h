@@ -42,12 +42,21 @@ bool has_state(const ModelContext& context);  // some buffer keeps its value bet
 std::string header_text(const ModelContext& context);  // <model>.h
 std::string source_text(const ModelContext& context, const std::vector<std::string>& includes,
                         const std::vector<std::string>& functions);  // <model>.c
-// <model>_data.h: weights and tables, which only <model>.c includes; written when the file is.
-Result<SourceFile> data_header(const ModelContext& context);
+// <model>_data.h: weights and tables, which only <model>.c includes; written when the file is. Where they are a binary
+// file, <model>_data.h only declares them, and beside it are <model>_weights.bin and <model>_weights.S.
+struct DataFiles {
+  std::vector<SourceFile> files;
+  std::vector<SourceFile>
+      arrays;  // <model>_data.h as it is without a binary file, where there is one
+};
+Result<DataFiles> data_files(const ModelContext& context);
 // What EmitOptions::sections may name: weights, streams, memories, constants.
 std::vector<std::string> placeable_objects(const ModelContext& context);
 // The attribute that places an object: of --section for its name or its kind, else `otherwise`.
 std::string section_attribute(const ModelContext& context, const std::string& name,
                               const std::string& kind, const std::string& otherwise);
+// The section's name alone; empty: none is asked for.
+std::string asked_section(const ModelContext& context, const std::string& name,
+                          const std::string& kind);
 
 }  // namespace intarsia::emission

@@ -20,13 +20,19 @@ static bool is_section_name(const std::string& name) {
   });
 }
 
-std::string section_attribute(const ModelContext& context, const std::string& name,
-                              const std::string& kind, const std::string& otherwise) {
+std::string asked_section(const ModelContext& context, const std::string& name,
+                          const std::string& kind) {
   const auto& sections = context.options.sections;
   for (const std::string& asked : {name, kind})
     if (const auto found = sections.find(asked); !asked.empty() && found != sections.end())
-      return fmt::format("INTARSIA_SECTION(\"{}\")", found->second);
-  return otherwise;
+      return found->second;
+  return "";
+}
+
+std::string section_attribute(const ModelContext& context, const std::string& name,
+                              const std::string& kind, const std::string& otherwise) {
+  const std::string section = asked_section(context, name, kind);
+  return section.empty() ? otherwise : fmt::format("INTARSIA_SECTION(\"{}\")", section);
 }
 
 std::vector<std::string> placeable_objects(const ModelContext& context) {

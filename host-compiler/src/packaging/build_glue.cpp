@@ -19,6 +19,11 @@ std::vector<std::string> library_sources(const PackageManifest& manifest) {
   return sources;
 }
 
+bool has_assembler_sources(const PackageManifest& manifest) {
+  return std::any_of(manifest.sources.begin(), manifest.sources.end(),
+                     [](const std::string& source) { return source.ends_with(".S"); });
+}
+
 std::string cmake_target(const std::string& model) {
   // What CMake, or the linker's -l, has for something else.
   for (const char* taken : {"all",
@@ -54,7 +59,9 @@ std::string library_text(const std::string& library, const PackageManifest& mani
   const std::vector<std::string> sources = library_sources(manifest);
   const bool cpp = std::any_of(sources.begin(), sources.end(),
                                [](const std::string& source) { return source.ends_with(".cpp"); });
-  std::string text = fmt::format("add_library({} STATIC\n", library);
+  std::string text;
+  if (has_assembler_sources(manifest)) text += "enable_language(ASM)\n";
+  text += fmt::format("add_library({} STATIC\n", library);
   for (const std::string& source : sources) text += "  " + source + "\n";
   text += fmt::format(")\ntarget_include_directories({} PUBLIC\n", library);
   for (const std::string& dir : manifest.include_dirs)
@@ -140,7 +147,7 @@ std::string make_text(const PackageManifest& manifest) {
       "program,\n"
       "# $(INTARSIA_RUNTIME_SOURCES), with $({0}_INCLUDES){4} and $({0}_CFLAGS), what ends in .cpp "
       "with\n"
-      "# $({0}_CXXFLAGS). Generated file.\n"
+      "# $({0}_CXXFLAGS). {5}Generated file.\n"
       "{0}_OTHER := $({0}_DIR)\n"
       "{0}_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))\n"
       "ifneq ($(filter-out $({0}_DIR),$({0}_OTHER)),)\n"
@@ -154,7 +161,10 @@ std::string make_text(const PackageManifest& manifest) {
       "{0}_SOURCES := \\\n{1}\n{0}_INCLUDES := \\\n",
       prefix, lines_of(own, fmt::format("$({}_DIR)/", prefix)), manifest.model,
       has_runtime ? "" : fmt::format(" and {}.mk", manifest.runtime),
-      has_runtime ? "" : " $(INTARSIA_RUNTIME_INCLUDES)");
+      has_runtime ? "" : " $(INTARSIA_RUNTIME_INCLUDES)",
+      has_assembler_sources(manifest) ? "What ends in .S is the assembler's, by way of the C "
+                                        "compiler and with the same flags.\n# "
+                                      : "");
   for (const std::string& dir : manifest.include_dirs)
     text += dir == "." ? fmt::format("  -I$({}_DIR) \\\n", prefix)
                        : fmt::format("  -I$({}_DIR)/{} \\\n", prefix, dir);

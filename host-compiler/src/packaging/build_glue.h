@@ -10,6 +10,8 @@ namespace intarsia::packaging {
 
 // The sources a user's program needs: all but those that serve the boards' generic main.
 std::vector<std::string> library_sources(const PackageManifest& manifest);
+// Whether some of them are for the assembler.
+bool has_assembler_sources(const PackageManifest& manifest);
 
 // The name of the model's library in CMake: the model's, or <model>_model where CMake has it for something else.
 std::string cmake_target(const std::string& model);

@@ -76,7 +76,7 @@ Result<PackageContents> make_part(const Request& request, const std::string& cpu
   std::vector<SourceFile> files = part.files;
   packaging::add_runtime_files(runtime.firmware, files);
   for (SourceFile& file : files) add_file(part, std::move(file));
-  for (const std::string ending : {".c", ".cpp"})
+  for (const std::string ending : {".c", ".S", ".cpp"})
     for (const SourceFile& file : part.files)
       if (file.path.ends_with(ending) && !file.path.starts_with(kSimulators))
         manifest.sources.push_back(file.path);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "emission/device_glue.h"
+#include "emission/incbin.h"
 #include "intarsia/compiled_model.h"
 #include "package_writer/package_writer.h"
 #include "packaging/build_glue.h"
@@ -11,6 +12,7 @@
 #include "packaging/runtime_files.h"
 #include "packaging/runtime_trees.h"
 #include "packaging/stream_package.h"
+#include "support/sha256.h"
 
 namespace intarsia {
 namespace {
@@ -18,18 +20,39 @@ namespace {
 using packaging::ProgramPackageRequest;
 
 constexpr std::string_view kSimulatorFolder = "simulator/";
+constexpr int32_t kStreamAlignment = 16;  // of a package in flash
+
+// The streams in C, or taken in by the assembler from the file that is beside them in any case.
+void add_streams(const EmittedModel& model, const SharedBytes& bytes, PackageContents& package) {
+  std::vector<SourceFile> sources = package_sources(model.name, bytes, model.streams_attribute);
+  const std::string file = model.name + ".intarsia";
+  if (takes_weights_file(model.weights_file, bytes.size())) {
+    INTARSIA_CHECK(sources.size() == 2 && sources.back().path.ends_with(".c"),
+                   "streams are a header and a source");
+    package.arrays.push_back(std::move(sources.back()));
+    sources.back() = {
+        model.name + "_package.S",
+        emission::incbin_text({.about = model.name + ": command streams of the accelerators",
+                               .file = file,
+                               .sha256 = sha256(bytes.vector()),
+                               .macro = "intarsia_streams",
+                               .objects = {{.symbol = model.name + "_package",
+                                            .bytes = static_cast<int64_t>(bytes.size()),
+                                            .alignment = kStreamAlignment,
+                                            .section = model.streams_section}}})};
+  }
+  std::move(sources.begin(), sources.end(), std::back_inserter(package.files));
+  // The same bytes as a file: for updating flash without a new image, and for 'intarsia disasm'.
+  package.files.push_back({file, "", [bytes](const TextSink& sink) {
+                             sink({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+                           }});
+}
 
 // What streams need: the package, and per device its driver and, for this machine, its simulator.
 Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& package,
                          packaging::RuntimeTrees& runtime) {
   const EmittedModel& model = request.program.emitted;
-  const SharedBytes bytes = packaging::stream_package(request.program);
-  std::vector<SourceFile> sources = package_sources(model.name, bytes, model.streams_attribute);
-  std::move(sources.begin(), sources.end(), std::back_inserter(package.files));
-  // The same bytes as a file: for updating flash without a new image, and for 'intarsia disasm'.
-  package.files.push_back({model.name + ".intarsia", "", [bytes](const TextSink& sink) {
-                             sink({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-                           }});
+  add_streams(model, packaging::stream_package(request.program), package);
   std::string marks;
   for (const CommandStream& stream : model.streams) marks += stream.marks;
   if ((request.options.simulated || request.options.simulated_remotely) && !marks.empty())
@@ -90,7 +113,7 @@ void add_simulators(const ProgramPackageRequest& request, const packaging::Runti
 
 std::vector<std::string> sources_of(const std::vector<SourceFile>& files, bool of_simulators) {
   std::vector<std::string> sources;
-  for (const char* ending : {".c", ".cpp"})
+  for (const char* ending : {".c", ".S", ".cpp"})
     for (const SourceFile& file : files)
       if (file.path.ends_with(ending) && file.path.starts_with(kSimulatorFolder) == of_simulators)
         sources.push_back(file.path);
@@ -104,6 +127,8 @@ Result<PackageContents> packaging::program_package(const ProgramPackageRequest& 
   const PackageOptions& options = request.options;
   PackageContents package;
   package.files = model.sources;
+  package.arrays = model.arrays;
+  package.weights_file = model.weights_file;
 
   PackageManifest& manifest = package.manifest;
   manifest.model = model.name;

@@ -11,7 +11,7 @@ namespace {
 
 bool is_code(const std::string& path) {
   return path.ends_with(".c") || path.ends_with(".cpp") || path.ends_with(".h") ||
-         path.ends_with(".def");
+         path.ends_with(".def") || path.ends_with(".S");
 }
 
 std::string folder_of(const std::string& path) {

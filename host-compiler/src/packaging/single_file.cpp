@@ -126,7 +126,8 @@ class Amalgamation {
 
 }  // namespace
 
-Result<PackageContents> single_file_package(const PackageContents& package) {
+Result<PackageContents> single_file_package(const PackageContents& whole) {
+  INTARSIA_TRY(const PackageContents package, without_weights_files(whole, "--single-file"));
   PackageManifest manifest = package.manifest;
   if (!manifest.devices.empty() || !manifest.parts.empty())
     return Diagnostics(

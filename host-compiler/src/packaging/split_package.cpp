@@ -41,6 +41,8 @@ Result<SplitPackage> split_package(const PackageContents& package) {
         "leave --runtime out");
   SplitPackage split;
   split.model.manifest = whole;
+  split.model.weights_file = package.weights_file;
+  split.model.arrays = package.arrays;
   PackageManifest& model = split.model.manifest;
   std::erase_if(model.sources, is_of_runtime);
   model.runtime = kRuntime;

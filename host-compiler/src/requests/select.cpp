@@ -136,6 +136,9 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
   compile_options.memory = board::memory_map(board);
   INTARSIA_TRY(target, on_board(std::move(target), environment.registry, compile_options.memory));
   INTARSIA_TRY(compile_options.sections, sections_of(options));
+  compile_options.weights_file = options.weights_file == "always"  ? WeightsFile::Always
+                                 : options.weights_file == "never" ? WeightsFile::Never
+                                                                   : WeightsFile::Auto;
   return Selection{std::move(target), std::move(board), std::move(core),
                    std::move(compile_options)};
 }

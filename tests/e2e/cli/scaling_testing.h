@@ -70,6 +70,12 @@ class Scaling : public Cli {
         measured({"compile", "net.tflite", "--target", target, "--board", "host", "-o", "out"});
     ASSERT_EQ(ended.code, 0) << told();
     EXPECT_LT(ended.peak_bytes, 6 * bytes + 200 * kMiB);
+    EXPECT_GE(size_of("out/net_weights.bin"), bytes * 9 / 10);  // whole layers
+    EXPECT_LT(size_of("out/net_data.h"), kMiB);                 // declares them
+    const Ended as_text = measured(
+        {"compile", "net.tflite", "--target", target, "--weights-file", "never", "-o", "out"});
+    ASSERT_EQ(as_text.code, 0) << told();
+    EXPECT_LT(as_text.peak_bytes, 6 * bytes + 200 * kMiB);
     EXPECT_GT(size_of("out/net_data.h"), bytes);  // the tables are there, and are text
     std::filesystem::remove_all(path("out"));
   }

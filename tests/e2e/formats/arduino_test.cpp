@@ -37,7 +37,7 @@ class Arduino : public CrossBuild {
     with_folder.push_back("-I" + folder + "/src");
     int sources = 0;
     for (const auto& [name, text] : read_folder(folder + "/src")) {
-      if (!name.ends_with(".c")) continue;
+      if (!name.ends_with(".c") && !name.ends_with(".S")) continue;
       compile(folder + "/src/" + name, with_folder);
       ++sources;
     }
@@ -114,10 +114,16 @@ TEST_F(Arduino, LongNamesAreShortened) {
   EXPECT_EQ(libraries.size(), 2u);
 }
 
+// What weights are: arrays of C, or a file that the assembler takes in.
+class ArduinoWith : public Arduino, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(WeightsFile, ArduinoWith, testing::Values("never", "always"),
+                         [](const auto& param) { return std::string(param.param); });
+
 // -Os, C++11 for the sketch, warnings as "More" in the IDE.
-TEST_F(Arduino, TheSketchRunsOnACortexM4) {
+TEST_P(ArduinoWith, TheSketchRunsOnACortexM4) {
   if (!have_tools()) GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or QEMU";
-  package("arduino", "mps2-an386", "lib");
+  package("arduino", "mps2-an386", "lib", {"--weights-file", GetParam()});
+  EXPECT_EQ(exists("lib/src/digits_weights.S"), std::string(GetParam()) == "always");
   const std::vector<std::string> flags = core_flags("lib");
   compile_library("lib", with(flags, {"-Os", "-std=gnu11"}));
   write("sketch.cpp", *read_text_file(path("lib/examples/digits/digits.ino")) + kSketchMain);
@@ -130,9 +136,9 @@ TEST_F(Arduino, TheSketchRunsOnACortexM4) {
 }
 
 // With the Arduino framework and without one; the library's flags replace the platform's -Os.
-TEST_F(Arduino, PlatformIosSampleRunsInBothFrameworks) {
+TEST_P(ArduinoWith, PlatformIosSampleRunsInBothFrameworks) {
   if (!have_tools()) GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or QEMU";
-  package("platformio", "mps2-an385", "lib");
+  package("platformio", "mps2-an385", "lib", {"--weights-file", GetParam()});
   const std::vector<std::string> flags = core_flags("lib");
   const auto description =
       nlohmann::json::parse(*read_text_file(path("lib/library.json"))).at("build");

@@ -33,10 +33,10 @@ class CrossBuild : public Cli {
         .get<std::vector<std::string>>();
   }
 
-  // One C or C++ file; its object is named for it.
+  // One file of C, C++ or for the assembler; its object is named for it.
   void compile(const std::string& source, std::vector<std::string> options) {
     std::vector<std::string> command = {
-        source.ends_with(".c") ? "arm-none-eabi-gcc" : "arm-none-eabi-g++",
+        source.ends_with(".cpp") ? "arm-none-eabi-g++" : "arm-none-eabi-gcc",
         "-ffunction-sections",
         "-fdata-sections",
         "-Wall",

@@ -50,7 +50,8 @@ TEST_F(Rust, TwoModelsAndASecondRunAreExact) {
   if (!have_program("cargo")) GTEST_SKIP() << needs("cargo") << "it is not installed";
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--format", "rust", "-o", "crate"})));
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--name", "other", "--optimise", "size",
-                             "--format", "rust", "-o", "other"})));
+                             "--weights-file", "always", "--format", "rust", "-o", "other"})));
+  EXPECT_TRUE(exists("other/c/other_weights.S"));
   write("user/Cargo.toml",
         std::string("[package]\nname = \"user\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n"
                     "[dependencies]\nintarsia_digits = { path = \"../crate\" }\n"

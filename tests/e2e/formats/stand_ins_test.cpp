@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 // What Zephyr's functions do for a module, as far as ours needs it. Zephyr links modules' libraries whole.
 constexpr const char* kZephyr = R"(cmake_minimum_required(VERSION 3.20)
-project(app LANGUAGES C CXX)
+project(app LANGUAGES C CXX ASM)
 add_compile_options(-Os -Wall -Wextra -Wno-unused-parameter -Werror)
 add_library(zephyr_interface INTERFACE)
 set(CONFIG_INTARSIA_DIGITS y)
@@ -65,7 +65,7 @@ endfunction()
 
 // ESP-IDF's registration of a component; components are static libraries, linked without -Wl,--whole-archive.
 constexpr const char* kEspIdf = R"(cmake_minimum_required(VERSION 3.16)
-project(app LANGUAGES C)
+project(app LANGUAGES C ASM)
 add_compile_options(-Og -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare)
 function(idf_component_register)
   cmake_parse_arguments(ARG "" "" "SRCS;INCLUDE_DIRS;PRIV_INCLUDE_DIRS;REQUIRES" ${ARGN})
@@ -86,12 +86,15 @@ foreach(example IN ITEMS one/examples/digits two/examples/other)
 endforeach()
 )";
 
-class StandIns : public Cli {
+// With weights as arrays of C, and as files that the assembler takes in.
+class StandIns : public Cli, public testing::WithParamInterface<const char*> {
  protected:
   void two_models(const std::string& format) const {
-    ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--format", format, "-o", "one"})));
+    ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--weights-file", GetParam(), "--format",
+                               format, "-o", "one"})));
     ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--name", "other", "--optimise", "size",
-                               "--format", format, "-o", "two"})));
+                               "--weights-file", GetParam(), "--format", format, "-o", "two"})));
+    EXPECT_EQ(exists("two/src/other_weights.bin"), std::string(GetParam()) == "always");
   }
   void SetUp() override {
     Cli::SetUp();
@@ -116,7 +119,10 @@ class StandIns : public Cli {
   }
 };
 
-TEST_F(StandIns, ZephyrsModulesAreLinkedWholeAndShareTheRuntime) {
+INSTANTIATE_TEST_SUITE_P(WeightsFile, StandIns, testing::Values("never", "always"),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST_P(StandIns, ZephyrsModulesAreLinkedWholeAndShareTheRuntime) {
   two_models("zephyr");
   write("CMakeLists.txt", std::string(kZephyr));
   write("shim/zephyr/sys/printk.h", std::string("#include <stdio.h>\n#define printk printf\n"));
@@ -125,7 +131,7 @@ TEST_F(StandIns, ZephyrsModulesAreLinkedWholeAndShareTheRuntime) {
   expect_exact("build/run_other", "other");
 }
 
-TEST_F(StandIns, ThePicosSampleIsBuiltAsTheProgramAsks) {
+TEST_P(StandIns, ThePicosSampleIsBuiltAsTheProgramAsks) {
   two_models("pico");
   write("sdk/external/pico_sdk_import.cmake", std::string(kPico));
   write("sdk/shim/pico/stdlib.h", std::string("static inline void stdio_init_all(void) {}\n"));
@@ -136,7 +142,7 @@ TEST_F(StandIns, ThePicosSampleIsBuiltAsTheProgramAsks) {
   }
 }
 
-TEST_F(StandIns, EspIdfsComponentsLiveInOneProgram) {
+TEST_P(StandIns, EspIdfsComponentsLiveInOneProgram) {
   two_models("esp-idf");
   write("CMakeLists.txt", std::string(kEspIdf));
   write("start.c",
@@ -147,14 +153,14 @@ TEST_F(StandIns, EspIdfsComponentsLiveInOneProgram) {
 }
 
 // Two of the Pico's libraries in a program: what both have is compiled once.
-TEST_F(StandIns, ThePicosModelsShareTheRuntime) {
+TEST_P(StandIns, ThePicosModelsShareTheRuntime) {
   two_models("pico");
   write("sdk/external/pico_sdk_import.cmake", std::string(kPico));
   write("sdk/shim/pico/stdlib.h", std::string("static inline void stdio_init_all(void) {}\n"));
   write("CMakeLists.txt",
         std::string("cmake_minimum_required(VERSION 3.13)\n"
                     "include($ENV{PICO_SDK_PATH}/external/pico_sdk_import.cmake)\n"
-                    "project(both LANGUAGES C CXX)\npico_sdk_init()\n"
+                    "project(both LANGUAGES C CXX ASM)\npico_sdk_init()\n"
                     "add_subdirectory(one)\nadd_subdirectory(two)\n"
                     "add_executable(both one/sample/main.c)\n"
                     "target_link_libraries(both PRIVATE digits other pico_stdlib)\n"));

@@ -41,7 +41,9 @@ std::string layer_of_model(const PackageManifest& manifest) {
 Result<FormattedPackage> clayer_format(const PackageContents& plain, const FormatFacts& facts) {
   INTARSIA_TRY_VOID(refuse_multicore(plain.manifest, "clayer"));
   INTARSIA_TRY_VOID(refuse_simulated(plain.manifest, "clayer"));
-  FormattedPackage made{laid_out(plain, "."), {}};
+  // A csolution project says by other keys where the assembler looks for files, in tools of two years ago by none.
+  INTARSIA_TRY(const PackageContents arrays, without_weights_files(plain, "--format clayer"));
+  FormattedPackage made{laid_out(arrays, "."), {}};
   const PackageManifest& manifest = made.package.manifest;
   const std::string file = manifest.model + ".clayer.yml";
   made.package.files.push_back({file, layer_of_model(manifest)});

@@ -49,7 +49,8 @@ std::string installable_library(const PackageManifest& manifest, const std::stri
       "option(${{prefix}}_SAMPLE \"Build {0}_sample\" OFF)\n"
       "option(${{prefix}}_INSTALL \"Install intarsia::{0}\" ${{alone}})\n\n"
       "add_library({1} STATIC\n",
-      manifest.model, target, sources.cpp ? " CXX" : "");
+      manifest.model, target,
+      std::string(sources.cpp ? " CXX" : "") + (has_assembler_sources(manifest) ? " ASM" : ""));
   text += indented(sources.model) + indented(sources.runtime);
   text += fmt::format(
       ")\nadd_library(intarsia::{1} ALIAS {0})\n"

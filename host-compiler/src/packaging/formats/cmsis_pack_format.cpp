@@ -118,7 +118,9 @@ SourceFile packed(const std::string& name, const std::vector<SourceFile>& files)
 Result<FormattedPackage> cmsis_pack_format(const PackageContents& plain, const FormatFacts& facts) {
   INTARSIA_TRY_VOID(refuse_multicore(plain.manifest, "cmsis-pack"));
   INTARSIA_TRY_VOID(refuse_simulated(plain.manifest, "cmsis-pack"));
-  FormattedPackage made{laid_out(plain, "."), {}};
+  // A csolution project says by other keys where the assembler looks for files, in tools of two years ago by none.
+  INTARSIA_TRY(const PackageContents arrays, without_weights_files(plain, "--format cmsis-pack"));
+  FormattedPackage made{laid_out(arrays, "."), {}};
   PackageContents& package = made.package;
   const PackageManifest& manifest = package.manifest;
   const std::string component = allowed_name(manifest.model, kComponentName);

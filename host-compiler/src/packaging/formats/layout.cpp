@@ -7,6 +7,7 @@
 
 #include "packaging/build_glue.h"
 #include "packaging/formats/sample_text.h"
+#include "packaging/weights_files.h"
 
 namespace intarsia::packaging {
 namespace {
@@ -19,25 +20,28 @@ bool ends_with_any(const std::string& path, std::initializer_list<const char*> e
 // Where a file of the plain package goes.
 class Places {
  public:
-  Places(const PackageManifest& manifest, std::string folder)
+  Places(const PackageContents& plain, std::string folder)
       : prefix_(folder == "." ? "" : folder + "/"),
-        program_(manifest.program_sources.begin(), manifest.program_sources.end()) {}
+        program_(plain.manifest.program_sources.begin(), plain.manifest.program_sources.end()),
+        taken_in_(files_taken_in(plain)) {}
 
   std::string of(const std::string& path) const {
     if (program_.contains(path)) return std::string(kProgramFolder) + "/" + path;
-    const bool is_source = ends_with_any(path, {".c", ".cpp", ".h", ".def", ".inc", ".S"});
+    const bool is_source =
+        ends_with_any(path, {".c", ".cpp", ".h", ".def", ".inc", ".S"}) || taken_in_.contains(path);
     return is_source && !path.starts_with("simulator/") ? prefix_ + path : path;
   }
 
  private:
   std::string prefix_;
   std::set<std::string> program_;
+  std::set<std::string> taken_in_;  // by the assembler, which looks in the include root
 };
 
 }  // namespace
 
 PackageContents laid_out(const PackageContents& plain, const std::string& folder) {
-  const Places places(plain.manifest, folder);
+  const Places places(plain, folder);
   PackageContents package;
   package.manifest = plain.manifest;
   PackageManifest& manifest = package.manifest;

@@ -9,7 +9,7 @@
  *
  * Each can be defined on the compiler's command line instead, for all models of a program:
  *   -D'INTARSIA_WEIGHTS=__attribute__((section(".qspi")))'
- * and `intarsia compile --section` chooses for one model, a kind of object or a single one. */
+ * (objects of assembler sources: intarsia/contract/incbin.h), and `intarsia compile --section` chooses for one model, a kind of object or a single one. */
 #ifndef INTARSIA_CONTRACT_PLACEMENT_H
 #define INTARSIA_CONTRACT_PLACEMENT_H
 

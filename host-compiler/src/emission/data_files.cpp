@@ -1,0 +1,132 @@
+// <model>_data.h, and what is beside it where weights are a binary file.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "emission/c_constant.h"
+#include "emission/incbin.h"
+#include "emission/model_text.h"
+#include "intarsia/plugin/c_writer.h"
+#include "support/c_identifier.h"
+#include "support/sha256.h"
+
+namespace intarsia::emission {
+namespace {
+
+constexpr int32_t kWordAlignment = 4;  // of constants: kernels read weights by words
+
+// A constant that C reads. The bytes are shared with the module.
+struct Table {
+  tir::Constant constant;
+  std::string section;  // that is asked for
+  CConstantOptions options;
+};
+
+Result<std::vector<Table>> tables_of(const ModelContext& context) {
+  std::vector<Table> tables;
+  for (const tir::Constant& constant : context.module.constants) {
+    if (constant.use == tir::ConstantUse::Stream) continue;
+    INTARSIA_TRY_VOID(check_c_constant(constant));
+    tables.push_back({constant,
+                      asked_section(context, constant.name, "weights"),
+                      {CLinkage::Static, kWordAlignment,
+                       section_attribute(context, constant.name, "weights", "INTARSIA_WEIGHTS")}});
+  }
+  return tables;
+}
+
+// INFINITY and NAN are of math.h.
+bool has_infinity_or_nan(const tir::Constant& constant) {
+  if (constant.type != DataType::Float32) return false;
+  for (size_t at = 0; at + sizeof(float) <= constant.bytes.size(); at += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, &constant.bytes[at], sizeof value);
+    if (!std::isfinite(value)) return true;
+  }
+  return false;
+}
+
+void header_head(const ModelContext& context, const std::string& what, CWriter& out) {
+  const std::string guard = upper_case(context.name()) + "_DATA_H";
+  out.comment(
+      {fmt::format("{0}: {1}. Generated file, included by {0}.c alone.", context.name(), what)});
+  out.directive("#ifndef " + guard);
+  out.directive("#define " + guard);
+  out.blank();
+}
+
+SourceFile arrays_header(const ModelContext& context, std::vector<Table> tables) {
+  CWriter out;
+  header_head(context, "weights and tables", out);
+  if (std::any_of(tables.begin(), tables.end(),
+                  [](const Table& table) { return has_infinity_or_nan(table.constant); }))
+    out.directive("#include <math.h>");
+  out.directive("#include <stdint.h>");
+  out.blank();
+  out.directive("#include \"intarsia/contract/placement.h\"");
+  out.blank();
+  const auto write_tables = [tables = std::move(tables),
+                             prefix = context.name() + "_"](const TextSink& sink) {
+    for (const Table& table : tables) {
+      sink("\n");
+      write_c_constant(table.constant, prefix, table.options, sink);
+    }
+    sink("\n#endif\n");
+  };
+  return SourceFile{context.name() + "_data.h", out.text(), write_tables};
+}
+
+// The arrays' declarations; the assembler defines them.
+SourceFile declarations_header(const ModelContext& context, const std::vector<Table>& tables) {
+  CWriter out;
+  header_head(context,
+              fmt::format("weights and tables, which are in {}_weights.bin", context.name()), out);
+  out.directive("#include <stdbool.h>");
+  out.directive("#include <stdint.h>");
+  out.blank();
+  for (const Table& table : tables)
+    out.line(emit_c_constant_declaration(table.constant, context.name() + "_"));
+  out.blank();
+  out.directive("#endif");
+  return {context.name() + "_data.h", out.text()};
+}
+
+std::vector<SourceFile> binary_files(const ModelContext& context, std::vector<Table> tables) {
+  IncbinFile file{.about = context.name() + ": weights and tables",
+                  .file = context.name() + "_weights.bin"};
+  std::vector<uint8_t> whole;
+  for (const Table& table : tables) {
+    const tir::Constant& constant = table.constant;
+    file.objects.push_back({.symbol = context.name() + "_" + constant.name,
+                            .offset = static_cast<int64_t>(whole.size()),
+                            .bytes = static_cast<int64_t>(constant.bytes.size()),
+                            .alignment = std::max(kWordAlignment, bits(constant.type) / 8),
+                            .section = table.section});
+    whole.insert(whole.end(), constant.bytes.begin(), constant.bytes.end());
+  }
+  file.sha256 = sha256(whole);
+  const auto write_bytes = [tables = std::move(tables)](const TextSink& sink) {
+    for (const Table& table : tables)
+      sink({reinterpret_cast<const char*>(table.constant.bytes.data()),
+            table.constant.bytes.size()});
+  };
+  return {{context.name() + "_weights.S", incbin_text(file)}, {file.file, "", write_bytes}};
+}
+
+}  // namespace
+
+Result<DataFiles> data_files(const ModelContext& context) {
+  INTARSIA_TRY(std::vector<Table> tables, tables_of(context));
+  size_t bytes = 0;
+  for (const Table& table : tables) bytes += table.constant.bytes.size();
+  SourceFile arrays = arrays_header(context, tables);
+  if (!takes_weights_file(context.options.weights_file, bytes)) return DataFiles{{arrays}, {}};
+  DataFiles data{{declarations_header(context, tables)}, {std::move(arrays)}};
+  for (SourceFile& file : binary_files(context, std::move(tables)))
+    data.files.push_back(std::move(file));
+  return data;
+}
+
+}  // namespace intarsia::emission
