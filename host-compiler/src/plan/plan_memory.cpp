@@ -147,24 +147,35 @@ Result<void> place_groups(const plan::PoolTask& task, const plan::PoolChoice& ch
   return {};
 }
 
-// Weights and tables go to the first read-only memory, where the linker places them.
+// Where the linker places weights and tables: what the board says, or the first read-only memory; none: nobody has said.
+std::optional<size_t> pool_of_constants(const std::vector<MemoryPool>& pools) {
+  const auto first = [&](bool MemoryPool::*holds) -> std::optional<size_t> {
+    for (size_t p = 0; p < pools.size(); ++p)
+      if (pools[p].*holds) return p;
+    return std::nullopt;
+  };
+  const std::optional<size_t> asked = first(&MemoryPool::holds_constants);
+  return asked ? asked : first(&MemoryPool::read_only);
+}
+
 Result<void> place_constants(const tir::Module& module, Plan& plan) {
   int64_t bytes = 0;
   for (const tir::Constant& constant : module.constants)
     if (constant.use != tir::ConstantUse::Stream)
       bytes += static_cast<int64_t>(constant.bytes.size());
-  for (size_t p = 0; p < plan.memory.pools.size(); ++p) {
-    const MemoryPool& pool = plan.memory.pools[p];
-    if (!pool.read_only) continue;
-    if (pool.size > 0 && bytes > pool.size)
-      return Diagnostics(
-          fmt::format("{}: memory '{}'", module.name, pool.name),
-          fmt::format("weights and tables need {} bytes, the memory has {}: {} bytes missing",
-                      bytes, pool.size, bytes - pool.size),
-          "choose a board with more flash or a smaller model");
-    plan.use[p] = {bytes, bytes, true, "linker"};
-    bytes = 0;  // further read-only memories stay empty
-  }
+  for (size_t p = 0; p < plan.memory.pools.size(); ++p)
+    if (plan.memory.pools[p].read_only) plan.use[p] = {0, 0, true, "linker"};
+  const std::optional<size_t> place = pool_of_constants(plan.memory.pools);
+  if (!place) return {};
+  const MemoryPool& pool = plan.memory.pools[*place];
+  if (pool.size > 0 && bytes > pool.size)
+    return Diagnostics(
+        fmt::format("{}: memory '{}'", module.name, pool.name),
+        fmt::format("weights and tables need {} bytes, the memory has {}: {} bytes missing", bytes,
+                    pool.size, bytes - pool.size),
+        "choose a board with more flash or a smaller model");
+  // A memory that buffers may be in as well has no figure of both.
+  if (pool.read_only) plan.use[*place] = {bytes, bytes, true, "linker"};
   return {};
 }
 

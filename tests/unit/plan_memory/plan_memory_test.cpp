@@ -110,6 +110,24 @@ TEST(PlanMemory, ConstantsHaveToFitTheFlash) {
   EXPECT_EQ(plan_memory(module, memory)->use[1].peak, 300);
 }
 
+// Of several read-only memories, the one that the board says, also where it is not the first.
+TEST(PlanMemory, ConstantsHaveToFitTheMemoryThatTheBoardSays) {
+  tir::Module module = chain(false);
+  module.constants = {
+      {"weights", DataType::Int8, {300}, std::vector<uint8_t>(300), tir::ConstantUse::Weights}};
+  MemoryMap memory = one_pool(0);
+  memory.pools.push_back({"code", 256, true});
+  memory.pools.push_back({"constants", 512, true});
+  memory.pools.back().holds_constants = true;
+  const Result<Plan> plan = plan_memory(module, memory);
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  EXPECT_EQ(plan->use[1].peak, 0);
+  EXPECT_EQ(plan->use[2].peak, 300);
+  memory.pools.back().size = 299;
+  EXPECT_THAT(plan_memory(module, memory).error().to_string(),
+              HasSubstr("memory 'constants': weights and tables need 300 bytes"));
+}
+
 TEST(PlanMemory, ADeviceReachesOnlyItsMemories) {
   MemoryMap memory;
   memory.pools = {{"core_only", 0, false, 1, {"cpu"}}, {"shared", 0, false, 2, {"cpu", "npu"}}};
