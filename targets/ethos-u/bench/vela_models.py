@@ -662,7 +662,7 @@ def shuffle(rng, x):
 
 @network((1, 8, 8, 4))
 def space_batch(rng, x):
-    return tf.space_to_batch_nd(x, (2, 2), ((0, 0), (0, 0))), tf.nn.depth_to_space(x, 2), tf.tile(x, (1, 2, 1, 1))
+    return tf.space_to_batch_nd(x, (2, 2), ((0, 0), (0, 0))), tf.nn.depth_to_space(x, 2)
 
 
 @network((1, 6, 6, 8))
