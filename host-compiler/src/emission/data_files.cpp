@@ -96,7 +96,10 @@ SourceFile declarations_header(const ModelContext& context, const std::vector<Ta
 std::vector<SourceFile> binary_files(const ModelContext& context, std::vector<Table> tables) {
   IncbinFile file{.about = context.name() + ": weights and tables",
                   .file = context.name() + "_weights.bin"};
+  size_t bytes = 0;
+  for (const Table& table : tables) bytes += table.constant.bytes.size();
   std::vector<uint8_t> whole;
+  whole.reserve(bytes);  // once: growing would hold them up to three times
   for (const Table& table : tables) {
     const tir::Constant& constant = table.constant;
     file.objects.push_back({.symbol = context.name() + "_" + constant.name,
