@@ -45,42 +45,42 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
 }
 
 // What a schedule follows from beside the function and the device.
-struct Wish {
+struct Asked {
   ScheduleOptions options;
   std::optional<int64_t>
       preferred_limit;  // below the limit of the device: to be kept where that can be had
 };
 
-Wish wish_of(const Target& device, const graph::Function& function,
-             const LoweringOptions& options) {
-  Wish wish;
-  wish.options.memory = memory_system_of(device);
-  wish.options.for_size = options.optimise == LoweringOptions::Optimise::Size;
-  wish.options.sram_limit = sram_limit_of(device);
-  wish.options.on_progress = options.on_progress;
+Asked asked_of(const Target& device, const graph::Function& function,
+               const LoweringOptions& options) {
+  Asked asked;
+  asked.options.memory = memory_system_of(device);
+  asked.options.for_size = options.optimise == LoweringOptions::Optimise::Size;
+  asked.options.sram_limit = sram_limit_of(device);
+  asked.options.on_progress = options.on_progress;
   // The fast copy's memory is as large as the board's.
   if (is_dedicated(device) && options.memory != nullptr)
     if (const int32_t pool = fast_pool(device, *options.memory); pool >= 0)
       if (const int64_t size = options.memory->pools[static_cast<size_t>(pool)].size; size > 0)
-        wish.options.memory.cache_bytes = size;
+        asked.options.memory.cache_bytes = size;
   const auto wanted = options.function_limits.find(function.name);
   if (wanted != options.function_limits.end() &&
-      wanted->second < wish.options.sram_limit.value_or(wanted->second + 1))
-    wish.preferred_limit = wanted->second;
-  return wish;
+      wanted->second < asked.options.sram_limit.value_or(wanted->second + 1))
+    asked.preferred_limit = wanted->second;
+  return asked;
 }
 
 Result<Scheduled> make_scheduled(const Target& device, const graph::Module& module,
-                                 const graph::Function& function, const Wish& wish) {
+                                 const graph::Function& function, const Asked& asked) {
   const Hardware& hardware = hardware_of(device);
   const bool confirmed_only = device.get_bool("confirmed-only");
-  ScheduleOptions options = wish.options;
-  if (wish.preferred_limit) {
-    options.sram_limit = wish.preferred_limit;
+  ScheduleOptions options = asked.options;
+  if (asked.preferred_limit) {
+    options.sram_limit = asked.preferred_limit;
     Result<Scheduled> within = best_schedule(hardware, module, function, options, confirmed_only);
     if (within.ok()) return within;
     // Not to be had: as little as there is, within what is allowed.
-    options.sram_limit = wish.options.sram_limit;
+    options.sram_limit = asked.options.sram_limit;
     options.for_size = true;
   }
   return best_schedule(hardware, module, function, options, confirmed_only);
@@ -101,14 +101,14 @@ Result<std::shared_ptr<const Scheduled>> FunctionSchedules::of(const Target& dev
                                                                const graph::Module& module,
                                                                const graph::Function& function,
                                                                const LoweringOptions& options) {
-  Wish wish = wish_of(device, function, options);
-  wish.options.encoded = encoded_;
+  Asked asked = asked_of(device, function, options);
+  asked.options.encoded = encoded_;
   Known known{device,
               function,
               module.constants,
-              wish.options.for_size,
-              wish.options.memory.cache_bytes,
-              wish.preferred_limit,
+              asked.options.for_size,
+              asked.options.memory.cache_bytes,
+              asked.preferred_limit,
               nullptr,
               0};
   {
@@ -116,7 +116,7 @@ Result<std::shared_ptr<const Scheduled>> FunctionSchedules::of(const Target& dev
     for (const Known& other : known_)
       if (other.asks_the_same(known)) return other.made;
   }
-  INTARSIA_TRY(Scheduled made, make_scheduled(device, module, function, wish));
+  INTARSIA_TRY(Scheduled made, make_scheduled(device, module, function, asked));
   known.bytes = constant_bytes(made);
   known.made = std::make_shared<const Scheduled>(std::move(made));
   const std::lock_guard lock(mutex_);
