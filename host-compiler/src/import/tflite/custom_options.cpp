@@ -1,3 +1,7 @@
+// Numbers are never read from text here; without this the library's locale, which Debian compiles for programs only, would
+// have to be linked into Python's module. The file is compiled alone for it.
+#define FLATBUFFERS_LOCALE_INDEPENDENT 0
+
 #include "import/tflite/custom_options.h"
 
 #include <flatbuffers/flexbuffers.h>
