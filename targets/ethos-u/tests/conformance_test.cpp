@@ -90,6 +90,9 @@ TEST(Conformance, WhatTheNpuRefusesHasAReason) {
       {"other types",
        std::regex("the (input|output|first operand|second operand) is (f32|i32|i16), the NPU takes "
                   ".*|the output is i16, softmax of i8 is made into i8")},
+      {"plain numbers",
+       std::regex("the (input|first operand|second operand) is plain numbers without a scale, the "
+                  "NPU takes quantised ones")},
       {"other operators", std::regex("ethos-u has no pattern for [a-z0-9_]+")},
       {"functions of 16 bits",
        std::regex("the NPU's 512 straight lines do not meet every value of the function")},

@@ -93,7 +93,10 @@ Reason check_value(const char* role, const graph::Tensor& tensor, unsigned types
                        types == kBoth   ? "i8 and i16"
                        : types == kInt8 ? "i8"
                                         : "i16");
-  if (!tensor.quantization.present() || tensor.quantization.per_channel())
+  if (!tensor.quantization.present())
+    return fmt::format("the {} is plain numbers without a scale, the NPU takes quantised ones",
+                       role);
+  if (tensor.quantization.per_channel())
     return fmt::format("the {} has {} scales, the NPU takes one", role,
                        tensor.quantization.scale.size());
   if (tensor.variable)
