@@ -102,9 +102,9 @@ Result<std::vector<std::vector<int>>> candidates_of(const tir::Module& module,
   return candidates;
 }
 
-// Steps of the search for a memory, of which it is known that everything fits: a tighter placement is a smaller figure, and
-// what that many steps do not find takes seconds, for which every compilation would wait.
-constexpr int64_t kLeastSteps = 200'000, kStepsOfABuffer = 2'000;
+// Of a memory it is known by now that everything fits: a tighter placement is a smaller figure. With more than fifty buffers,
+// where a step costs more, the search for it has fewer steps than the budget, so that no compilation waits seconds for it.
+constexpr int64_t kMostStepsTimesBuffers = 100'000'000;
 
 // Places what every memory holds as tightly as the steps allow that are left. A memory without a limit on
 // its size has no placement yet.
@@ -122,8 +122,9 @@ Result<void> place_groups(const plan::PoolTask& task, const plan::PoolChoice& ch
     }
     plan::PlacementProblem problem = plan::pool_problem(task, static_cast<int>(p), members[p]);
     const std::optional<int64_t> capacity = std::exchange(problem.capacity, std::nullopt);
-    const int64_t steps = std::min(
-        left / waiting--, std::max(kLeastSteps, kStepsOfABuffer * std::ssize(problem.buffers)));
+    const int64_t steps =
+        std::min(left / waiting--,
+                 kMostStepsTimesBuffers / std::max<int64_t>(std::ssize(problem.buffers), 1));
     INTARSIA_TRY(plan::PlacementSolution solution,
                  plan::minimise_peak(problem, {steps, std::nullopt, options.on_progress}));
     left -= std::min(left, solution.steps);
