@@ -6,12 +6,12 @@ from peers.tables import table
 BEGIN, END = "<!-- coverage.py: begin -->", "<!-- coverage.py: end -->"
 
 
-def with_block(text, lines):
-    before, _, rest = text.partition(BEGIN + "\n")
-    _, end, after = rest.partition(END)
-    if not end:
-        raise SystemExit(f"the page has no {BEGIN} ... {END}")
-    return "\n".join([before + BEGIN, *lines, END]) + after
+def with_block(text, lines, begin=BEGIN, end=END):
+    before, _, rest = text.partition(begin + "\n")
+    _, found, after = rest.partition(end)
+    if not found:
+        raise SystemExit(f"the page has no {begin} ... {end}")
+    return "\n".join([before + begin, *lines, end]) + after
 
 
 def geometric_mean(values):

@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
+from block import with_block  # noqa: E402
 from onnx_networks import NETWORKS, make  # noqa: E402
 from peers.tables import table  # noqa: E402
 
@@ -93,14 +94,6 @@ def row(options, name, path, form, folder):
             f"{quantisation.mean():.4f}"], (same.mean(), (same | tied).mean(), error.mean(), quantisation.mean())
 
 
-def with_block(text, lines):
-    before, _, rest = text.partition(BEGIN + "\n")
-    _, end, after = rest.partition(END)
-    if not end:
-        raise SystemExit(f"the page has no {BEGIN} ... {END}")
-    return "\n".join([before + BEGIN, *lines, END]) + after
-
-
 def main(given):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", type=pathlib.Path, help="float networks; default: those of onnx_networks.py")
@@ -131,7 +124,8 @@ def main(given):
     lines = table(["network", "activations, weights", "same best class", "or as good a one", "mean error", "largest error",
                    "error of quantisation"], rows)
     if options.update:
-        options.update.write_text(with_block(options.update.read_text(encoding="utf-8"), lines), encoding="utf-8")
+        options.update.write_text(with_block(options.update.read_text(encoding="utf-8"), lines, BEGIN, END),
+                                  encoding="utf-8")
     else:
         print("\n".join(lines))
     return 0

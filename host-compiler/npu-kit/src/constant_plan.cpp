@@ -8,6 +8,7 @@
 #include "slice_search.h"
 
 namespace intarsia::npu {
+
 ConstantPlan plan_constants(ConstantDraft& draft, PrefetchWindows& prefetch,
                             std::span<const int64_t> budgets, const ConstantSearch& search) {
   const std::shared_ptr<const void> whole = draft.save();

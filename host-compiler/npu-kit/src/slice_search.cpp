@@ -45,8 +45,7 @@ std::vector<PrefetchUnit> with_others(const std::vector<PrefetchUnit>& units, si
 
 PrefetchPlan SliceSearch::of_whole() {
   read_draft();
-  plan_ = prefetch_.plan(units_, budget_);
-  return std::move(plan_);
+  return prefetch_.plan(units_, budget_);
 }
 
 PrefetchPlan SliceSearch::quick() {
@@ -80,13 +79,13 @@ void SliceSearch::try_all(int32_t count) {
   const std::shared_ptr<const void> before = draft_.save();
   const double growth = draft_.constants_growth();
   draft_.slice_all(count);
-  PrefetchPlan other = prefetch_.plan(draft_.prefetch_units(), budget_);
+  PrefetchPlan other = of_whole();
   if (other.cycles * (draft_.constants_growth() / growth) < plan_.cycles) {
     plan_ = std::move(other);
-    read_draft();
-  } else {
-    draft_.restore(before);
+    return;
   }
+  draft_.restore(before);
+  read_draft();
 }
 
 // Each piece by itself; what that comes to is kept when the whole is better for it.
@@ -163,19 +162,18 @@ bool SliceSearch::try_count(size_t piece, int32_t count, const Stretch& now) {
                 start.begin() + static_cast<ptrdiff_t>(end));
     start.insert(start.begin() + static_cast<ptrdiff_t>(first), made.units.size(), fetches);
   }
-  const size_t more = made.units.size();  // than none in the place of the piece
   const PrefetchPlan plan = improve_prefetch(
       prefetch_.queues(), units, starts, units_between(now.first_piece, now.first_free),
-      units_between(now.first_piece, now.end_free) - (end - first) + more, budget_);
+      units_between(now.first_piece, now.end_free) - (end - first) + made.units.size(), budget_);
   const double growth =
       draft_.constants_growth(piece, made.units.size()) / draft_.constants_growth();
   const double cycles = cycles_ + plan.cycles - now.cycles;
   if (cycles * growth >= cycles_) return false;
   draft_.slice(piece, count);
-  const auto at = fetched_.begin() + static_cast<ptrdiff_t>(first_[now.first_piece]);
-  fetched_.erase(at, fetched_.begin() + static_cast<ptrdiff_t>(first_[now.end_piece]));
-  fetched_.insert(fetched_.begin() + static_cast<ptrdiff_t>(first_[now.first_piece]),
-                  plan.fetched.begin(), plan.fetched.end());
+  const auto at = fetched_.begin();
+  const auto behind = fetched_.erase(at + static_cast<ptrdiff_t>(first_[now.first_piece]),
+                                     at + static_cast<ptrdiff_t>(first_[now.end_piece]));
+  fetched_.insert(behind, plan.fetched.begin(), plan.fetched.end());
   cycles_ = cycles;
   read_draft();
   return true;

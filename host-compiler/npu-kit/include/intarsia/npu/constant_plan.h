@@ -64,9 +64,9 @@ struct ConstantPlan {
 };
 
 // The best for these budgets (at least one; fast_memory_sizes.h), in the order of bytes. A percent of constants is worth a
-// percent of time. Greedy: all pieces in two or four, then each otherwise, as long as it helps where it runs: what a few
-// pieces around it take is measured, so that the work grows with the length of the program. The draft is left with the slices
-// of the plan.
+// percent of time. Greedy: all pieces in two or four, then each otherwise, as long as it helps where it runs: a stretch
+// of the program around it is measured, so that the work grows with the program's length. The draft is left with the slices of
+// the plan.
 ConstantPlan plan_constants(ConstantDraft& draft, PrefetchWindows& prefetch,
                             std::span<const int64_t> budgets, const ConstantSearch& search);
 

@@ -21,7 +21,7 @@ class PrefetchWindows {
   const QueueDepths& queues() const { return queues_; }
 
   // What plan_prefetch finds where the program is one window. Windows whose units have not changed since the last call
-  // or the one before, as when one operation is tried in slices, are not searched again.
+  // or the one before, as where only some operations are sliced otherwise, are not searched again.
   PrefetchPlan plan(const std::vector<PrefetchUnit>& units, int64_t budget);
 
  private:
