@@ -104,7 +104,13 @@ Result<std::vector<std::vector<int>>> candidates_of(const tir::Module& module,
 
 // Of a memory it is known by now that everything fits: a tighter placement is a smaller figure. With more than fifty buffers,
 // where a step costs more, the search for it has fewer steps than the budget, so that no compilation waits seconds for it.
-constexpr int64_t kMostStepsTimesBuffers = 100'000'000;
+// Every buffer is placed by a step: what has fewer steps than a few for each buffer tries hardly one order of them.
+constexpr int64_t kMostStepsTimesBuffers = 100'000'000, kLeastStepsOfABuffer = 20;
+
+int64_t steps_worth_their_time(int64_t buffers) {
+  return std::max(kMostStepsTimesBuffers / std::max<int64_t>(buffers, 1),
+                  kLeastStepsOfABuffer * buffers);
+}
 
 // Places what every memory holds as tightly as the steps allow that are left. A memory without a limit on
 // its size has no placement yet.
@@ -123,8 +129,7 @@ Result<void> place_groups(const plan::PoolTask& task, const plan::PoolChoice& ch
     plan::PlacementProblem problem = plan::pool_problem(task, static_cast<int>(p), members[p]);
     const std::optional<int64_t> capacity = std::exchange(problem.capacity, std::nullopt);
     const int64_t steps =
-        std::min(left / waiting--,
-                 kMostStepsTimesBuffers / std::max<int64_t>(std::ssize(problem.buffers), 1));
+        std::min(left / waiting--, steps_worth_their_time(std::ssize(problem.buffers)));
     INTARSIA_TRY(plan::PlacementSolution solution,
                  plan::minimise_peak(problem, {steps, std::nullopt, options.on_progress}));
     left -= std::min(left, solution.steps);
