@@ -181,11 +181,13 @@ Statistics statistics_of(std::span<const int16_t> weights) {
       ++run;
       continue;
     }
+    if (run == 0) continue;
     for (int32_t z = 0; z < kZeroDivisors; ++z)
-      result.zero_unary[static_cast<size_t>(z)] += (run >> z) + 1;
+      result.zero_unary[static_cast<size_t>(z)] += run >> z;
     run = 0;
   }
   result.total = static_cast<int64_t>(weights.size());
+  for (int64_t& unary : result.zero_unary) unary += result.non_zero();
   result.tail = run;
   return result;
 }

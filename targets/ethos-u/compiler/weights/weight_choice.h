@@ -12,7 +12,7 @@
 
 namespace intarsia::targets::ethos_u {
 
-inline constexpr int32_t kSymbols = 512;
+inline constexpr int32_t kSymbols = 512, kMostWeight = 255;
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 4;
 
 inline uint16_t symbol_of(int32_t weight) {

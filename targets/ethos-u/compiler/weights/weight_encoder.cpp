@@ -22,27 +22,39 @@ size_t block_of(size_t values) {
 // A section's weights as the indices and runs that its palette and mode make of them.
 struct Coded {
   std::vector<uint16_t> indices;
-  std::vector<int32_t> runs;  // one more than indices
+  std::vector<int32_t> runs;  // one more than indices; none where zeros are indices too
 };
 
 Coded code_values(std::span<const int16_t> weights, const Choice& choice) {
   const std::array<int32_t, kSymbols> index_of = indices_under(choice.palette);
+  std::array<uint16_t, 2 * kMostWeight + 1> index_of_weight;
+  for (int32_t weight = -kMostWeight; weight <= kMostWeight; ++weight)
+    index_of_weight[static_cast<size_t>(weight + kMostWeight)] =
+        static_cast<uint16_t>(index_of[symbol_of(weight)]);
+  const auto index = [&](int16_t weight) {
+    return index_of_weight[static_cast<size_t>(weight + kMostWeight)];
+  };
   Coded coded;
-  coded.indices.reserve(weights.size());
-  coded.runs.reserve(weights.size() + 1);
-  int32_t run = 0;
+  coded.indices.resize(weights.size());
+  if (!choice.zero_runs) {
+    std::transform(weights.begin(), weights.end(), coded.indices.begin(), index);
+    return coded;
+  }
+  coded.runs.resize(weights.size() + 1);
   const bool only_zeros =
       std::all_of(weights.begin(), weights.end(), [](int16_t weight) { return weight == 0; });
+  int32_t run = 0;
+  size_t values = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
-    if (choice.zero_runs && weights[i] == 0 && !(only_zeros && i == 0)) {
-      ++run;
-      continue;
-    }
-    coded.indices.push_back(static_cast<uint16_t>(index_of[symbol_of(weights[i])]));
-    coded.runs.push_back(run);
-    run = 0;
+    const bool is_value = weights[i] != 0 || (only_zeros && i == 0);
+    coded.indices[values] = index(weights[i]);
+    coded.runs[values] = run;
+    values += is_value ? 1 : 0;
+    run = is_value ? 0 : run + 1;
   }
-  coded.runs.push_back(run);
+  coded.runs[values] = run;
+  coded.indices.resize(values);
+  coded.runs.resize(values + 1);
   return coded;
 }
 
@@ -60,20 +72,22 @@ class SliceSearch {
     const uint16_t most = *std::max_element(coded.indices.begin(), coded.indices.end());
     codes_ = codes_for(choice.palette, most);
     INTARSIA_CHECK(codes_.size() <= kColumns, "every code has its column");
-    rows_.assign(size_t{most} + 1, Columns::filled(state_cost(kImpossible)));
-    for (size_t z = 0; z < (choice.zero_runs ? kZeroDivisors : 1); ++z) {
-      change_.push_back(Columns::filled(state_cost(kImpossible)));
-      for (size_t c = 0; c < kColumns; ++c) {
-        const auto state = static_cast<int32_t>(z * kColumns + c);
-        const int64_t bits =
-            c < codes_.size() ? slice_bits(codes_[c], choice.zero_runs) + slice_worth : kImpossible;
-        change_[z].set(c, state_cost(static_cast<int32_t>(bits)) + state);
-      }
-    }
+    rows_.assign(size_t{most} + 1, Columns::filled(0));
+    impossible_.assign(rows_.size(), columns_from(codes_.size()));
+    const int32_t most_worth = std::min(slice_worth, kNoCode / 2);
+    Columns change = Columns::filled(kNoCode);
+    for (size_t c = 0; c < codes_.size(); ++c)
+      change.set(c, static_cast<int32_t>(slice_bits(codes_[c], choice.zero_runs)) + most_worth);
+    change_.assign(choice.zero_runs ? kZeroDivisors : 1, change);
     for (size_t v = 0; v < rows_.size(); ++v)
-      for (size_t c = 0; c < codes_.size(); ++c)
-        if (const auto index = static_cast<int32_t>(v); codable(codes_[c], index))
-          rows_[v].set(c, state_cost(bits_of(codes_[c], index)));
+      for (size_t c = 0; c < codes_.size(); ++c) {
+        const auto index = static_cast<int32_t>(v);
+        if (codable(codes_[c], index)) {
+          rows_[v].set(c, bits_of(codes_[c], index));
+        } else {
+          impossible_[v] = static_cast<uint16_t>(impossible_[v] | 1 << c);
+        }
+      }
   }
 
   std::vector<SliceChoice> run() {
@@ -85,19 +99,24 @@ class SliceSearch {
     for (size_t b = 0; b < blocks; ++b) {
       const size_t begin = b * block, end = std::min(begin + block, values);
       Columns bits = Columns::filled(0);
-      for (size_t i = begin; i < end; ++i) bits += rows_[coded_.indices[i]];
+      uint16_t impossible = 0;
+      for (size_t i = begin; i < end; ++i) {
+        bits += rows_[coded_.indices[i]];
+        impossible |= impossible_[coded_.indices[i]];
+      }
+      bits = where_impossible(bits, impossible, kImpossible);
       const int32_t first = least_cost(cost);
-      least[b] = static_cast<uint8_t>(state_of(first));
+      least[b] = static_cast<uint8_t>(state_with(cost, first));
       for (size_t z = 0; z < rows; ++z) {
         // Costs are kept relative to the least, so that they stay small.
-        cost[z] += -without_state(first);
+        cost[z] += -first;
         changed[b * rows + z] = less(change_[z], cost[z]);
         cost[z] = least_of(cost[z], change_[z]);
         cost[z] += bits;
-        if (rows > 1) cost[z] += state_cost(zero_bits_of(begin, end, z));
+        if (rows > 1) cost[z] += zero_bits_of(begin, end, z);
       }
     }
-    size_t state = static_cast<size_t>(state_of(least_cost(cost))), end = values;
+    size_t state = state_with(cost, least_cost(cost)), end = values;
     std::vector<SliceChoice> slices;
     for (size_t b = blocks; b-- > 0;) {
       const uint16_t flags = changed[b * rows + state / kColumns];
@@ -111,25 +130,30 @@ class SliceSearch {
   }
 
  private:
-  static constexpr int32_t kImpossible = 1 << 20;
-
   static int32_t least_cost(const std::vector<Columns>& cost) {
     Columns all = cost[0];
     for (size_t z = 1; z < cost.size(); ++z) all = least_of(all, cost[z]);
     return all.least();
+  }
+  // The first state that has the least cost.
+  static size_t state_with(const std::vector<Columns>& cost, int32_t least) {
+    size_t z = 0;
+    while (cost[z].least() != least) ++z;
+    return z * kColumns + column_with(cost[z], least);
   }
 
   int32_t zero_bits_of(size_t begin, size_t end, size_t divisor) const {
     int32_t bits = begin == 0 ? coded_.runs[0] >> divisor : 0;
     for (size_t i = begin; i < end; ++i)
       bits += (coded_.runs[i + 1] >> divisor) + 1 + static_cast<int32_t>(divisor);
-    return std::min(bits, 8 * kImpossible);
+    return std::min(bits, kMostRunBits);
   }
 
   const Coded& coded_;
   std::vector<WeightCode> codes_;
-  std::vector<Columns> change_;  // bits of another slice, by zero divisor and code
-  std::vector<Columns> rows_;    // bits of an index, by code
+  std::vector<Columns> change_;       // bits of another slice, by zero divisor and code
+  std::vector<Columns> rows_;         // bits of an index, by code
+  std::vector<uint16_t> impossible_;  // codes that an index does not have
 };
 
 // Slices longer than the format allows are cut.
@@ -155,10 +179,7 @@ class ExactSlices {
       : coded_(coded), choice_(choice), slices_(within_limit(slices)) {
     size_t begin = 0;
     for (const SliceChoice& slice : slices_) {
-      Sums sums;
-      if (begin == 0) add_run(slice, 0, 1, sums);
-      for (size_t i = begin; i < slice.end; ++i) add(slice, i, 1, sums);
-      sums_.push_back(sums);
+      sums_.push_back(sums_of(slice, begin));
       begin = slice.end;
     }
     for (int round = 0; round < kRounds; ++round)
@@ -180,6 +201,26 @@ class ExactSlices {
     int64_t values = 0, first = 0, second = 0, zeros = 0;
   };
 
+  Sums sums_of(const SliceChoice& slice, size_t begin) const {
+    Sums sums;
+    sums.values = static_cast<int64_t>(slice.end - begin);
+    if (slice.code.kind != WeightCode::Kind::Uncompressed) {
+      // How often each quotient occurs says the rest: a truncated code has no other than those that it takes.
+      std::array<int32_t, kSymbols> count = {};
+      for (size_t i = begin; i < slice.end; ++i) ++count[coded_.indices[i] >> slice.code.divisor];
+      for (size_t quotient = 0; quotient < count.size(); ++quotient) {
+        if (count[quotient] == 0) continue;
+        const UnaryBits bits =
+            unary_bits(slice.code, static_cast<int32_t>(quotient) << slice.code.divisor);
+        sums.first += int64_t{count[quotient]} * bits.first;
+        sums.second += int64_t{count[quotient]} * bits.second;
+      }
+    }
+    if (begin == 0) add_run(slice, 0, 1, sums);
+    if (choice_.zero_runs)
+      for (size_t i = begin; i < slice.end; ++i) add_run(slice, i + 1, 1, sums);
+    return sums;
+  }
   void add_run(const SliceChoice& slice, size_t run, int64_t times, Sums& sums) const {
     if (choice_.zero_runs) sums.zeros += times * ((coded_.runs[run] >> slice.zero_divisor) + 1);
   }
@@ -246,7 +287,8 @@ void write_section(const Coded& coded, const Choice& choice, const std::vector<S
     slice.values = std::span(coded.indices).subspan(begin, part.end - begin);
     slice.has_zero_runs = choice.zero_runs;
     const size_t first_run = begin == 0 ? 0 : begin + 1;
-    slice.zero_runs = std::span(coded.runs).subspan(first_run, part.end + 1 - first_run);
+    if (choice.zero_runs)
+      slice.zero_runs = std::span(coded.runs).subspan(first_run, part.end + 1 - first_run);
     slice.code = part.code;
     slice.zero_divisor = part.zero_divisor;
     slice.new_palette = begin == 0 ? &choice.palette : nullptr;

@@ -13,7 +13,7 @@ namespace {
 
 // Palettes that may alternate: those that suit the whole stream, and one for each of this number of parts.
 constexpr size_t kParts = 4, kLeastPart = 256;
-// Places where a palette may start: this far apart at least, and this many at most.
+// Places where a palette may start: this far apart at least, and about this many at most.
 constexpr size_t kLeastBlock = 8, kMostBlocks = 8192;
 
 bool same(const Choice& a, const Choice& b) {
@@ -43,8 +43,8 @@ class Search {
   Search(std::span<const int16_t> weights, const HeaderWorth& headers)
       : weights_(weights),
         headers_(headers),
-        block_(std::max(kLeastBlock, ceil_div(weights.size(), kMostBlocks))),
-        impossible_((1 << 23) / static_cast<int32_t>(block_)) {}
+        block_(std::clamp(ceil_div(weights.size(), kMostBlocks), kLeastBlock,
+                          size_t{kMostBlockValues})) {}
 
   std::vector<size_t> run() {
     const std::vector<Choice> choices = candidates(weights_);
@@ -61,21 +61,27 @@ class Search {
       const auto part =
           weights_.subspan(b * block_, std::min(block_, weights_.size() - b * block_));
       std::array<int32_t, kZeroDivisors> zero_bits = {};
+      int32_t non_zero = 0;
       for (size_t i = 0; i < part.size(); ++i) {
         symbols[i] = symbol_of(part[i]);
+        if (part[i] != 0) {
+          ++non_zero;
+          run = 0;
+          continue;
+        }
+        ++run;
         for (int32_t z = 0; z < kZeroDivisors; ++z)
-          zero_bits[static_cast<size_t>(z)] += part[i] != 0                        ? 1 + z
-                                               : ((run + 1) & ((1 << z) - 1)) == 0 ? 1
-                                                                                   : 0;
-        run = part[i] == 0 ? run + 1 : 0;
+          if ((run & ((1 << z) - 1)) == 0) ++zero_bits[static_cast<size_t>(z)];
       }
+      for (int32_t z = 0; z < kZeroDivisors; ++z)
+        zero_bits[static_cast<size_t>(z)] += non_zero * (1 + z);
       least[b] = least_state();
-      const int32_t base = without_state(ways_[least[b].way].least_cost());
+      const int32_t base = ways_[least[b].way].least_cost();
       for (size_t w = 0; w < ways; ++w) {
         Way& way = ways_[w];
         const int32_t of_way = way.least_cost();
-        least_of_way[b * ways + w] = static_cast<uint8_t>(state_of(of_way));
-        const int32_t same_way = without_state(of_way) - base, other_way = state_cost(way.palette);
+        least_of_way[b * ways + w] = static_cast<uint8_t>(way.state_with(of_way));
+        const int32_t same_way = of_way - base, other_way = way.palette;
         Origins& from = origins[b * ways + w];
         from.same_way = same_way <= other_way;
         const Columns bits = way.bits_of(std::span(symbols).first(part.size()));
@@ -88,7 +94,7 @@ class Search {
           from.entered[row] = less(entered, cost);
           cost = ethos_u::least_of(cost, entered);
           cost += bits;
-          if (way.zero_runs) cost += state_cost(zero_bits[row]);
+          if (way.zero_runs) cost += zero_bits[row];
         }
       }
     }
@@ -108,10 +114,11 @@ class Search {
   // A palette with or without runs of zeros. Its states: for each parameter of runs a row of codes.
   struct Way {
     bool zero_runs = false;
-    int32_t palette = 0;         // bits of starting a section
-    std::vector<Columns> slice;  // of starting a slice, by row
-    std::vector<Columns> bits;   // of a symbol
-    std::vector<Columns> cost;   // by row
+    int32_t palette = 0;               // bits of starting a section
+    std::vector<Columns> slice;        // of starting a slice, by row
+    std::vector<Columns> bits;         // of a symbol
+    std::vector<uint16_t> impossible;  // codes that a symbol does not have
+    std::vector<Columns> cost;         // by row
 
     size_t rows() const { return slice.size(); }
     int32_t least_cost() const {
@@ -119,10 +126,20 @@ class Search {
       for (size_t row = 1; row < rows(); ++row) all = ethos_u::least_of(all, cost[row]);
       return all.least();
     }
+    // The first state that has the least cost.
+    size_t state_with(int32_t least) const {
+      size_t row = 0;
+      while (cost[row].least() != least) ++row;
+      return row * kColumns + column_with(cost[row], least);
+    }
     Columns bits_of(std::span<const uint16_t> symbols) const {
       Columns sum = Columns::filled(0);
-      for (const uint16_t symbol : symbols) sum += bits[symbol];
-      return sum;
+      uint16_t without = 0;
+      for (const uint16_t symbol : symbols) {
+        sum += bits[symbol];
+        without |= impossible[symbol];
+      }
+      return where_impossible(sum, without, kImpossible);
     }
   };
 
@@ -131,39 +148,42 @@ class Search {
     way.zero_runs = choice.zero_runs;
     way.palette = choice.palette.header_bits() + (way.zero_runs ? 1 : 0) + headers_.palette +
                   headers_.entry * static_cast<int32_t>(choice.palette.symbols.size());
-    way.bits.assign(kSymbols, Columns::filled(state_cost(impossible_)));
+    way.palette = std::min(way.palette, kMostChangeBits - kNoCode);
+    way.bits.assign(kSymbols, Columns::filled(0));
     const std::array<int32_t, kSymbols> indices = indices_under(choice.palette);
     const std::vector<WeightCode> codes = codes_for(choice.palette, 0);
+    way.impossible.assign(kSymbols, columns_from(codes.size()));
     INTARSIA_CHECK(codes.size() <= kColumns, "every code has its column");
-    for (size_t row = 0; row < (way.zero_runs ? kZeroDivisors : 1); ++row) {
-      Columns& slice = way.slice.emplace_back();
-      for (size_t c = 0; c < kColumns; ++c) {
-        const int64_t bits =
-            c < codes.size() ? slice_bits(codes[c], way.zero_runs) + headers_.slice : impossible_;
-        slice.set(
-            c, state_cost(static_cast<int32_t>(bits)) + static_cast<int32_t>(row * kColumns + c));
-      }
-      way.cost.push_back(slice);
-      way.cost.back() += state_cost(way.palette);
-    }
+    Columns slice = Columns::filled(kNoCode);
+    for (size_t c = 0; c < codes.size(); ++c)
+      slice.set(c, static_cast<int32_t>(slice_bits(codes[c], way.zero_runs)) +
+                       std::min(headers_.slice, kNoCode / 2));
+    way.slice.assign(way.zero_runs ? kZeroDivisors : 1, slice);
+    way.cost = way.slice;
+    for (Columns& cost : way.cost) cost += way.palette;
     for (size_t c = 0; c < codes.size(); ++c)
       for (size_t s = 0; s < kSymbols; ++s) {
         const bool in_palette = indices[s] < static_cast<int32_t>(choice.palette.symbols.size());
         const bool raw =
             codes[c].kind == WeightCode::Kind::Uncompressed && !choice.palette.symbols.empty();
-        if (indices[s] >= 0 && codable(codes[c], indices[s]) && (!raw || in_palette))
-          way.bits[s].set(c, state_cost(ethos_u::bits_of(codes[c], indices[s])));
+        if (indices[s] >= 0 && codable(codes[c], indices[s]) && (!raw || in_palette)) {
+          way.bits[s].set(c, ethos_u::bits_of(codes[c], indices[s]));
+        } else {
+          way.impossible[s] = static_cast<uint16_t>(way.impossible[s] | 1 << c);
+        }
       }
-    if (way.zero_runs) way.bits[0] = Columns::filled(0);  // zeros are runs, not symbols
+    if (way.zero_runs) {  // zeros are runs, not symbols
+      way.bits[0] = Columns::filled(0);
+      way.impossible[0] = columns_from(codes.size());
+    }
     ways_.push_back(std::move(way));
   }
 
   State least_state() const {
     size_t least = 0;
     for (size_t w = 1; w < ways_.size(); ++w)
-      if (without_state(ways_[w].least_cost()) < without_state(ways_[least].least_cost()))
-        least = w;
-    return {least, static_cast<size_t>(state_of(ways_[least].least_cost()))};
+      if (ways_[w].least_cost() < ways_[least].least_cost()) least = w;
+    return {least, ways_[least].state_with(ways_[least].least_cost())};
   }
 
   // Where the way changes.
@@ -189,7 +209,6 @@ class Search {
   std::span<const int16_t> weights_;
   HeaderWorth headers_;
   size_t block_;
-  int32_t impossible_;  // more than any way round it, for every value of a block within 32 bits
   std::vector<Way> ways_;
 };
 
