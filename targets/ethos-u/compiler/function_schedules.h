@@ -35,7 +35,7 @@ class FunctionSchedules {
  private:
   // Those that were made last are kept: of constants no more than this, but one schedule in any case.
   static constexpr int64_t kMostBytes = int64_t{128} << 20;
-  static constexpr size_t kMostKnown = 256;
+  static constexpr size_t kMostKnown = 1 << 14;
 
   // Everything that a schedule follows from, and the schedule.
   struct Known {
@@ -49,9 +49,9 @@ class FunctionSchedules {
     int64_t bytes = 0;
 
     bool asks_the_same(const Known& other) const {
-      return for_size == other.for_size && cache_bytes == other.cache_bytes &&
-             preferred_limit == other.preferred_limit && device == other.device &&
-             function == other.function && constants == other.constants;
+      return function == other.function && for_size == other.for_size &&
+             cache_bytes == other.cache_bytes && preferred_limit == other.preferred_limit &&
+             device == other.device && constants == other.constants;
     }
   };
 
