@@ -31,6 +31,8 @@ constexpr double kSectionHeaderBytes = 4.5;
 constexpr double kSliceBytes = static_cast<double>(kStreamAlignment) + kSectionHeaderBytes;
 constexpr int kSliceRounds = 2;
 constexpr int64_t kLeastSliced = 2048;  // bytes of constants
+// Bytes of weights that are encoded before it is known whether they are used so.
+constexpr int64_t kMostEncodedToChoose = 32 << 10;
 
 }  // namespace
 
@@ -108,8 +110,10 @@ std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
 void ConstantPlanner::add_weights(const Unit& unit, bool exact, PrefetchUnit& out) {
   if (!has_weights(draft_.operation(unit).kind) || !draft_.constants_are_slow()) return;
   const bool whole = unit.end - unit.first == draft_.operation(unit).ofm.extent.depth;
-  // Encoding takes time: not for what is divided, or does not fit, anyway.
-  out.bytes = exact || (whole && unit.estimated_bytes <= most_budget_)
+  // Encoding takes time: not for what is divided or does not fit anyway, nor for many weights, of which the estimate is near.
+  const bool worth_it =
+      whole && unit.estimated_bytes <= std::min<int64_t>(most_budget_, kMostEncodedToChoose);
+  out.bytes = exact || worth_it
                   ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
                   : aligned_to_stream(unit.estimated_bytes * 102 / 100 + 2 * kStreamAlignment);
   out.transfer = draft_.cost.transfer(Memory::Constants, Memory::Cache, out.bytes);
