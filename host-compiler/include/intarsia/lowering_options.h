@@ -29,6 +29,8 @@ struct LoweringOptions {
   // The memories the plan will be made for, masters included. Null: not known (tests of a hook).
   const MemoryMap* memory = nullptr;
   ProgressListener on_progress = {};
+  // Of a cost that is only compared with others of its kind, as shares of a sum: an estimate that takes little time is enough.
+  bool rough_cost = false;
 };
 
 }  // namespace intarsia

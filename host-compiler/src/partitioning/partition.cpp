@@ -198,11 +198,13 @@ std::vector<Explanation::Cycles> estimated_cycles(const graph::Module& module,
       continue;
     }
     add(function.name, function);
+    LoweringOptions rough = lowering;
+    rough.rough_cost = true;
     for (size_t n = 0; n < function.nodes.size(); ++n)
       rows.back().alone.push_back(
           {function.nodes[n].name, function.nodes.size() == 1
                                        ? rows.back().cycles
-                                       : kind.cost(*device, module, alone(n), lowering).cycles});
+                                       : kind.cost(*device, module, alone(n), rough).cycles});
   }
   return rows;
 }

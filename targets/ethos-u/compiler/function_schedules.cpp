@@ -58,6 +58,7 @@ Asked asked_of(const Target& device, const graph::Function& function,
   asked.options.for_size = options.optimise == LoweringOptions::Optimise::Size;
   asked.options.sram_limit = sram_limit_of(device);
   asked.options.on_progress = options.on_progress;
+  asked.options.only_cycles = options.rough_cost;
   // The fast copy's memory is as large as the board's.
   if (is_dedicated(device) && options.memory != nullptr)
     if (const int32_t pool = fast_pool(device, *options.memory); pool >= 0)
@@ -107,6 +108,7 @@ Result<std::shared_ptr<const Scheduled>> FunctionSchedules::of(const Target& dev
               function,
               module.constants,
               asked.options.for_size,
+              asked.options.only_cycles,
               asked.options.memory.cache_bytes,
               asked.preferred_limit,
               nullptr,

@@ -112,7 +112,8 @@ void ConstantPlanner::add_weights(const Unit& unit, bool exact, PrefetchUnit& ou
   const bool whole = unit.end - unit.first == draft_.operation(unit).ofm.extent.depth;
   // Encoding takes time: not for what is divided or does not fit anyway, nor for many weights, of which the estimate is near.
   const bool worth_it =
-      whole && unit.estimated_bytes <= std::min<int64_t>(most_budget_, kMostEncodedToChoose);
+      whole && !draft_.options.only_cycles &&
+      unit.estimated_bytes <= std::min<int64_t>(most_budget_, kMostEncodedToChoose);
   out.bytes = exact || worth_it
                   ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
                   : aligned_to_stream(unit.estimated_bytes * 102 / 100 + 2 * kStreamAlignment);
@@ -137,6 +138,7 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   const npu::ConstantPlan best =
       npu::plan_constants(*this, prefetch_, budgets,
                           {base, kMemoryPerTime, draft_.constants_are_slow() ? kSliceRounds : 0});
+  if (draft_.options.only_cycles) return best.prefetch;
   chain_blocks(best.budget, best.prefetch);
   PrefetchPlan plan = prefetch_.plan(prefetch_units(true), best.budget);
   if (budgets.size() == 1 || !draft_.constants_are_slow()) return plan;

@@ -67,10 +67,11 @@ class Scheduler {
     int64_t fetch_limit = limit && draft_.peak_bytes() <= *limit ? *limit : 0;
     for (int round = 0;; ++round) {
       const npu::PrefetchPlan plan = constants.choose(fetch_limit);
-      StepWriter steps(draft_, constants, plan);
-      steps.write();
       draft_.schedule.cycles = plan.cycles;
       draft_.schedule.fast_bytes = plan.peak_bytes;
+      if (draft_.options.only_cycles) return plan.cycles;
+      StepWriter steps(draft_, constants, plan);
+      steps.write();
       if (!limit) return plan.cycles;
       placed_bytes_ = placed();
       const int64_t excess = placed_bytes_ - *limit;

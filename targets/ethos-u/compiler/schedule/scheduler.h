@@ -17,6 +17,7 @@ struct ScheduleOptions {
   isa::ethos_u::MemorySystem memory;
   bool for_size = false;
   std::optional<int64_t> sram_limit;
+  bool only_cycles = false;  // nothing is lowered from it: weights have the size that is estimated
   ProgressListener on_progress = {};
   std::shared_ptr<EncodedStreams> encoded = std::make_shared<EncodedStreams>();
 };
