@@ -5,6 +5,7 @@
 #include "budgets/budgets_file.h"
 #include "budgets/outcome.h"
 #include "commands.h"
+#include "common_options.h"
 #include "measured_program.h"
 #include "support/amounts.h"
 #include "support/files.h"
@@ -63,7 +64,7 @@ Job job_of(const CommonOptions& common, const ModelBudget& entry) {
   take("optimise", job.common.optimise);
   take("io", job.common.io);
   if (const auto found = entry.options.find("ram-budget"); found != entry.options.end())
-    job.common.ram_budget = parse_bytes(found->second);
+    set_ram_budget(job.common, found->second);
   job.common.pins.insert(job.common.pins.end(), entry.pins.begin(), entry.pins.end());
   return job;
 }

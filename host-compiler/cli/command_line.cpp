@@ -461,11 +461,25 @@ void CommandLine::add_targets() {
 }
 
 void CommandLine::add_boards() {
-  DescribedCommand& command = add("boards", kKnown, "boards and their memories");
+  DescribedCommand& command =
+      add("boards", kKnown, "boards and their memories; 'boards new' begins one of your own");
   command.example("intarsia boards mps2-an386", "a board's cores and memories");
-  command.argument(board_name_, {"NAME", From::Boards}, "a board, or the path of a board's folder");
-  add_json(command, json_, "as JSON");
-  command.app().callback([&] { exit_code_ = run_boards(context_, board_name_, json_); });
+  command.example("intarsia boards new my-board --like mps2-an386",
+                  "the folder my-board with a copy to change: docs/adding-a-board.md");
+  command.argument(boards_.name, {"NAME", From::Boards},
+                   "a board, or the path of a board's folder; new: write one");
+  command.argument(boards_.new_name, folder_value(),
+                   "after 'new': the folder, called as the board");
+  command.group("A new board");
+  command
+      .option("--like", boards_.like, {"BOARD", From::Boards},
+              "the board that it is made from, which it is until you change it")
+      ->check(not_empty);
+  command.flag("--own-files", boards_.own_files,
+               "write linker script and startup code too, to be changed by hand instead of being "
+               "made from board.json");
+  add_json(command, boards_.json, "as JSON");
+  command.app().callback([&] { exit_code_ = run_boards(context_, boards_); });
 }
 
 void CommandLine::add_explain_error() {

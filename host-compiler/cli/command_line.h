@@ -58,6 +58,7 @@ class CommandLine {
   BuildCommand build_;
   CheckCommand check_;
   SweepCommand sweep_;
+  BoardsCommand boards_;
   RunCommand run_;
   VerifyCommand verify_;
   ExplainCommand explain_;
@@ -66,7 +67,7 @@ class CommandLine {
   PlanCommandOptions plan_;
   CompletionCommand completion_;
   ManualCommand manual_;
-  std::string stream_, target_name_, tags_file_, board_name_, error_code_;
+  std::string stream_, target_name_, tags_file_, error_code_;
   bool json_ = false;
 };
 

@@ -86,7 +86,15 @@ struct DumpCommand {
 int run_dump(Context& context, const DumpCommand& command);
 
 int run_disasm(Context& context, const std::string& path);
-int run_boards(Context& context, const std::string& name, bool json);
+struct BoardsCommand {
+  std::string name;      // of the board to show; empty: all. kNewBoard: one is written
+  std::string new_name;  // of its folder
+  std::string like;
+  bool own_files = false;
+  bool json = false;
+};
+inline constexpr const char* kNewBoard = "new";
+int run_boards(Context& context, const BoardsCommand& command);
 int run_explain_error(const std::string& code, bool json);
 // Name, tab and meaning of every code, a line each.
 std::string status_code_lines();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "support/amounts.h"
 #include "support/model_name.h"
 
 namespace intarsia::cli {
@@ -75,9 +76,11 @@ void add_size(DescribedCommand& command, CommonOptions& options) {
 void add_memory(DescribedCommand& command, CommonOptions& options) {
   command.group("Memory and size");
   command
-      .option("--ram-budget", options.ram_budget, any_value("BYTES"),
-              "activations and scratch to stay within: 20000, 20K, 1.5M")
-      ->transform(bytes_text());
+      .option("--ram-budget", options.ram_budget_text, any_value("BYTES"),
+              "activations and scratch to stay within: 20000, 20K, 1.5M; auto: what the board has, "
+              "where the model does not fit otherwise")
+      ->check(bytes_or_auto_text())
+      ->each([&options](const std::string& text) { set_ram_budget(options, text); });
   add_size(command, options);
   command
       .option("--section", options.sections, any_value("WHAT=SECTION"),
@@ -114,6 +117,11 @@ void add_meaning(DescribedCommand& command, CommonOptions& options) {
 }
 
 }  // namespace
+
+void set_ram_budget(CommonOptions& options, const std::string& text) {
+  options.ram_budget_is_auto = text == kAutoBudget;
+  options.ram_budget = options.ram_budget_is_auto ? std::nullopt : parse_bytes(text);
+}
 
 void add_model(DescribedCommand& command, CommonOptions& options, ModelArgument model) {
   CLI::Option* file =

@@ -22,6 +22,8 @@ void add_model(DescribedCommand& command, CommonOptions& options, ModelArgument 
 void add_common(DescribedCommand& command, CommonOptions& options);
 // Those of the same kind that a command has which names several models, targets, boards and RAM budgets by itself.
 void add_sweep_options(DescribedCommand& command, CommonOptions& options);
+// What --ram-budget says: a size, or kAutoBudget.
+void set_ram_budget(CommonOptions& options, const std::string& text);
 void add_timeout(DescribedCommand& command, CommonOptions& options);
 void add_json(DescribedCommand& command, bool& json, const std::string& text);
 

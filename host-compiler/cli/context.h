@@ -17,6 +17,7 @@ namespace intarsia::cli {
 
 struct CommonOptions : requests::ModelOptions {
   bool json = false;
+  std::string ram_budget_text;  // as it was given
 };
 
 struct Context : requests::Environment {

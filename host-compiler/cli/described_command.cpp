@@ -26,6 +26,18 @@ CLI::Validator bytes_text() {
       "BYTES");
 }
 
+CLI::Validator bytes_or_auto_text() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::optional<int64_t> bytes = parse_bytes(text);
+        if (text == kAutoBudget || (bytes && *bytes >= 1)) return std::string();
+        if (bytes) return std::string("is less than one byte");
+        return fmt::format(
+            "'{}' is no size; write bytes as 60000, 20K, 1.5M or 2G (K is 1024), or auto", text);
+      },
+      "BYTES");
+}
+
 OptionPage DescribedCommand::page_of(const CLI::Option& option) const {
   OptionPage page;
   for (const std::string& name : option.get_snames()) page.names.push_back("-" + name);

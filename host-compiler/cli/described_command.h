@@ -16,6 +16,8 @@ std::string not_empty(
     const std::string&
         text);  // an empty word is more likely a script's unset variable than a choice
 CLI::Validator bytes_text();  // "60000", "20K", "1.5M", "2G" become a number
+inline constexpr const char* kAutoBudget = "auto";
+CLI::Validator bytes_or_auto_text();  // such a text, or kAutoBudget
 
 class DescribedCommand {
  public:

@@ -188,11 +188,11 @@ int run_explain(Context& context, const ExplainCommand& command) {
   Selection selection = std::move(selected).value();
   if (command.unsupported) return explain_unsupported(context, selection, options);
   selection.options.partition.estimates = true;
-  const Stage last = options.ram_budget ? Stage::Plan : Stage::Partition;
+  const Stage last = requests::has_ram_budget(options) ? Stage::Plan : Stage::Partition;
   const Result<CompiledModel> model = compile_file(context, selection, options, last);
   if (!model.ok()) return fail(model.error());
   const std::vector<CompiledProgram> planned =
-      options.ram_budget ? model->programs : std::vector<CompiledProgram>{};
+      requests::has_ram_budget(options) ? model->programs : std::vector<CompiledProgram>{};
   const std::vector<DeviceNotes> notes =
       requests::notes_of(model->partitioned.module, context.registry, selection.target);
   const Explanation& explanation = model->partitioned.explanation;

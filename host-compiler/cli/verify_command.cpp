@@ -39,6 +39,7 @@ Result<Column> look_at(const Context& context, const VerifyCommand& command,
   lowering.eliminate_dead_channels =
       false;  // outputs hold every channel: there is less to eliminate
   lowering.ram_budget.reset();
+  open.selection.options.fits_by_row_tiles = false;
   Result<Ran> ran = run_module(context, command.common, open, opened, subject.samples);
   if (!ran.ok()) {
     // With every result kept it may need more memory than there is.

@@ -114,7 +114,8 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
     :param board: one of :func:`boards`, or the path of a board's folder. Default: this machine.
     :param name: the model's name in C and of its files. Default: from the file's name, or "model".
     :param optimise: "size", "speed" or "balanced": small code from a CPU, speed from an NPU.
-    :param ram_budget: bytes of activations and scratch to stay within.
+    :param ram_budget: bytes of activations and scratch to stay within; "auto": what the board has, where the model does not
+        fit otherwise.
     :param flash_budget: bytes of code, constants and command streams to stay within (boards with a cross compiler).
     :param sram_limit: bytes of fast memory that an accelerator may keep alive at once.
     :param pins: operators or functions by name, and the device that has to run each.

@@ -131,6 +131,8 @@ def options_of(path: str, arguments: Mapping[str, Any]) -> _core.ModelOptions:
                           f"did you mean {near[0]!r}?" if near else f"write one of {', '.join(CHOICES[key])}")
                 continue
             setattr(options, key, value)
+        elif key == "ram_budget" and value == "auto":
+            options.ram_budget_is_auto = True
         elif key in ("ram_budget", "flash_budget", "sram_limit"):
             setattr(options, key, amount(key, value, found))
         elif key == "pins":

@@ -30,11 +30,11 @@ std::pair<std::string, std::vector<std::string>> explain(const std::string& reso
     INTARSIA_TRY(
         const CompiledModel compiled,
         requests::compile_bytes(environment, selection, options, model,
-                                options.ram_budget ? Stage::Plan : Stage::Partition,
+                                requests::has_ram_budget(options) ? Stage::Plan : Stage::Partition,
                                 [&](const std::string& note) { answer.second.push_back(note); }));
     answer.first = requests::explanation_json(
         compiled.partitioned.explanation, compiled.reduced,
-        options.ram_budget ? compiled.programs : std::vector<CompiledProgram>{},
+        requests::has_ram_budget(options) ? compiled.programs : std::vector<CompiledProgram>{},
         requests::notes_of(compiled.partitioned.module, environment.registry, selection.target),
         refused_only);
     return answer;

@@ -29,6 +29,7 @@ void bind_options(nb::module_& module) {
       .def_rw("optimise", &ModelOptions::optimise)
       .def_rw("sram_limit", &ModelOptions::sram_limit)
       .def_rw("ram_budget", &ModelOptions::ram_budget)
+      .def_rw("ram_budget_is_auto", &ModelOptions::ram_budget_is_auto)
       .def_rw("flash_budget", &ModelOptions::flash_budget)
       .def_rw("io", &ModelOptions::io)
       .def_rw("shapes", &ModelOptions::shapes)

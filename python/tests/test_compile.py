@@ -54,6 +54,17 @@ def test_figures_of_a_board_are_those_of_the_command_line(digits, tmp_path):
     assert report.not_measured is None and report.compiler.startswith("arm-none-eabi-gcc")
 
 
+def test_the_budget_of_a_board_is_that_of_the_command_line(digits, tmp_path):
+    cross_compiler_or_skip()
+    options = {"board": "stm32vldiscovery", "ram_budget": "auto"}
+    printed = command_line("compile", str(digits), "--board", "stm32vldiscovery", "--ram-budget", "auto", "--json", "-o", "out", cwd=tmp_path)
+    report = intarsia.compile(digits, **options).report
+    assert report.to_json() == printed
+    assert report.data["ram_budget"]["budget"] == 5 * 1024
+    with pytest.raises(intarsia.Error, match="board host has no limit"):
+        intarsia.compile(digits, ram_budget="auto")
+
+
 @pytest.mark.parametrize("format", intarsia.formats())
 def test_formats_are_those_of_the_command_line(digits, tmp_path, format):
     command_line("compile", str(digits), "--target", "c", "--format", format, "-o", "out", cwd=tmp_path)

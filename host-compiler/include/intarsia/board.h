@@ -77,6 +77,9 @@ struct Board {
   std::vector<std::string>
       zephyr_names;  // of the board in Zephyr trees, the newest last; may be empty
   Port port = Port::Semihosting;
+  // Files of `folder` in the place of the script that is made and of the boards' common startup code; empty: those.
+  std::string linker_script;
+  std::vector<std::string> startup;
   std::vector<Core> cores;      // on the board; the first is the one that boots
   std::vector<Core> also_runs;  // other cores whose code the first one executes
   std::vector<Memory> memories;

@@ -33,6 +33,9 @@ struct CompileOptions {
   PartitionOptions partition;
   LoweringOptions lowering;  // `memory` is filled in from the one below
   PlanOptions plan;
+  // A model that the memories below are too small for is computed by row tiles, if it fits then: as lowering.ram_budget
+  // does for their bytes, where it is needed.
+  bool fits_by_row_tiles = false;
   // The board's, by board::memory_map(); `masters` is filled in from the target.
   MemoryMap memory = unlimited_memory();
   // Linker sections, by what goes there: "weights", "streams" (command streams of devices), a memory's name, or a single

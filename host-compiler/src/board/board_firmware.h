@@ -19,6 +19,8 @@ namespace intarsia::board {
 // The core's flags and what the linker script needs (-ffunction-sections, INTARSIA_BOARD_MEMORIES).
 // Neither language standard nor warnings nor optimisation: those belong to the caller.
 std::vector<std::string> compile_flags(const Board& board, const Core& core);
+// From reset to the inference main: the board's own files, or those of boards/common.
+std::vector<std::string> startup_sources(const Board& board, const std::string& root);
 // -I for the contract's headers and the boards' common code.
 std::vector<std::string> include_flags(const std::string& root);
 // The inference main with the board's port and startup: C files, absolute when `root` is.

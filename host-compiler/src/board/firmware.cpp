@@ -31,14 +31,21 @@ std::vector<std::string> include_flags(const std::string& root) {
   return {"-I" + root + "/device-runtime/contract/include", "-I" + root + "/boards/common/include"};
 }
 
+std::vector<std::string> startup_sources(const Board& board, const std::string& root) {
+  if (board.startup.empty()) return {root + "/boards/common/startup.c"};
+  std::vector<std::string> sources;
+  for (const std::string& name : board.startup) sources.push_back(board.folder + "/" + name);
+  return sources;
+}
+
 std::vector<std::string> support_sources(const Board& board, const std::string& root) {
   const std::string common = root + "/boards/common/";
   std::vector<std::string> sources = {common + "inference_main.c", common + "run_file.c",
                                       common + "text.c", common + "marks.c"};
   switch (board.port) {
     case Port::Semihosting:
-      append(sources, {common + "startup.c", common + "fault.c", common + "stack.c",
-                       common + "port_semihosting.c"});
+      append(sources, startup_sources(board, root));
+      append(sources, {common + "fault.c", common + "stack.c", common + "port_semihosting.c"});
       if (board.takes_simulated_devices()) sources.push_back(common + "remote_device.c");
       break;
     case Port::Stdio:

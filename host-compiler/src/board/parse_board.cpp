@@ -151,6 +151,8 @@ Result<Board> parse_board(std::string_view text, const std::string& where) {
   board.compiler = reader.text("compiler");
   board.zephyr_names = reader.optional_texts("zephyr");
   board.port = parse_port(reader, problems);
+  board.linker_script = reader.optional_text("linker_script");
+  board.startup = reader.optional_texts("startup");
   board.cores = parse_list(reader.array("cores"), at("cores"), parse_core, problems);
   board.also_runs =
       parse_list(reader.optional_array("also_runs"), at("also_runs"), parse_core, problems);
@@ -171,6 +173,28 @@ Result<Board> parse_board(std::string_view text, const std::string& where) {
   return board;
 }
 
+namespace {
+
+// Files that a board brings are in its folder.
+Result<void> check_files(const Board& board, const std::string& where) {
+  Diagnostics problems;
+  const auto check = [&](const char* key, const std::string& name, const char* otherwise) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(std::filesystem::path(board.folder) / name, error))
+      problems.add(fmt::format("{}: {}", where, key),
+                   fmt::format("there is no file '{}' in the board's folder", name),
+                   fmt::format("write it, or leave the key out: {}", otherwise));
+  };
+  if (!board.linker_script.empty())
+    check("linker_script", board.linker_script, "a script is made from the memories then");
+  for (const std::string& name : board.startup)
+    check("startup", name, "the boards' common startup code is taken then");
+  if (!problems.empty()) return problems;
+  return {};
+}
+
+}  // namespace
+
 Result<Board> load_board(const std::string& path) {
   INTARSIA_TRY(const std::string text, read_text_file(path));
   INTARSIA_TRY(Board board, parse_board(text, path));
@@ -183,6 +207,7 @@ Result<Board> load_board(const std::string& path) {
         "give both the same name");
   }
   board.folder = folder.string();
+  INTARSIA_TRY_VOID(check_files(board, path));
   return board;
 }
 

@@ -29,6 +29,7 @@ class Validator {
     check_overlaps();
     check_roles();
     check_stack();
+    check_files();
     check_emulator();
   }
 
@@ -148,6 +149,13 @@ class Validator {
       complain("stack_size", fmt::format("{} bytes are more than memory '{}' has",
                                          board_.stack_size, memory->name));
     }
+  }
+
+  void check_files() {
+    if (!board_.native()) return;
+    if (!board_.linker_script.empty())
+      complain("linker_script", "the machine itself is linked by its own script");
+    if (!board_.startup.empty()) complain("startup", "the machine itself needs no startup code");
   }
 
   void check_emulator() {

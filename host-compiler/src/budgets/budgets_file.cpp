@@ -79,8 +79,10 @@ ModelBudget parse_model(const json& value, const std::string& where, const fs::p
       text = located(text);
     entry.options[key.option] = std::move(text);
   }
-  if (const uint64_t budget = reader.optional_amount("ram_budget", 0); budget > 0)
-    entry.options["ram-budget"] = std::to_string(budget);
+  if (const json* budget = reader.optional_value("ram_budget"); budget && *budget == "auto")
+    entry.options["ram-budget"] = "auto";
+  else if (const uint64_t bytes = reader.optional_amount("ram_budget", 0); bytes > 0)
+    entry.options["ram-budget"] = std::to_string(bytes);
   entry.pins = reader.optional_texts("pins");
   for (const LimitKey& key : kLimitKeys)
     if (const json* limit = reader.optional_value(key.key))

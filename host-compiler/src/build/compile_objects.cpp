@@ -127,6 +127,9 @@ Result<std::vector<std::string>> compile_board_support(const BuildSetting& setti
                        {setting.optimise, fmt::format("-DINTARSIA_MAX_TENSORS={}", tensors)});
     for (const std::string& flag : board::include_flags(setting.resource_root))
       job.include_dirs.push_back(fs::absolute(flag.substr(2)).string());
+    // For startup code that a board brings, what lies beside the common one.
+    if (!setting.board.startup.empty())
+      job.include_dirs.push_back(fs::absolute(setting.resource_root + "/boards/common").string());
     objects.push_back(job.object);
     jobs.push_back(std::move(job));
   }

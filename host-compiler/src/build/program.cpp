@@ -16,6 +16,37 @@ namespace {
 
 constexpr const char* kSimulators = "/simulators";  // in the work folder
 
+// The board's own script as it is, or the one that is made into the work folder; none on this machine.
+Result<std::string> script_for(const board::Board& board, const std::string& work_folder) {
+  if (board.native()) return std::string();
+  if (!board.linker_script.empty()) return board.folder + "/" + board.linker_script;
+  std::string path = work_folder + "/link.ld";
+  INTARSIA_TRY_VOID(write_file(path, board::linker_script(board)));
+  return path;
+}
+
+// A script of the board's own may know other memories than its board.json.
+Result<void> check_placed(const board::Board& board, const std::string& program) {
+  if (board.linker_script.empty()) return {};
+  INTARSIA_TRY(const board::ElfImage image, board::read_elf(program));
+  Diagnostics problems;
+  for (const board::ElfSection& section : image.sections) {
+    const uint64_t end = uint64_t{section.address} + section.size;
+    const bool is_in_memory =
+        std::any_of(board.memories.begin(), board.memories.end(), [&](const board::Memory& memory) {
+          return section.address >= memory.base && end <= memory.end();
+        });
+    if (!is_in_memory)
+      problems.add(
+          fmt::format("{}/{}", board.folder, board.linker_script),
+          fmt::format("section '{}' is at {:#010x} to {:#010x}, where board.json has no memory",
+                      section.name, section.address, end),
+          "give both the same memories");
+  }
+  if (!problems.empty()) return problems;
+  return {};
+}
+
 bool runs_beside_simulators(const BuildSetting& setting) {
   return setting.board.takes_simulated_devices() && !setting.manifest.simulator_sources.empty();
 }
@@ -38,12 +69,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
                        "run them with --board host; 'compile' makes the sources of every part for "
                        "boards of your own");
   INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work_folder));
-
-  std::string script;
-  if (!setting.board.native()) {
-    script = work_folder + "/link.ld";
-    INTARSIA_TRY_VOID(write_file(script, board::linker_script(setting.board)));
-  }
+  INTARSIA_TRY(const std::string script, script_for(setting.board, work_folder));
   INTARSIA_TRY(const std::vector<std::string> support,
                build::compile_board_support(setting, work_folder));
   const std::string output = work_folder + "/program";
@@ -69,6 +95,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
                        fmt::format("linking the program for board {} failed ({}):\n{}",
                                    setting.board.name, outcome.ending(), outcome.err),
                        "if a memory overflows, choose a larger board");
+  INTARSIA_TRY_VOID(check_placed(setting.board, output));
   if (simulates)
     INTARSIA_TRY_VOID(build::build_simulators(setting, work_folder, work_folder + kSimulators));
   return output;

@@ -106,7 +106,7 @@ Result<void> plan_program(CompiledProgram& program, const TargetRegistry& regist
   if (program.ram_budget) return {};  // it was planned as it was lowered
   const MemoryMap memory = planning_memory(options.memory, registry, program.target);
   return plan_or_schedule_again(program, registry, lowering_options(options, memory), memory,
-                                plan_options(options));
+                                plan_options(options), options.fits_by_row_tiles);
 }
 
 }  // namespace

@@ -16,6 +16,17 @@ namespace {
 // plan is small enough. Few models need a second question.
 constexpr int kMostQuestions = 8;
 
+// Of all memories that can be written; none where one has no limit.
+std::optional<int64_t> bytes_of(const MemoryMap& memory) {
+  int64_t bytes = 0;
+  for (const MemoryPool& pool : memory.pools) {
+    if (pool.read_only) continue;
+    if (pool.size == 0) return std::nullopt;
+    bytes += pool.size;
+  }
+  return bytes;
+}
+
 int64_t peak_of(const Plan& plan) {
   int64_t bytes = 0;
   for (size_t p = 0; p < plan.use.size(); ++p)
@@ -57,17 +68,6 @@ struct Planner {
     }
     attempt.model.plan = std::move(plan).value();
     return attempt;
-  }
-
-  // Of all memories that can be written; none where one has no limit.
-  std::optional<int64_t> board_bytes() const {
-    int64_t bytes = 0;
-    for (const MemoryPool& pool : memory.pools) {
-      if (pool.read_only) continue;
-      if (pool.size == 0) return std::nullopt;
-      bytes += pool.size;
-    }
-    return bytes;
   }
 
   MemoryMap without_limits() const {
@@ -117,12 +117,19 @@ Result<Tiled> within_budget(const Planner& planner, int64_t budget) {
   }
 }
 
-// The refusal with what a budget would do about it.
-Diagnostics with_remedy(const Planner& planner, const Diagnostics& too_small) {
-  const std::optional<int64_t> budget = planner.board_bytes();
-  if (!budget || too_small.items().size() != 1) return too_small;
-  const Result<Tiled> tiled = within_budget(planner, *budget);
-  if (!tiled.ok() || tiled_in(tiled.value().attempt.model.lowered).empty()) return too_small;
+// What row tiles do about a refusal: a model that fits the board, or the refusal with the least that was found.
+struct Remedy {
+  std::optional<Tiled> tiled;  // only where row tiles make a difference
+  int64_t budget = 0;
+  Diagnostics refusal;
+};
+
+Remedy remedy_of(const Planner& planner, const Diagnostics& too_small) {
+  const std::optional<int64_t> budget = bytes_of(planner.memory);
+  if (!budget || too_small.items().size() != 1) return {{}, 0, too_small};
+  Result<Tiled> tiled = within_budget(planner, *budget);
+  if (!tiled.ok() || tiled_in(tiled.value().attempt.model.lowered).empty())
+    return {{}, *budget, too_small};
   const Diagnostic& refusal = too_small.items().front();
   const int64_t peak = peak_of(tiled.value().attempt.model.plan);
   const std::string remedy =
@@ -131,7 +138,7 @@ Diagnostics with_remedy(const Planner& planner, const Diagnostics& too_small) {
                         *budget, peak, refusal.hint)
           : fmt::format("{}; computed by row tiles (--ram-budget) the least found is {} bytes",
                         refusal.hint, peak);
-  return Diagnostics(refusal.where, refusal.what, remedy);
+  return {std::move(tiled).value(), *budget, Diagnostics(refusal.where, refusal.what, remedy)};
 }
 
 }  // namespace
@@ -152,14 +159,25 @@ Result<PlannedModel> lower_within_budget(const graph::Module& partitioned,
                      fmt::format("--ram-budget {}", peak));
 }
 
-Diagnostics with_budget_that_fits(const Diagnostics& refusal, const tir::Module& lowered,
-                                  const graph::Module& partitioned, const TargetRegistry& registry,
-                                  const TargetSpec& target, const LoweringOptions& options,
-                                  const MemoryMap& memory, const PlanOptions& plan_options) {
+Result<PlannedModel> fit_or_refuse(const Diagnostics& refusal, const tir::Module& lowered,
+                                   bool by_row_tiles, const graph::Module& partitioned,
+                                   const TargetRegistry& registry, const TargetSpec& target,
+                                   const LoweringOptions& options, const MemoryMap& memory,
+                                   const PlanOptions& plan_options) {
   const Planner planner{partitioned, registry, target, options, memory, plan_options};
   // Else it was not for want of RAM.
-  const bool fits_elsewhere = plan_memory(lowered, planner.without_limits(), plan_options).ok();
-  return fits_elsewhere ? with_remedy(planner, refusal) : refusal;
+  if (!plan_memory(lowered, planner.without_limits(), plan_options).ok()) return refusal;
+  Remedy remedy = remedy_of(planner, refusal);
+  if (by_row_tiles && remedy.tiled && remedy.tiled->within)
+    return std::move(remedy.tiled->attempt.model);
+  return std::move(remedy.refusal);
+}
+
+std::optional<RamBudgetOutcome> within_memory(const Plan& plan) {
+  const std::optional<int64_t> bytes = bytes_of(plan.memory);
+  if (!bytes) return std::nullopt;
+  const int64_t peak = peak_of(plan);
+  return RamBudgetOutcome{*bytes, peak, peak, {}};
 }
 
 }  // namespace intarsia

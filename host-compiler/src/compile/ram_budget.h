@@ -28,11 +28,16 @@ Result<PlannedModel> lower_within_budget(const graph::Module& partitioned,
                                          const LoweringOptions& options, const MemoryMap& memory,
                                          const PlanOptions& plan_options);
 
-// `refusal`, with which `lowered` was not planned, and when the board's memories are too small for it, whether a budget
-// helps. `lowered`: made of `partitioned` without a budget.
-Diagnostics with_budget_that_fits(const Diagnostics& refusal, const tir::Module& lowered,
-                                  const graph::Module& partitioned, const TargetRegistry& registry,
-                                  const TargetSpec& target, const LoweringOptions& options,
-                                  const MemoryMap& memory, const PlanOptions& plan_options);
+// What becomes of a model that the board's memories refused with `refusal`: its refusal, with what a budget would do about it
+// where it is for want of RAM. `by_row_tiles`: the model as that budget makes it, where it fits then.
+// `lowered`: made of `partitioned` without a budget.
+Result<PlannedModel> fit_or_refuse(const Diagnostics& refusal, const tir::Module& lowered,
+                                   bool by_row_tiles, const graph::Module& partitioned,
+                                   const TargetRegistry& registry, const TargetSpec& target,
+                                   const LoweringOptions& options, const MemoryMap& memory,
+                                   const PlanOptions& plan_options);
+
+// Of a plan that fits without a budget: what its memories have is one. None where one of them has no limit.
+std::optional<RamBudgetOutcome> within_memory(const Plan& plan);
 
 }  // namespace intarsia

@@ -149,13 +149,14 @@ class Rescheduling {
  public:
   Rescheduling(CompiledProgram& program, const TargetRegistry& registry,
                const LoweringOptions& options, const MemoryMap& memory,
-               const PlanOptions& plan_options)
+               const PlanOptions& plan_options, bool fits_by_row_tiles)
       : program_(program),
         registry_(registry),
         options_(options),
         memory_(memory),
         roomy_(without_limits(memory)),
-        plan_options_(plan_options) {}
+        plan_options_(plan_options),
+        fits_by_row_tiles_(fits_by_row_tiles) {}
 
   Result<void> run() {
     Result<Plan> first = plan_memory(program_.lowered, memory_, plan_options_);
@@ -195,9 +196,14 @@ class Rescheduling {
 
   // What does not fit is asked for less.
   Result<void> fit(const Diagnostics& refusal) {
-    const auto refused = [&] {
-      return with_budget_that_fits(refusal, program_.lowered, program_.module, registry_,
-                                   program_.target, options_, memory_, plan_options_);
+    const auto refused = [&]() -> Result<void> {
+      INTARSIA_TRY(PlannedModel planned,
+                   fit_or_refuse(refusal, program_.lowered, fits_by_row_tiles_, program_.module,
+                                 registry_, program_.target, options_, memory_, plan_options_));
+      program_.lowered = std::move(planned.lowered);
+      program_.plan = std::move(planned.plan);
+      program_.ram_budget = std::move(planned.ram_budget);
+      return {};
     };
     Result<Plan> plan = plan_memory(program_.lowered, roomy_, plan_options_);
     if (!plan.ok()) return refused();
@@ -317,14 +323,18 @@ class Rescheduling {
   const MemoryMap& memory_;
   const MemoryMap roomy_;
   const PlanOptions& plan_options_;
+  const bool fits_by_row_tiles_;
 };
 
 }  // namespace
 
 Result<void> plan_or_schedule_again(CompiledProgram& program, const TargetRegistry& registry,
                                     const LoweringOptions& options, const MemoryMap& memory,
-                                    const PlanOptions& plan_options) {
-  return Rescheduling(program, registry, options, memory, plan_options).run();
+                                    const PlanOptions& plan_options, bool fits_by_row_tiles) {
+  INTARSIA_TRY_VOID(
+      Rescheduling(program, registry, options, memory, plan_options, fits_by_row_tiles).run());
+  if (fits_by_row_tiles && !program.ram_budget) program.ram_budget = within_memory(program.plan);
+  return {};
 }
 
 }  // namespace intarsia

@@ -91,7 +91,20 @@ Result<TargetSpec> with_sram_limit(const TargetCatalogue& catalogue, const Targe
   return make_target(catalogue, devices, "--sram-limit");
 }
 
+// The board has to say what there is.
+Result<void> check_auto_budget(const ModelOptions& options, const board::Board& board) {
+  if (!options.ram_budget_is_auto || !board.native()) return {};
+  return Diagnostics(
+      "--ram-budget auto",
+      fmt::format("board {} has no limit of memory that a budget could be", board.name),
+      "name the board with --board, or the bytes with --ram-budget");
+}
+
 }  // namespace
+
+bool has_ram_budget(const ModelOptions& options) {
+  return options.ram_budget.has_value() || options.ram_budget_is_auto;
+}
 
 Result<Selection> select(Environment& environment, const ModelOptions& options) {
   if (options.flash_budget && !options.keeps_flash_budget)
@@ -101,6 +114,7 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
   INTARSIA_TRY_VOID(environment.load_tags(options.tags_file));
   INTARSIA_TRY(const std::vector<std::string> folders, environment.board_folders());
   INTARSIA_TRY(board::Board board, board::find_board(folders, options.board));
+  INTARSIA_TRY_VOID(check_auto_budget(options, board));
   std::string text = options.target;
   if (text.empty() && (board.native() || board.cores.empty())) {
     text = "c";
@@ -130,6 +144,7 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
                                       : options.optimise == "size" ? Optimise::Size
                                                                    : Optimise::Balanced;
   compile_options.lowering.ram_budget = options.ram_budget;
+  compile_options.fits_by_row_tiles = options.ram_budget_is_auto;
   compile_options.lowering.flash_budget = options.flash_budget;
   compile_options.lowering.eliminate_dead_channels = !options.keep_dead_channels;
   compile_options.plan.in_place = !options.no_in_place;

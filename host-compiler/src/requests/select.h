@@ -27,6 +27,7 @@ struct ModelOptions {
   std::string weights_file = "auto";  // WeightsFile in lower case
   std::string optimise = "balanced";  // LoweringOptions::Optimise in lower case
   std::optional<int64_t> sram_limit, ram_budget, flash_budget;  // bytes
+  bool ram_budget_is_auto = false;  // what the board has, where the model does not fit otherwise
   bool keeps_flash_budget = false;  // who asks measures flash and can choose by it
   std::string io = "float";         // what inputs and outputs are: as in the file, or "int8"
   std::vector<std::string> shapes;  // NAME=1x2x3, ImportOptions::shapes
@@ -42,6 +43,9 @@ struct Selection {
   board::Core core;
   CompileOptions options;
 };
+// Whether there is a RAM budget, which decides how the model is lowered.
+bool has_ram_budget(const ModelOptions& options);
+
 Result<Selection> select(Environment& environment, const ModelOptions& options);
 
 // The setting in which a package in `folder` is built for the board. Nobody is told about progress.

@@ -65,6 +65,7 @@ Result<ProcessCheck> verify_in_process(const Environment& environment,
   open.options.lowering.eliminate_dead_channels =
       false;  // outputs hold every channel: there is less to eliminate
   open.options.lowering.ram_budget.reset();
+  open.options.fits_by_row_tiles = false;
   open.options.memory = unlimited_memory();  // every result is kept at once
   INTARSIA_TRY(const Ran ran, run(environment, engines, open, opened, samples));
   INTARSIA_TRY(OperatorCheck operators, check_operators(opened, allowed, samples, ran.results));

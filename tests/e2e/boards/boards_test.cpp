@@ -160,6 +160,19 @@ std::string plus_one(std::string bytes) {
   return bytes;
 }
 
+// Without what QEMU itself says of a machine: that no program has set a timer of the Stellaris yet.
+std::string said_by_the_program(const ProcessOutcome& outcome) {
+  constexpr std::string_view kNotice = "Timer with period zero, disabling\n";
+  std::string text = outcome.err + outcome.out;
+  if (const size_t at = text.find(kNotice); at != std::string::npos) text.erase(at, kNotice.size());
+  return text;
+}
+
+// Where nothing is, QEMU's Stellaris ignores accesses.
+bool faults_on_bad_addresses(const Board& board) {
+  return board.name != "lm3s6965evb";
+}
+
 TEST_P(BoardsTest, RunsAModelOverSlices) {
   std::vector<Core> cores = board_.native() ? std::vector<Core>{Core{}} : board_.cores;
   cores.insert(cores.end(), board_.also_runs.begin(), board_.also_runs.end());
@@ -175,7 +188,7 @@ TEST_P(BoardsTest, RunsAModelOverSlices) {
     outcome = run(wanted);
     ASSERT_TRUE(outcome.succeeded()) << outcome.ending() << outcome.err << outcome.out;
     EXPECT_EQ(file_bytes(wanted.outputs[0]), plus_one(three_slices()));
-    EXPECT_EQ(outcome.err + outcome.out, "");
+    EXPECT_EQ(said_by_the_program(outcome), "");
 
     const Result<RunReport> report = read_run_report(wanted.report);
     ASSERT_TRUE(report.ok()) << report.error().to_string();
@@ -281,6 +294,7 @@ TEST_P(EmulatedBoardsTest, FaultsEndTheRun) {
   ASSERT_NO_FATAL_FAILURE(build("broken.c", main_core()));
   for (const std::string how : {"a", "i", "o"}) {
     SCOPED_TRACE(how);
+    if (how == "a" && !faults_on_bad_addresses(board_)) continue;
     const ProcessOutcome outcome = run(request(how, 1));
     EXPECT_EQ(outcome.exit_code, 14) << outcome.ending() << outcome.err;
     EXPECT_THAT(outcome.err + outcome.out, HasSubstr("intarsia: fault: "));

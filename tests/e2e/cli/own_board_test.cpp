@@ -1,5 +1,6 @@
 // A board of one's own, in a folder anywhere: made from nothing, compiled, built and run for.
 #include <cstdlib>
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
@@ -164,6 +165,175 @@ TEST_F(OwnBoard, IsDescribedWrongly) {
   EXPECT_TRUE(refused(run_with("/cores/0/flags", Json::array({"-mcpu=cortex-m4f", "-mthumb"})),
                       {"mine/board.json: cores: flags of cortex-m4: ", "cortex-m4f"}));
   EXPECT_FALSE(exists("out"));
+}
+
+// Linker script and startup code that a board brings are what its programs are made with.
+TEST_F(OwnBoard, BringsItsOwnFiles) {
+  Json board = description("mine");
+  board["linker_script"] = "link.ld";
+  write("mine/board.json", board.dump());
+  EXPECT_TRUE(
+      refused(intarsia({"boards", "./mine"}),
+              {"./mine/board.json: linker_script: there is no file 'link.ld' in the board's "
+               "folder; write it, or leave the key out"}));
+  board.erase("linker_script");
+  board["startup"] = {"a.c", "b.c"};
+  write("mine/board.json", board.dump());
+  EXPECT_TRUE(refused(intarsia({"boards", "./mine"}),
+                      {"startup: there is no file 'a.c'", "startup: there is no file 'b.c'"}));
+}
+
+TEST_F(OwnBoard, IsBegunLikeAnother) {
+  const ProcessOutcome made = intarsia({"boards", "new", "hardware/mine", "--like", "mps2-an386"});
+  EXPECT_TRUE(done(made));
+  EXPECT_TRUE(contains(made.out, "hardware/mine: a board like mps2-an386")) << made.out;
+  const std::map<std::string, std::string> files = read_folder("hardware/mine");
+  ASSERT_EQ(files.size(), 2u);
+  const Json description = Json::parse(files.at("board.json"));
+  EXPECT_EQ(description["name"], "mine");
+  EXPECT_EQ(description["memories"][0]["size"], "4M") << "as it is written there";
+  EXPECT_FALSE(description.contains("zephyr"));
+  EXPECT_TRUE(
+      contains(files.at("board.json"),
+               "\n    {\"name\": \"flash\", \"kind\": \"flash\", \"base\": \"0x00000000\", "))
+      << files.at("board.json");
+  EXPECT_TRUE(contains(files.at("README.md"), "# mine\n\nMade like `mps2-an386`"));
+  EXPECT_TRUE(done(intarsia({"boards", "hardware/mine"})));
+
+  // Of a board of one's own, with a name in the current folder.
+  setenv("INTARSIA_BOARDS", path("hardware").c_str(), 1);
+  EXPECT_TRUE(done(intarsia({"boards", "new", "second/", "--like", "mine"})));
+  EXPECT_TRUE(contains(intarsia({"boards", "./second"}).out, "second: second, made like mine"));
+  // What there is for several cores comes along.
+  EXPECT_TRUE(done(intarsia({"boards", "new", "dual", "--like", "mps2-an521"})));
+  EXPECT_TRUE(exists("dual/second_core.c"));
+}
+
+TEST_F(OwnBoard, EveryBoardIsABeginning) {
+  const Json boards = Json::parse(intarsia({"boards", "--json"}).out, nullptr, false);
+  for (const Json& board : boards) {
+    const std::string name = board["name"];
+    if (name == "host") continue;
+    for (const bool own_files : {false, true}) {
+      std::vector<std::string> command = {"boards", "new", own_files ? "own" : "made", "--like",
+                                          name};
+      if (own_files) command.push_back("--own-files");
+      EXPECT_TRUE(done(intarsia(command))) << name;
+      const std::string folder = own_files ? "./own" : "./made";
+      const Json shown = Json::parse(intarsia({"boards", folder, "--json"}).out, nullptr, false);
+      ASSERT_EQ(shown.size(), 1u) << name;
+      EXPECT_EQ(shown[0]["memories"], board["memories"]) << name;
+      EXPECT_EQ(shown[0]["cores"], board["cores"]) << name;
+      std::filesystem::remove_all(path(folder));
+    }
+  }
+}
+
+// Unchanged it does what the board does that it is like; its own files decide when they are changed.
+TEST_F(OwnBoard, RunsFromItsOwnFiles) {
+  if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm"))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
+  write_image("in.bin", 5);
+  const auto run = [&] {
+    return intarsia({"run", digits_path(), "--board", "./mine", "--input", "in.bin", "--output-dir",
+                     "out", "--timeout", "60"});
+  };
+  EXPECT_TRUE(
+      done(intarsia({"boards", "new", "mine", "--like", "stm32vldiscovery", "--own-files"})));
+  const std::map<std::string, std::string> files = read_folder("mine");
+  ASSERT_TRUE(files.contains("link.ld") && files.contains("startup.c"));
+  EXPECT_TRUE(contains(files.at("link.ld"), "/* Of board mine."));
+  EXPECT_TRUE(done(run()));
+  EXPECT_EQ(read("out/out0.bin"), recorded_scores(5));
+
+  std::string text = files.at("startup.c");
+  const std::string main = "intarsia_port_exit(intarsia_inference_main());";
+  ASSERT_TRUE(contains(text, main));
+  text.replace(text.find(main), main.size(), "intarsia_port_exit(77);");
+  write("mine/startup.c", text);
+  EXPECT_TRUE(refused(run(), {"the program ended with exit status 77"}));
+  write("mine/startup.c", files.at("startup.c"));
+
+  text = files.at("link.ld");
+  const std::string base = "ORIGIN = 0x20000000";
+  text.replace(text.find(base), base.size(), "ORIGIN = 0x30000000");
+  write("mine/link.ld", text);
+  EXPECT_TRUE(refused(run(), {"mine/link.ld: section '.stack' is at 0x30000000",
+                              "where board.json has no memory", "give both the same memories"}));
+  write("mine/link.ld", std::string("SECTIONS {"));
+  const ProcessOutcome damaged = run();
+  EXPECT_EQ(damaged.exit_code, kUserError);
+  EXPECT_TRUE(contains(damaged.err, "linking the program for board mine failed")) << damaged.err;
+}
+
+TEST_F(OwnBoard, IsNotBegun) {
+  EXPECT_TRUE(refused(intarsia({"boards", "new"}), {"boards new: the new board has no name"}));
+  EXPECT_TRUE(refused(intarsia({"boards", "new", "mine"}),
+                      {"boards new: it is not said which board", "--like"}));
+  EXPECT_TRUE(refused(intarsia({"boards", "new", "mine", "--like", "mps2-an368"}),
+                      {"there is no board 'mps2-an368'", "did you mean"}));
+  EXPECT_TRUE(refused(intarsia({"boards", "new", "mine", "--like", "host"}),
+                      {"--like: board 'host' is this machine"}));
+  for (const char* name : {"-mine", "a board", "mine/..", "mine?"})
+    EXPECT_TRUE(
+        refused(intarsia({"boards", "--like", "microbit", "new", "--", name}), {"boards new: "}))
+        << name;
+  EXPECT_TRUE(refused(intarsia({"boards", "microbit", "mine"}),
+                      {"boards: ", "'mine' is one word too many"}));
+  EXPECT_TRUE(refused(intarsia({"boards", "microbit", "--like", "microbit"}),
+                      {"--like: is of a board that is written"}));
+  EXPECT_TRUE(refused(intarsia({"boards", "--own-files"}), {"--own-files: is of a board"}));
+  EXPECT_FALSE(exists("mine"));
+  write("mine/notes", std::string("mine"));
+  EXPECT_TRUE(refused(intarsia({"boards", "new", "mine", "--like", "microbit"}),
+                      {"mine: is there already"}));
+  EXPECT_EQ(read_folder("mine").size(), 1u);
+}
+
+// What a board has is a budget that need not be looked up.
+TEST_F(OwnBoard, FitsByRowTiles) {
+  if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm"))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
+  make_board("mine", "mine", "7K");  // 2K for a model
+  write_image("in.bin", 5);
+  EXPECT_TRUE(refused(intarsia({"build", digits_path(), "--board", "./mine", "-o", "digits.elf"}),
+                      {"--ram-budget 2048 computes by row tiles and fits"}));
+  const ProcessOutcome compiled = intarsia(
+      {"compile", digits_path(), "--board", "./mine", "--ram-budget", "auto", "-o", "digits"});
+  EXPECT_TRUE(done(compiled));
+  EXPECT_TRUE(done(intarsia(
+      {"run", "digits", "--board", "./mine", "--input", "in.bin", "--output-dir", "out"})));
+  EXPECT_EQ(read("out/out0.bin"), recorded_scores(5));
+  const Json report = Json::parse(*read_text_file(path("digits/report.json")));
+  EXPECT_EQ(report["ram_budget"]["budget"], 2048);
+  EXPECT_LE(report["ram_budget"]["after"], 2048);
+  EXPECT_FALSE(report["ram_budget"]["striped"].empty());
+
+  const ProcessOutcome explained =
+      intarsia({"explain", digits_path(), "--board", "./mine", "--ram-budget", "auto"});
+  EXPECT_TRUE(done(explained));
+  EXPECT_TRUE(contains(explained.out, "for the budget of 2048; these run by row tiles"))
+      << explained.out;
+  const ProcessOutcome roomy =
+      intarsia({"explain", digits_path(), "--board", "microbit", "--ram-budget", "auto"});
+  EXPECT_TRUE(done(roomy));
+  EXPECT_TRUE(contains(roomy.out, "within the budget of 13312: nothing runs by row tiles"))
+      << roomy.out;
+  EXPECT_TRUE(done(intarsia(
+      {"verify", digits_path(), "--board", "./mine", "--ram-budget", "auto", "--samples", "1"})));
+  write("budgets.json",
+        std::string(R"({"models": [{"model": ")" + digits_path() +
+                    R"(", "board": "./mine", "ram_budget": "auto", "max_ram": "2K"}]})"));
+  EXPECT_TRUE(done(intarsia({"check", "--file", "budgets.json"})));
+
+  make_board("tiny", "tiny", "6K");  // 1K
+  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "--board", "./tiny", "--ram-budget",
+                                "auto", "-o", "tiny_digits"}),
+                      {"computed by row tiles (--ram-budget) the least found is "}));
+  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "--ram-budget", "auto", "-o", "x"}),
+                      {"--ram-budget auto: board host has no limit", "--board"}));
+  EXPECT_TRUE(usage_error(intarsia({"compile", digits_path(), "--ram-budget", "some", "-o", "x"}),
+                          "or auto"));
 }
 
 // A key that is there twice is no board.

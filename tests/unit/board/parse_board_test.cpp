@@ -127,6 +127,12 @@ INSTANTIATE_TEST_SUITE_P(
                   "cores: 'cortex-m4' is listed twice"},
         Complaint{"\"semihosting\"", "\"uart\"", "unknown port 'uart'"},
         Complaint{"\"semihosting\"", "\"stdio\"", "run: the machine itself needs no emulator"},
+        Complaint{"\"semihosting\"", "\"stdio\", \"linker_script\": \"a.ld\"",
+                  "linker_script: the machine itself is linked by its own script"},
+        Complaint{"\"semihosting\"", "\"stdio\", \"startup\": [\"a.c\"]",
+                  "startup: the machine itself needs no startup code"},
+        Complaint{"\"semihosting\"", "\"semihosting\", \"startup\": \"a.c\"",
+                  "'startup' is not a list of texts"},
         Complaint{"\"cycles_per_access\": 4",
                   "\"speed\": {\"bytes_per_second\": 1, \"read_latency_ns\": 5, "
                   "\"write_latency_ns\": 5, \"burst_bytes\": 5000}",
@@ -167,8 +173,9 @@ TEST(ParseBoard, RefusesWhatIsNoObject) {
 
 TEST(Boards, AllOfTheRepositoryLoad) {
   const std::vector<std::string> names = list_boards(kBoards);
-  EXPECT_THAT(names, testing::IsSupersetOf({"host", "microbit", "mps2-an385", "mps2-an386",
-                                            "mps2-an500", "mps2-an505", "mps3-an547"}));
+  EXPECT_THAT(names, testing::IsSupersetOf({"host", "lm3s6965evb", "microbit", "mps2-an385",
+                                            "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547",
+                                            "netduinoplus2", "stm32vldiscovery"}));
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
   for (const std::string& name : names) {
     const Result<Board> board = find_board(kBoards, name);
@@ -182,7 +189,8 @@ TEST(Boards, AnUnknownNameGetsTheNearest) {
   ASSERT_FALSE(board.ok());
   EXPECT_THAT(board.error().to_string(),
               HasSubstr("--board: there is no board 'mps2-an368'; did you mean 'mps2-an3"));
-  EXPECT_THAT(board.error().to_string(), HasSubstr("boards: host, microbit, mps2-an385"));
+  EXPECT_THAT(board.error().to_string(),
+              HasSubstr("boards: host, lm3s6965evb, microbit, mps2-an385"));
   EXPECT_FALSE(find_board(kBoards, "../boards/host").ok());
   EXPECT_TRUE(list_boards(kBoards + "/nowhere").empty());
 }

@@ -20,7 +20,7 @@ TEST(BudgetsFile, IsRead) {
      "max_ram": ["24K", "sram=16K"], "max_flash": 61440, "max_stack": "2K", "max_cycles": "5M",
      "baseline": "kws/report.json", "max_growth": "2%"},
     {"model": "/abs/vww.onnx", "board": "boards/mine", "target": "cortex-m4", "policy": "cost",
-     "name": "vww", "baseline": "/abs/report.json"}
+     "name": "vww", "baseline": "/abs/report.json", "ram_budget": "auto"}
   ]})",
                                                                 "ci/b.json");
   ASSERT_TRUE(parsed.ok()) << parsed.error().to_string();

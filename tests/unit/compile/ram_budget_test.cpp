@@ -29,9 +29,11 @@ class RamBudget : public ::testing::Test {
   void SetUp() override { registry_.add(plain_cpu()); }
 
   Result<CompiledModel> compiled(const graph::Module& module, std::optional<int64_t> budget,
-                                 const std::vector<MemoryPool>& pools = {{"ram", 0}}) const {
+                                 const std::vector<MemoryPool>& pools = {{"ram", 0}},
+                                 bool fits_by_row_tiles = false) const {
     CompileOptions options;
     options.lowering.ram_budget = budget;
+    options.fits_by_row_tiles = fits_by_row_tiles;
     options.lowering.eliminate_dead_channels = false;
     options.memory.pools = pools;
     return compile_module(module, registry_, *parse_target(registry_.catalogue(), "plain"),
@@ -58,7 +60,10 @@ Values run_in_memory(const CompiledModel& model, const Values& inputs) {
   testing::define_kernels(interpreter);
   for (size_t i = 0; i < inputs.size(); ++i)
     std::copy(inputs[i].begin(), inputs[i].end(), bytes_of({static_cast<int32_t>(i)}).begin());
-  for (const tir::Stmt& stmt : std::get<tir::Seq>(schedule.body->node).statements) {
+  std::vector<tir::Stmt> statements = {schedule.body};
+  if (const auto* several = std::get_if<tir::Seq>(&schedule.body->node))
+    statements = several->statements;
+  for (const tir::Stmt& stmt : statements) {
     const auto& call = std::get<tir::Call>(stmt->node);
     std::vector<std::span<uint8_t>> arguments;
     for (const tir::BufferId id : call.arguments) arguments.push_back(bytes_of(id));
@@ -157,6 +162,55 @@ TEST_F(RamBudget, RefusalsNameTheBudgetThatFits) {
   }
   EXPECT_GT(fits, 20);
   EXPECT_GT(too_small, 10);
+}
+
+// The budget of a board, taken where it is needed: the program that its bytes as a budget give, else the one without.
+TEST_F(RamBudget, WhatDoesNotFitIsComputedByRowTilesOnRequest) {
+  int fits = 0, as_it_is = 0, too_small = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    const graph::Module module = testing::random_network(random, DataType::Int8, kSizes);
+    const Values inputs = testing::random_inputs(random, module);
+    graph::Evaluator evaluator(module);
+    const Result<CompiledModel> whole = compiled(module, std::nullopt);
+    const int64_t most = peak_of(*whole);
+    const int64_t least = least_of(compiled(module, 1).error().to_string());
+    for (const int64_t size : {least - 1, least, most}) {
+      const std::vector<MemoryPool> board = {{"ram", size}};
+      const Result<CompiledModel> model = compiled(module, std::nullopt, board, true);
+      const Result<CompiledModel> without = compiled(module, std::nullopt, board);
+      if (size < least) {
+        ASSERT_FALSE(model.ok()) << "seed " << seed;
+        EXPECT_EQ(model.error().to_string(), without.error().to_string());
+        ++too_small;
+        continue;
+      }
+      ASSERT_TRUE(model.ok()) << "seed " << seed << ": " << model.error().to_string();
+      ASSERT_TRUE(model->program().ram_budget.has_value());
+      EXPECT_EQ(model->program().ram_budget->budget, size);
+      EXPECT_EQ(model->program().ram_budget->after, peak_of(*model));
+      EXPECT_LE(peak_of(*model), size);
+      EXPECT_EQ(run_in_memory(*model, inputs), *evaluator.run(inputs)) << "seed " << seed;
+      if (without.ok()) {
+        ++as_it_is;
+        EXPECT_TRUE(model->program().ram_budget->tiled.empty());
+        EXPECT_EQ(tir::print(model->program().lowered), tir::print(without->program().lowered));
+      } else {
+        ++fits;
+        EXPECT_FALSE(model->program().ram_budget->tiled.empty());
+      }
+    }
+  }
+  EXPECT_GT(fits, 15);
+  EXPECT_GT(as_it_is, 50);
+  EXPECT_GT(too_small, 50);
+  const graph::Module module = [] {
+    Random random(1);
+    return testing::random_network(random, DataType::Int8, kSizes);
+  }();
+  const Result<CompiledModel> unlimited = compiled(module, std::nullopt, {{"ram", 0}}, true);
+  ASSERT_TRUE(unlimited.ok());
+  EXPECT_FALSE(unlimited->program().ram_budget.has_value()) << "there are no bytes to be one";
 }
 
 // A budget larger than the board: it is the board that decides.
