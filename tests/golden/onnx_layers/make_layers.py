@@ -3,7 +3,7 @@
 
     python3 make_layers.py FOLDER           # needs: onnx, onnxruntime, numpy
 
-Each case is a folder: model.onnx, in<i>.bin, out<i>.bin. Results are floats, or int8 where the name ends with `qdq`.
+Each case is a folder: model.onnx, in<i>.bin, out<i>.bin. Results are floats, but for those named `q` (int8) and `i` (int64).
 """
 import pathlib
 import sys
@@ -42,7 +42,7 @@ class Case:
         types = {np.dtype(np.float32): 1, np.dtype(np.int8): 3, np.dtype(np.int64): 7}
         inputs = [helper.make_tensor_value_info(n, types[v.dtype], v.shape) for n, v in self.inputs]
         graph = helper.make_graph(self.nodes, "layer", inputs,
-                                  [helper.make_tensor_value_info(n, 3 if n == "q" else 1, None) for n in self.outputs],
+                                  [helper.make_tensor_value_info(n, {"q": 3, "i": 7}.get(n, 1), None) for n in self.outputs],
                                   [numpy_helper.from_array(v, n) for n, v in self.constants])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
         model.ir_version = 9
@@ -128,6 +128,28 @@ def weights_first():
     return case
 
 
+def quantised_top_k():
+    case = Case("DequantizeLinear", [RNG.integers(-128, 128, (2, 9)).astype(np.int8), np.float32(0.1), np.int8(3)], ["x"])
+    case.constants.append(("k", np.int64([3])))
+    case.nodes.append(helper.make_node("TopK", ["x", "k"], ["y", "i"], largest=0))
+    case.outputs = ["y", "i"]
+    return case
+
+
+def grid_sample(width=5, given=2, **attributes):
+    """At places within the image, at its edges and far outside of it."""
+    places = (RNG.uniform(-2.5, 2.5, (2, 3, 4, 2))).astype(np.float32)
+    places[0, 0] = [[-1, -1], [1, 1], [-1, 1], [0, 0]]
+    return Case("GridSample", [random(2, 3, 4, width), places], ["y"], opset=20, given=given, **attributes)
+
+
+def rotary(shape, table, **attributes):
+    """The places of a batch pick the rows of the tables."""
+    batch, steps = shape[0], shape[-2]
+    places = RNG.integers(0, table[0], (batch, steps)).astype(np.int64)
+    return Case("RotaryEmbedding", [random(*shape), random(*table), random(*table), places], ["y"], opset=23, **attributes)
+
+
 CASES = {
     "lstm": lambda: recurrent("LSTM"),
     "lstm_long": lambda: recurrent("LSTM", steps=40, units=3, inputs=2, outputs=("", "y_h")),
@@ -202,6 +224,19 @@ CASES = {
     "pad_wrap": lambda: Case("Pad", [random(2, 3), np.int64([1, 2, 0, 1])], ["y"], opset=19, mode="wrap"),
     "pad_edge_cut": lambda: Case("Pad", [random(4, 3), np.int64([-1, 3, 2, 2])], ["y"], opset=19, mode="edge"),
     "dynamic_quantised_product": lambda: dynamic_product(),
+    "top_k": lambda: Case("TopK", [random(2, 7, 3), np.int64([4])], ["y", "i"], axis=1),
+    "top_k_smallest_qdq": lambda: quantised_top_k(),
+    "grid_sample": lambda: grid_sample(),
+    "grid_sample_known_places": lambda: grid_sample(given=1, mode="linear", padding_mode="reflection"),
+    "grid_sample_nearest_border": lambda: grid_sample(mode="nearest", padding_mode="border", align_corners=1),
+    "grid_sample_cubic_reflection": lambda: grid_sample(mode="cubic", padding_mode="reflection"),
+    "grid_sample_cubic_zeros": lambda: grid_sample(mode="cubic", align_corners=1),
+    "grid_sample_one_column": lambda: grid_sample(width=1, padding_mode="reflection", align_corners=1),
+    "rotary_embedding": lambda: rotary((1, 2, 3, 8), (3, 4)),
+    "rotary_embedding_part": lambda: rotary((2, 3, 12), (3, 2), num_heads=2, rotary_embedding_dim=4, interleaved=1),
+    "asin": lambda: Case("Asin", [np.float32([-1, -0.999, -0.5, -1e-4, 0, 0.3, 0.9, 0.99999, 1])], ["y"]),
+    "acos": lambda: Case("Acos", [np.float32([-1, -0.999, -0.5, -1e-4, 0, 0.3, 0.9, 0.99999, 1])], ["y"]),
+    "atan": lambda: Case("Atan", [np.float32([-1e30, -40, -1, -0.3, 0, 1e-5, 0.7, 1.1, 9, np.inf])], ["y"]),
     "tan": lambda: Case("Tan", [random(7)], ["y"]),
     "asinh": lambda: Case("Asinh", [random(7)], ["y"]),
     "shrink": lambda: Case("Shrink", [random(9)], ["y"], lambd=0.4, bias=0.3),

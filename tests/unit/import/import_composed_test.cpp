@@ -8,6 +8,8 @@ namespace {
 
 using testing::HasSubstr;
 
+constexpr int32_t kNonMaxSuppressionV5 = 121;
+
 TensorSpec number(const char* name, int32_t value) {
   return {name, {}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{value})};
 }
@@ -27,15 +29,87 @@ ModelSpec top_k(int32_t k, int32_t made) {
 TEST(ImportComposed, TopK) {
   EXPECT_EQ(errors(top_k(3, 3)), "");
   EXPECT_EQ(errors(top_k(16, 16)), "");
-  for (const int32_t k : {0, -1, 17, 21})
+  for (const int32_t k : {0, -1, 21})
     EXPECT_EQ(errors(top_k(k, 3)),
               "some/m.tflite: operator 0 'values' (TOPK_V2 v1): takes the [" + std::to_string(k) +
-                  "] largest of [2,20]; 1 to 16 of the last axis are possible\n");
+                  "] largest of [2,20]; 1 to 128 of the last axis are possible\n");
   EXPECT_THAT(errors(top_k(3, 4)), HasSubstr("has the shape [2,3], but is declared as [2,4]"));
   ModelSpec one = top_k(3, 3);
   one.operators[0].outputs = {2};
   one.outputs = {2};
   EXPECT_THAT(errors(one), HasSubstr("has 1 outputs, but makes 2"));
+}
+
+TensorSpec real_number(const char* name, float value) {
+  return {name, {}, kFloat32, {}, {}, bytes_of(std::vector<float>{value})};
+}
+
+ModelSpec suppression() {
+  ModelSpec m;
+  m.add({"boxes", {9, 4}, kFloat32, {}, {}});
+  m.add({"scores", {9}, kFloat32, {}, {}});
+  m.add(number("most", 3));
+  m.add(real_number("overlap", 0.5f));
+  m.add(real_number("least", 0.1f));
+  m.add(real_number("sigma", 0.5f));
+  m.add({"indices", {3}, kInt32, {}, {}});
+  m.add({"chosen", {3}, kFloat32, {}, {}});
+  m.add({"count", {}, kInt32, {}, {}});
+  m.operators = {{kNonMaxSuppressionV5, {0, 1, 2, 3, 4, 5}, {6, 7, 8}}};
+  m.inputs = {0, 1};
+  m.outputs = {6, 7, 8};
+  return m;
+}
+
+TEST(ImportComposed, SuppressionIsALoopWithABound) {
+  EXPECT_EQ(errors(suppression()), "");
+  const ModelSpec given = [] {
+    ModelSpec m = suppression();
+    for (const size_t i : {3, 4}) {
+      m.tensors[i].data.clear();
+      m.inputs.push_back(static_cast<int32_t>(i));
+    }
+    return m;
+  }();
+  EXPECT_EQ(errors(given), "");
+}
+
+TEST(ImportComposed, SuppressionThatCannotBe) {
+  const auto refusal = [](auto&& change) {
+    ModelSpec m = suppression();
+    change(m);
+    return errors(m);
+  };
+  EXPECT_THAT(refusal([](ModelSpec& m) {
+                m.tensors[0].shape = {9, 5};
+              }),
+              HasSubstr("takes boxes f32[9,5] and scores f32[9]; boxes [N,4] and scores [N] of "
+                        "floats are possible"));
+  EXPECT_THAT(refusal([](ModelSpec& m) { m.tensors[1].shape = {8}; }),
+              HasSubstr("takes boxes f32[9,4] and scores f32[8]"));
+  EXPECT_THAT(refusal([](ModelSpec& m) { m.tensors[2] = number("most", 0); }),
+              HasSubstr("takes [0] boxes; 1 to 4096 are possible"));
+  EXPECT_THAT(refusal([](ModelSpec& m) {
+                m.tensors[2].data.clear();
+                m.inputs.push_back(2);
+              }),
+              HasSubstr("how many boxes it takes at most"));
+  EXPECT_THAT(refusal([](ModelSpec& m) {
+                m.tensors[5].data.clear();
+                m.inputs.push_back(5);
+              }),
+              HasSubstr("has a sigma that is known only when the model runs"));
+  EXPECT_THAT(refusal([](ModelSpec& m) { m.tensors[5] = real_number("sigma", -1); }),
+              HasSubstr("has the sigma -1"));
+  EXPECT_THAT(refusal([](ModelSpec& m) { m.tensors[3] = number("overlap", 1); }),
+              HasSubstr("has a limit that is no float, its input 3"));
+  EXPECT_THAT(refusal([](ModelSpec& m) { m.tensors[6].shape = {4}; }),
+              HasSubstr("makes i32[4] of 3 boxes"));
+  EXPECT_THAT(refusal([](ModelSpec& m) {
+                m.operators[0].outputs = {6, 7};
+                m.outputs = {6, 7};
+              }),
+              HasSubstr("has 2 outputs, but makes 3"));
 }
 
 TEST(ImportComposed, OneHotNeedsADepth) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "onnx_model.h"
 
@@ -114,6 +116,81 @@ TEST(OnnxPick, ScatteringWithAReduction) {
   Model::attribute(model.node("ScatterElements", {"x", "places", "z"}, {"y"}), "reduction")
       .set_text("add");
   EXPECT_THAT(model.refusal(), HasSubstr("has the reduction 'add'"));
+}
+
+TEST(OnnxPick, NumbersOfElementsThatCannotBeTaken) {
+  const auto top_k = [](int64_t extent, int64_t count, int type = 1) {
+    Model model;
+    model.input("x", {2, extent}, type).output("y");
+    model.integers("k", {count});
+    model.node("TopK", {"x", "k"}, {"y", "places"});
+    return model.refusal();
+  };
+  EXPECT_THAT(top_k(5, 6), HasSubstr("takes [6] of [2,5] along axis 1"));
+  EXPECT_THAT(top_k(5, 0), HasSubstr("takes [0] of [2,5] along axis 1"));
+  EXPECT_THAT(top_k(300, 200), HasSubstr("takes 200 elements; at most 128 are possible"));
+  EXPECT_THAT(top_k(5, 2, kInt64), HasSubstr("searches i64"));
+  Model model;
+  model.input("x", {5}).input("k", {1}, kInt64).output("y");
+  model.node("TopK", {"x", "k"}, {"y", "places"});
+  EXPECT_THAT(model.refusal(), HasSubstr("takes how many it takes from 'k', which is known only"));
+}
+
+Model grid_sample(std::vector<int64_t> image, std::vector<int64_t> grid,
+                  const char* mode = "linear", const char* padding = "zeros") {
+  Model model(20);
+  model.input("x", std::move(image)).input("places", std::move(grid)).output("y");
+  format::Node& node = model.node("GridSample", {"x", "places"}, {"y"});
+  Model::attribute(node, "mode").set_text(mode);
+  Model::attribute(node, "padding_mode").set_text(padding);
+  return model;
+}
+
+TEST(OnnxGridSample, PlacesAndModesThatAreNone) {
+  EXPECT_THAT(grid_sample({1, 2, 4, 4}, {2, 3, 3, 2}).refusal(),
+              HasSubstr("samples [1,2,4,4] at [2,3,3,2]"));
+  EXPECT_THAT(grid_sample({1, 2, 4, 4}, {1, 3, 3, 3}).refusal(),
+              HasSubstr("samples [1,2,4,4] at [1,3,3,3]"));
+  EXPECT_THAT(grid_sample({1, 2, 4, 4, 4}, {1, 3, 3, 3, 3}).refusal(),
+              HasSubstr("samples the rank 5 at places of rank 5"));
+  EXPECT_THAT(grid_sample({1, 2, 4, 4}, {1, 3, 3, 2}, "quintic").refusal(),
+              HasSubstr("has the mode 'quintic'; linear, nearest and cubic are possible"));
+  EXPECT_THAT(grid_sample({1, 2, 4, 4}, {1, 3, 3, 2}, "linear", "wrap").refusal(),
+              HasSubstr("has the padding 'wrap'"));
+}
+
+// Whatever the places are, no pixel outside of the image is read.
+TEST(OnnxGridSample, PlacesThatAreNoNumbers) {
+  for (const char* mode : {"linear", "nearest", "cubic"})
+    for (const char* padding : {"zeros", "border", "reflection"}) {
+      const auto module = grid_sample({1, 1, 2, 3}, {1, 1, 4, 2}, mode, padding).read();
+      ASSERT_TRUE(module.ok()) << module.error().to_string();
+      const float infinity = std::numeric_limits<float>::infinity();
+      const float places[8] = {infinity, -infinity, std::nanf(""), 0, 1e30f, -1e30f, 3e9f, -3e9f};
+      const std::vector<uint8_t> image(24, 0);
+      std::vector<uint8_t> bytes(sizeof places);
+      std::memcpy(bytes.data(), places, sizeof places);
+      graph::Evaluator evaluator(*module);
+      const auto outputs = evaluator.run({image, bytes});
+      EXPECT_TRUE(outputs.ok()) << mode << " " << padding << ": " << outputs.error().to_string();
+    }
+}
+
+TEST(OnnxAttention, AnglesThatDoNotFit) {
+  const auto rotary = [](std::vector<int64_t> shape, std::vector<int64_t> table, int64_t heads,
+                         int64_t turned) {
+    Model model(23);
+    model.input("x", std::move(shape)).output("y");
+    model.constant("cosine", table), model.constant("sine", table);
+    format::Node& node = model.node("RotaryEmbedding", {"x", "cosine", "sine"}, {"y"});
+    Model::attribute(node, "num_heads").set_integer(heads);
+    Model::attribute(node, "rotary_embedding_dim").set_integer(turned);
+    return model.refusal();
+  };
+  EXPECT_THAT(rotary({1, 3, 9}, {1, 3, 2}, 2, 0), HasSubstr("turns [1,3,9] of 2 heads"));
+  EXPECT_THAT(rotary({1, 3, 8}, {1, 3, 4}, 2, 6), HasSubstr("turns 6 of 4 features"));
+  EXPECT_THAT(rotary({1, 3, 8}, {1, 3, 3}, 2, 0),
+              HasSubstr("has the angles [1,3,3] for 2 pairs of 3 steps"));
 }
 
 TEST(OnnxAttention, HeadsThatDoNotDivide) {

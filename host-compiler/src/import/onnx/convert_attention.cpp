@@ -148,4 +148,63 @@ void read_attention(Reader& in) {
   Attention(in).read();
 }
 
+// Pairs of features of a head, turned by the angle of their place: (a cos - b sin, a sin + b cos). Pairs are neighbours, or
+// one of either half.
+void read_rotary_embedding(Reader& in) {
+  TensorId x = in.operand(0);
+  const Shape given = in.shape(x);
+  const int64_t heads = in.integer("num_heads", 0);
+  if (!in.require(given.size() == 4 || (given.size() == 3 && heads >= 1 && given[2] % heads == 0),
+                  fmt::format("turns [{}] of {} heads", fmt::join(given, ","), heads)))
+    return;
+  // [batch, steps, heads, features]
+  x = given.size() == 4 ? in.transpose(x, {0, 2, 1, 3})
+                        : in.reshape(x, {given[0], given[1], heads, given[2] / heads});
+  const Shape shape = in.shape(x);
+  const int64_t asked = in.integer("rotary_embedding_dim", 0);
+  const int64_t turned = asked == 0 ? shape[3] : asked, half = turned / 2;
+  if (!in.require(turned >= 2 && turned % 2 == 0 && turned <= shape[3],
+                  fmt::format("turns {} of {} features", turned, shape[3])))
+    return;
+  const auto angles = [&](size_t operand) {
+    TensorId id = in.operand(operand);
+    if (in.has(3))
+      id = in.emit_alike(OpKind::Gather, graph::GatherAttrs{0, 0},
+                         {id, in.cast(in.operand(3), DataType::Int32)}, "angles");
+    const Shape whole{shape[0], shape[1], 1, half};
+    if (!in.ok() || !in.require(element_count(in.shape(id)) == element_count(whole),
+                                fmt::format("has the angles [{}] for {} pairs of {} steps",
+                                            fmt::join(in.shape(id), ","), half, shape[1])))
+      return TensorId{};
+    return in.reshape(id, whole);
+  };
+  const TensorId cosine = angles(1), sine = angles(2);
+  if (!in.ok()) return;
+  const bool neighbours = in.integer("interleaved", 0) != 0;
+  const auto part = [&](int64_t begin, int64_t size, int64_t stride) {
+    const graph::SliceAttrs cut{
+        {0, 0, 0, begin}, {shape[0], shape[1], shape[2], size}, {1, 1, 1, stride}, {}};
+    return in.emit_alike(OpKind::Slice, cut, {x}, "part");
+  };
+  const TensorId a = part(0, half, neighbours ? 2 : 1);
+  const TensorId b = part(neighbours ? 1 : half, half, neighbours ? 2 : 1);
+  const auto two = [&](OpKind kind, TensorId left, TensorId right) {
+    return in.emit(kind, BinaryAttrs{}, {left, right}, kFloat, {}, "turn");
+  };
+  const TensorId first = two(OpKind::Sub, two(OpKind::Mul, a, cosine), two(OpKind::Mul, b, sine));
+  const TensorId second = two(OpKind::Add, two(OpKind::Mul, a, sine), two(OpKind::Mul, b, cosine));
+  TensorId y;
+  if (neighbours) {
+    y = in.emit(OpKind::Pack, graph::AxisAttrs{4}, {first, second}, kFloat, {}, "pairs");
+    if (in.ok()) y = in.reshape(y, {shape[0], shape[1], shape[2], turned});
+  } else {
+    y = in.emit(OpKind::Concat, graph::AxisAttrs{3}, {first, second}, kFloat, {}, "halves");
+  }
+  if (in.ok() && turned < shape[3])
+    y = in.emit(OpKind::Concat, graph::AxisAttrs{3}, {y, part(turned, shape[3] - turned, 1)},
+                kFloat, {}, "all");
+  if (!in.ok()) return;
+  in.result(given.size() == 4 ? in.transpose(y, {0, 2, 1, 3}) : in.reshape(y, given));
+}
+
 }  // namespace intarsia::onnx

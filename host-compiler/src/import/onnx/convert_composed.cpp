@@ -1,5 +1,7 @@
 // Functions of single elements that the IR has no operator for, from those that it has.
 #include <limits>
+#include <numbers>
+#include <span>
 
 #include "import/onnx/elements.h"
 #include "import/onnx/reader.h"
@@ -113,6 +115,48 @@ void read_trigonometric(Reader& in) {
       in.emit(OpKind::Less, NoAttrs{}, {x, number(0)}, DataType::Bool, {}, "part");
   in.result(
       in.emit(OpKind::Select, NoAttrs{}, {negative, one(OpKind::Neg, result), result}, kFloat));
+}
+
+// The angle of a tangent, asin by the tangent of its angle: x / sqrt(1 - x^2). Tangents above 1 are turned around, so that
+// one polynomial serves: 9 terms of odd powers, which interpolate atan on 0 .. 1.
+void read_inverse_trigonometric(Reader& in) {
+  const TensorId given = in.operand(0);
+  const auto one = [&](OpKind kind, TensorId id) {
+    return in.emit(kind, NoAttrs{}, {id}, kFloat, {}, "part");
+  };
+  const auto two = [&](OpKind kind, TensorId a, TensorId b) {
+    return in.emit(kind, BinaryAttrs{}, {a, b}, kFloat, {}, "part");
+  };
+  const auto extreme = [&](OpKind kind, TensorId a, TensorId b) {
+    return in.emit(kind, NoAttrs{}, {a, b}, kFloat, {}, "part");
+  };
+  const auto choose = [&](TensorId x, float above, TensorId yes, TensorId no) {
+    const TensorId holds =
+        in.emit(OpKind::Greater, NoAttrs{}, {x, in.number(above)}, DataType::Bool, {}, "part");
+    return in.emit(OpKind::Select, NoAttrs{}, {holds, yes, no}, kFloat, {}, "choice");
+  };
+  TensorId x = given;
+  if (!in.is("Atan")) {
+    // (1 - x) * (1 + x) keeps the digits of what lies near to 1.
+    const TensorId cosine = two(OpKind::Mul, two(OpKind::Sub, in.number(1), given),
+                                two(OpKind::Add, in.number(1), given));
+    x = two(OpKind::Div, given, one(OpKind::Sqrt, cosine));
+  }
+  constexpr float kTerms[] = {0.00276628346f, -0.015731249f, 0.0421376228f,
+                              -0.0745685473f, 0.106183708f,  -0.141977981f,
+                              0.199918717f,   -0.333330363f, 1.0f};
+  constexpr float kRightAngle = std::numbers::pi_v<float> / 2;
+  const TensorId size = one(OpKind::Abs, x);
+  const TensorId z = two(OpKind::Div, extreme(OpKind::Minimum, size, in.number(1)),
+                         extreme(OpKind::Maximum, size, in.number(1)));
+  const TensorId square = one(OpKind::Square, z);
+  TensorId sum = in.number(kTerms[0]);
+  for (const float term : std::span(kTerms).subspan(1))
+    sum = two(OpKind::Add, two(OpKind::Mul, sum, square), in.number(term));
+  TensorId angle = two(OpKind::Mul, sum, z);
+  angle = choose(size, 1, two(OpKind::Sub, in.number(kRightAngle), angle), angle);
+  angle = choose(x, 0, angle, one(OpKind::Neg, angle));
+  in.result(in.is("Acos") ? two(OpKind::Sub, in.number(kRightAngle), angle) : angle);
 }
 
 void read_is_nan(Reader& in) {

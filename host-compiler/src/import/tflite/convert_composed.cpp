@@ -189,7 +189,7 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
   const auto k = in.integers(1, "the number of elements");
   const graph::Tensor input = in.input(0);
   if (!k) return;
-  constexpr int64_t kMost = 16;
+  constexpr int64_t kMost = 128;
   if (input.shape.empty() || k->size() != 1 || (*k)[0] < 1 || (*k)[0] > kMost ||
       (*k)[0] > input.shape.back())
     return in.problem(fmt::format("takes the [{}] largest of [{}]", fmt::join(*k, ","),
@@ -315,6 +315,9 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
       return compose_local_response(op, in), true;
     case kTOPK_V2:
       return compose_top_k(op, in), true;
+    case kNON_MAX_SUPPRESSION_V4:
+    case kNON_MAX_SUPPRESSION_V5:
+      return compose_suppression(op, in), true;
     case kCUSTOM:
       return compose_stream(op, in);
     case kMATRIX_DIAG:

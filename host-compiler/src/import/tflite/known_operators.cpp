@@ -373,6 +373,8 @@ const std::vector<KnownOperator>& known_operators() {
       {kONE_HOT, kNone, 4, 4, {"one_hot"}, nullptr, Operands::AnyBytes},
       {kLOCAL_RESPONSE_NORMALIZATION, kNone, 1, 1, {"lrn", "local_response"}},
       {kTOPK_V2, kNone, 2, 2, {"top_k", "topk"}, nullptr, Operands::AnyBytes},
+      {kNON_MAX_SUPPRESSION_V4, kNone, 5, 5, {"nms", "non_max"}, nullptr, Operands::AnyBytes, 2},
+      {kNON_MAX_SUPPRESSION_V5, kNone, 6, 6, {"nms", "non_max"}, nullptr, Operands::AnyBytes, 3},
       {kMATRIX_DIAG, kNone, 1, 1, {"diag", "matrix_diag"}, nullptr, Operands::AnyBytes},
       {kMATRIX_SET_DIAG, kNone, 2, 2, {"set_diag", "matrix_set"}, nullptr, Operands::AnyBytes},
       {kREVERSE_SEQUENCE, kNone, 2, 2, {"reverse"}, nullptr, Operands::AnyBytes},

@@ -83,6 +83,8 @@ class ModelReader {
                             bool assigned);
   // The function, converted when it is new. Empty when there were problems.
   std::string function_for(const Signature& signature);
+  // For a function that the file does not have.
+  std::string function_name(const std::string& hint) { return function_names_.take(hint); }
   // Runs a CALL_ONCE's subgraph here and now, once.
   void initialise(const OperatorInfo& op, size_t subgraph);
 

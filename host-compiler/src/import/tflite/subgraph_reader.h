@@ -67,6 +67,7 @@ class SubgraphReader {
   void compose_one_hot(const OperatorInfo& op, OperatorReader& in);
   void compose_local_response(const OperatorInfo& op, OperatorReader& in);
   void compose_top_k(const OperatorInfo& op, OperatorReader& in);
+  void compose_suppression(const OperatorInfo& op, OperatorReader& in);
   bool compose_stream(const OperatorInfo& op, OperatorReader& in);
   void compose_circular_buffer(const OperatorInfo& op, OperatorReader& in);
   void compose_delay(const OperatorInfo& op, OperatorReader& in);
