@@ -85,6 +85,37 @@ TEST(Legalise, FunctionsOfOneElement) {
   }
 }
 
+// All values of 16 bits, with scales that are powers of two and such that are not, where most results are a limit, and
+// where the factor has more bits than the values.
+TEST(Legalise, LogisticAndTanhOfInt16) {
+  graph::TensorValue all;
+  for (int32_t v = 0; v < 65536; ++v)
+    for (const int32_t byte : {v & 255, v >> 8}) all.push_back(static_cast<uint8_t>(byte));
+  for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh})
+    for (const float scale : {1.0f / 4096, 1.0f / 2048, 1.0f / 8192, 1e-10f, 2.3e-5f, 0.000271f,
+                              0.00077f, 0.9f, 2.6f}) {
+      Random random(9);
+      Graph g;
+      const TensorId x = g.input(DataType::Int16, {1, 32, 32, 64}, scale, 0);
+      const graph::Module module =
+          g.finish(g.node(kind, graph::NoAttrs{}, {x}, 1, DataType::Int16, 1.0f / 32768, 0));
+      expect_taken_and_same(random, module);
+      expect_same(module, {all});
+    }
+}
+
+// What the sum saturates at is not what the unit saturates at: the two are two operations.
+TEST(Legalise, ASumBeforeTheUnitForTanh) {
+  Random random(10);
+  Graph g;
+  const float scale = 1.0f / 12288;
+  const TensorId x = g.input(DataType::Int16, {1, 9, 9, 20}, scale, 0);
+  const auto sum = g.like(OpKind::Add, graph::BinaryAttrs{}, {x, x});
+  const graph::Module module =
+      g.finish(g.node(OpKind::Tanh, graph::NoAttrs{}, sum, 1, DataType::Int16, 1.0f / 32768, 0));
+  expect_taken_and_same(random, module);
+}
+
 TEST(Legalise, LeakyReluOfInt16) {
   Random random(7);
   for (int i = 0; i < 30; ++i) {

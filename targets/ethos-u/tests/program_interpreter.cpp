@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "intarsia/plugin/fixed_functions.h"
+
 namespace intarsia::test::ethos_u {
 namespace {
 
@@ -109,9 +111,18 @@ class Machine {
       results_.push_back(value);
       return;
     }
+    if (op.activation == Activation::Tanh || op.activation == Activation::Sigmoid)
+      value = curve(static_cast<int32_t>(std::clamp<int64_t>(value, -(1 << 18), 1 << 18)));
     value = std::clamp<int64_t>(value + op.ofm.zero_point, op.clamp_low, op.clamp_high);
     if (op.activation == Activation::Lut) value = looked_up(value);
     results_.push_back(value);
+  }
+
+  // In steps of 1 / 12288: 1 / 2^15 of the sigmoid's or tanh's value.
+  int64_t curve(int32_t value) const {
+    const graph::SigmoidTable& table = graph::sigmoid_table();
+    return op_->activation == Activation::Tanh ? table.tanh(value, 1, 0)
+                                               : table.sigmoid(value, 1, 0);
   }
 
   int64_t looked_up(int64_t value) const {

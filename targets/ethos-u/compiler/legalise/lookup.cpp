@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "intarsia/plugin/fixed_functions.h"
 #include "legalise/operators.h"
 #include "program/scaling.h"
 
@@ -70,6 +71,12 @@ std::optional<std::vector<uint8_t>> lines_through(const std::vector<uint8_t>& va
   return table;
 }
 
+// The units for logistic and tanh of 16 bits take 1 / 12288 as a step, which is TFLite's scale for its table
+// of the sigmoid; they interpolate as TFLite does.
+graph::SigmoidScaling scaling_of(const Site& site) {
+  return graph::sigmoid_scaling(scale_of(site.in()), site.node.kind == graph::OpKind::Tanh);
+}
+
 }  // namespace
 
 Reason refuses_table(const Site& site) {
@@ -87,6 +94,25 @@ void legalise_table(Builder& builder, const Node& node) {
   if (site.in().type == DataType::Int16) table = *lines_through(table);
   builder.look_up(builder.read(node.inputs.at(0)), builder.write(node.outputs.at(0)), node.name,
                   std::move(table));
+}
+
+Reason refuses_sigmoid(const Site& site) {
+  if (site.in().type == DataType::Int8 || site.in().type != site.out().type)
+    return refuses_table(site);
+  return std::nullopt;
+}
+
+void legalise_sigmoid(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  if (site.in().type == DataType::Int8) return legalise_table(builder, node);
+  const graph::SigmoidScaling scaling = scaling_of(site);
+  Operation unit = builder.start(OperationKind::AveragePool, builder.read(node.inputs.at(0)),
+                                 builder.write(node.outputs.at(0)));
+  unit.global_scale =
+      ChannelScale{.multiplier = static_cast<uint32_t>(scaling.multiplier), .shift = scaling.shift};
+  unit.rounding = Rounding::Natural;
+  unit.activation = node.kind == graph::OpKind::Tanh ? Activation::Tanh : Activation::Sigmoid;
+  builder.emit(std::move(unit));
 }
 
 }  // namespace intarsia::targets::ethos_u
