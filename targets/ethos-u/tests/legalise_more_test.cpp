@@ -85,6 +85,41 @@ TEST(Legalise, FunctionsOfOneElement) {
   }
 }
 
+// Results of other types than the int8 that they are of, joined with nothing: the sum before keeps its clamp.
+TEST(Legalise, LookupsOfAllTypes) {
+  Random random(12);
+  for (const DataType type : {DataType::Int8, DataType::Int16, DataType::UInt8})
+    for (int i = 0; i < 4; ++i) {
+      const int64_t count = int64_t{1} << bits(type),
+                    least = type == DataType::UInt8 ? 0 : -count / 2;
+      graph::LookupAttrs lookup;
+      for (int entry = 0; entry < 256; ++entry)
+        lookup.results.push_back(random.range(least, least + count - 1));
+      Graph g;
+      const TensorId x = g.input(DataType::Int8, {1, 5, 7, 19}, 0.05f, random.range(-90, 90));
+      const auto sum =
+          i % 2 == 0 ? std::vector{x} : g.like(OpKind::Add, graph::BinaryAttrs{}, {x, x});
+      expect_taken_and_same(random,
+                            g.finish(g.node(OpKind::Lookup, lookup, sum, 1, type, 0.01f, 0)));
+    }
+}
+
+// Images of bytes without a sign become int8 or int16 at the edges of a network, and back.
+TEST(Legalise, UnsignedBytesAtTheEdges) {
+  Random random(13);
+  for (const float scale : {1.0f / 255, 0.02f})
+    for (const DataType type : kTypes) {
+      Graph g;
+      const TensorId x = g.input(DataType::UInt8, {1, 9, 6, 3}, 1.0f / 255, random.range(0, 255));
+      const auto whole =
+          g.node(OpKind::Quantize, graph::NoAttrs{}, {x}, 1, type, scale, zero_for(random, type));
+      const auto sum = g.like(OpKind::Add, graph::BinaryAttrs{}, {whole[0], whole[0]});
+      expect_taken_and_same(
+          random, g.finish(g.node(OpKind::Quantize, graph::NoAttrs{}, sum, 1, DataType::UInt8,
+                                  0.013f, random.range(0, 255))));
+    }
+}
+
 // All values of 16 bits, with scales that are powers of two and such that are not, where most results are a limit, and
 // where the factor has more bits than the values.
 TEST(Legalise, LogisticAndTanhOfInt16) {

@@ -133,6 +133,7 @@ class Machine {
       return result;
     };
     if (op_->force_int8_lut_range) return word(value + 128);
+    if (ofm_type() == DataType::UInt8) return table.at(static_cast<size_t>(value));
     if (ofm_type() == DataType::Int8)
       return static_cast<int8_t>(table.at(static_cast<size_t>(value + 128)));
     // 512 words of base (low half) and slope (high half), 128 values each.
@@ -408,7 +409,7 @@ class Checks {
     if (op.activation != Activation::Lut) return;
     const size_t size = program_.tables.at(static_cast<size_t>(op.lut)).bytes.size();
     const DataType type = tensor(op.ofm).type;
-    require(size == (type == DataType::Int8    ? 256u
+    require(size == (bits(type) == 8           ? 256u
                      : type == DataType::Int16 ? 2048u
                                                : 1024u),
             "size of the table");

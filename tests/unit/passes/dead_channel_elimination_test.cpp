@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "elimination_testing.h"
@@ -419,6 +421,40 @@ TEST(EliminationOperators, FloatsBetweenIntegers) {
                                  "%1 a: f32[1,2,3]\n %y y: i8[1,2,3] q(0.5:-120)\n")));
   EXPECT_THAT(nodes(result), ElementsAre("quantize q"));
   EXPECT_EQ(result.actions.at(0).pass, "chain");
+}
+
+// What moves floats moves the integers that they were made of, where single elements are computed behind it.
+TEST(EliminationOperators, MovesOfFloats) {
+  const auto apart = [](const std::string& from, const std::string& behind,
+                        const std::string& made) {
+    return reduced(parsed(fmt::format(R"((%0) -> (%{2}) {{
+ %0 x: {0} q(0.5:-20)
+ %1 real: f32[2,6]
+ %2 a: f32[2,3]
+ %3 b: f32[2,3]
+ %4 c: f32[2,3]
+ %5 y: i8[2,3] q(0.5:3)
+ %6 z: i8[2,3] q(0.25:3)
+ dequantize d(%0) -> (%1)
+ split s(%1) -> (%2, %3) {{axis=1, sizes=[3,3]}}
+ {1}
+}})",
+                                      from, behind, made)));
+  };
+  const std::string both = "quantize q(%2) -> (%5)\n quantize r(%3) -> (%6)";
+  const ReducedModule result = apart("i8[2,6]", both, "5, %6");
+  EXPECT_THAT(nodes(result), ElementsAre("split s", "quantize q", "quantize r"));
+  EXPECT_EQ(result.actions.at(0).pass, "order");
+  EXPECT_THAT(nodes(apart("i8[2,6]",
+                          "logistic l(%2) -> (%4)\n quantize q(%4) -> (%5)\n"
+                          " quantize r(%3) -> (%6)",
+                          "5, %6")),
+              ElementsAre("split s", "dequantize d_s_0", "logistic l", "quantize q", "quantize r"));
+  // Other readers, and floats that leave the function, want them as they are.
+  EXPECT_THAT(nodes(apart("i8[2,6]", "add l(%2, %3) -> (%4)\n quantize q(%4) -> (%5)", "5")),
+              ElementsAre("dequantize d", "split s", "add l", "quantize q"));
+  EXPECT_THAT(nodes(apart("i8[2,6]", "quantize q(%2) -> (%5)", "5, %3")),
+              ElementsAre("dequantize d", "split s", "quantize q"));
 }
 
 TEST(EliminationOperators, ReshapesOfReshapes) {

@@ -1,5 +1,6 @@
 // Operators that compute each element on its own: tables, whatever the function is. The values come
 // from the reference evaluator itself, so they are its values.
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -71,6 +72,16 @@ std::optional<std::vector<uint8_t>> lines_through(const std::vector<uint8_t>& va
   return table;
 }
 
+// Lines of 128 steps without a slope, for the values of int8 times 128: a result of 16 bits each.
+std::vector<uint8_t> flat_lines(const std::vector<uint8_t>& values) {
+  constexpr size_t kLines = 512, kBytes = 4, kFirst = 128;
+  std::vector<uint8_t> table(kLines * kBytes);
+  for (size_t i = 0; i < values.size() / 2; ++i)
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(2 * i), 2,
+                table.begin() + static_cast<std::ptrdiff_t>((kFirst + i) * kBytes));
+  return table;
+}
+
 // The units for logistic and tanh of 16 bits take 1 / 12288 as a step, which is TFLite's scale for its table
 // of the sigmoid; they interpolate as TFLite does.
 graph::SigmoidScaling scaling_of(const Site& site) {
@@ -94,6 +105,29 @@ void legalise_table(Builder& builder, const Node& node) {
   if (site.in().type == DataType::Int16) table = *lines_through(table);
   builder.look_up(builder.read(node.inputs.at(0)), builder.write(node.outputs.at(0)), node.name,
                   std::move(table));
+}
+
+Reason refuses_lookup(const Site&) {
+  return std::nullopt;
+}
+
+// A table is indexed by what it holds: of int8 by int8, of uint8 by a byte without a sign, of int16 by lines of 128 steps,
+// half of which no int8 reaches.
+void legalise_lookup(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  const DataType type = site.out().type;
+  if (type == DataType::Int8) return legalise_table(builder, node);
+  const bool wide = type == DataType::Int16;
+  Operation pool = builder.start(OperationKind::AveragePool, builder.read(node.inputs.at(0)),
+                                 builder.write(node.outputs.at(0)));
+  pool.ifm.zero_point = wide ? 0 : -128;
+  pool.ofm.zero_point = 0;
+  pool.global_scale = ChannelScale{.multiplier = wide ? 128u : 1u};
+  pool.activation = Activation::Lut;
+  std::vector<uint8_t> table = all_results(site);
+  if (wide) table = flat_lines(table);
+  pool.lut = builder.table({node.name, std::move(table)});
+  builder.emit(std::move(pool));
 }
 
 Reason refuses_sigmoid(const Site& site) {

@@ -18,6 +18,7 @@ using enum graph::OpKind;
 constexpr unsigned kInt8 = 1, kInt16 = 2, kBoth = 3, kInt32In = 4;  // 32 bits: inputs only
 constexpr unsigned kNever = 8;      // the host's, whatever the types
 constexpr unsigned kIndexOut = 16;  // the output has no scale; its type is the rule's affair
+constexpr unsigned kUInt8 = 32;     // bytes without a sign, as models of images have at their edges
 struct Row {
   OperatorRule rule;
   unsigned types;
@@ -33,7 +34,7 @@ constexpr Row kRows[] = {
     {{Add, refuses_add, legalise_add}, kBoth},
     {{Mul, refuses_mul, legalise_mul}, kBoth},
     {{Relu, refuses_rescale, legalise_relu}, kBoth},
-    {{Quantize, refuses_quantize, legalise_quantize}, kBoth | kInt32In},
+    {{Quantize, refuses_quantize, legalise_quantize}, kBoth | kInt32In | kUInt8},
     {{Softmax, refuses_softmax, legalise_softmax}, kBoth},
     {{Reshape, refuses_reshape, legalise_reshape}, kBoth},
     {{Pad, refuses_pad, legalise_pad}, kBoth},
@@ -52,7 +53,7 @@ constexpr Row kRows[] = {
     {{HardSwish, refuses_table, legalise_table}, kInt8},
     {{Elu, refuses_table, legalise_table}, kInt8},
     {{Gelu, refuses_table, legalise_table}, kInt8},
-    {{Lookup, refuses_table, legalise_table}, kBoth},
+    {{Lookup, refuses_lookup, legalise_lookup}, kBoth | kUInt8},
     {{Exp, refuses_table, legalise_table}, kBoth},
     {{Log, refuses_table, legalise_table}, kInt8},
     {{Abs, refuses_table, legalise_table}, kInt8},
@@ -87,12 +88,13 @@ const Row* find_row(graph::OpKind kind) {
 Reason check_value(const char* role, const graph::Tensor& tensor, unsigned types) {
   const bool known = (tensor.type == DataType::Int8 && (types & kInt8) != 0) ||
                      (tensor.type == DataType::Int16 && (types & kInt16) != 0) ||
+                     (tensor.type == DataType::UInt8 && (types & kUInt8) != 0) ||
                      (tensor.type == DataType::Int32 && (types & kInt32In) != 0);
   if (!known)
     return fmt::format("the {} is {}, the NPU takes {} here", role, to_string(tensor.type),
-                       types == kBoth   ? "i8 and i16"
-                       : types == kInt8 ? "i8"
-                                        : "i16");
+                       (types & kBoth) == kBoth ? "i8 and i16"
+                       : (types & kInt8) != 0   ? "i8"
+                                                : "i16");
   if (!tensor.quantization.present())
     return fmt::format("the {} is plain numbers without a scale, the NPU takes quantised ones",
                        role);
@@ -137,7 +139,8 @@ Reason refuses(const Site& site) {
   }
   for (const graph::TensorId id : site.node.outputs) {
     if ((row->types & kIndexOut) != 0) continue;
-    if (Reason reason = check_value("output", site.function.tensor(id), row->types & kBoth))
+    if (Reason reason =
+            check_value("output", site.function.tensor(id), row->types & (kBoth | kUInt8)))
       return reason;
   }
   if (values == 1 && site.in(0).constant.valid()) return std::string("the input is constant");
