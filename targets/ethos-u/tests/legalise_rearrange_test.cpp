@@ -217,6 +217,21 @@ TEST(Rearrange, SumsAndLeasts) {
     }
 }
 
+// Rows that are many are taken some at a time, and what is one number a row lies packed; a prime number of them too.
+TEST(Rearrange, SoftmaxOfManyRows) {
+  Random random(15);
+  for (const DataType type : kTypes)
+    for (const Shape& shape :
+         {Shape{1, 37, 29, 3}, Shape{2, 32, 33, 5}, Shape{1009, 3}, Shape{1, 16, 30, 21}}) {
+      Graph g;
+      const bool narrow = type == DataType::Int8;
+      const TensorId x = g.input(type, shape, narrow ? 0.06f : 0.0004f, zero_for(random, type));
+      expect_taken_and_same(
+          random, g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1, type,
+                                  narrow ? 1.0f / 256 : 1.0f / 32768, narrow ? -128 : 0)));
+    }
+}
+
 TEST(Rearrange, SoftmaxOfInt16) {
   Random random(39);
   for (const Shape& shape : {Shape{1, 10}, {7, 2}, {2, 3, 4, 33}, {3, 1}, {1, 1001}})

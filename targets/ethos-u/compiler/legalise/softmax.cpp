@@ -196,6 +196,121 @@ void legalise_pair(Builder& builder, const Node& node, int32_t rows,
   builder.emit(std::move(narrow));
 }
 
+// Values of 32 bits take four times the memory of the operands, and there are two of them for each element: rows that are
+// many go in eighths. A band has as many as its numbers for each row take to be worth their commands.
+int32_t rows_at_a_time(int32_t rows) {
+  constexpr int32_t kBands = 8, kLeastRows = 256;
+  return std::max((rows + kBands - 1) / kBands, kLeastRows);
+}
+
+class RowsOfInt8 {
+ public:
+  RowsOfInt8(Builder& builder, LookUpTable exponentials)
+      : builder_(builder),
+        saturates_alike_(doubling_may_wait(exponentials)),
+        table_(builder.table(std::move(exponentials))) {}
+
+  void emit(const Operand& in, const Operand& out) {
+    const Operand exps = emit_exponentials(in);
+    const Operand sums = emit_sums(exps);
+    emit_quotients(exps, sums, out);
+  }
+
+ private:
+  // Of the differences to a row's largest element, in Q0.31.
+  Operand emit_exponentials(const Operand& in) {
+    const Extent& all = in.extent;
+    const Operand largest = builder_.inner("largest", DataType::Int8, {all.height, 1, 1});
+    Operation max =
+        builder_.start(MaxPool, builder_.reshaped(in, {all.height, all.depth, 1}), largest);
+    max.ifm.zero_point = 0;
+    max.kernel.width = all.depth;
+    builder_.emit(std::move(max));
+
+    // The difference, at most 0, indexes the table from its end: with the zero point 127 it is an
+    // int8.
+    Operand exps = builder_.inner("exps", DataType::Int32, all, 127);
+    Operation subtract = builder_.start(Sub, in, exps);
+    subtract.ifm.zero_point = 0;
+    subtract.ifm2 = largest;
+    subtract.ifm2_type = DataType::Int8;
+    subtract.ifm_scale = subtract.ifm2_scale = ChannelScale{.multiplier = 1};
+    subtract.global_scale = ChannelScale{.multiplier = 1};
+    subtract.activation = Activation::Lut;
+    subtract.lut = table_;
+    subtract.force_int8_lut_range = true;
+    subtract.clamp_low = -128;
+    subtract.clamp_high = 127;
+    builder_.emit(std::move(subtract));
+    exps.zero_point = 0;
+    return exps;
+  }
+
+  // In Q12.19. One number for each row from here on, without rows.
+  Operand emit_sums(const Operand& exps) {
+    const Operand rounded = shifted(exps, kAccumulationIntegerBits, Rounding::Natural);
+    const Operand sum = builder_.inner("sum", DataType::Int32, {exps.extent.height, 1, 1});
+    Operation reduce = builder_.start(ReduceSum, rounded, sum);
+    reduce.global_scale = ChannelScale{.multiplier = 1};
+    builder_.emit(std::move(reduce));
+    return packed(builder_, sum);
+  }
+
+  void emit_quotients(const Operand& exps, const Operand& sums, const Operand& out) {
+    const Extent one = {out.extent.height, 1, 1};
+    const Operand zeros = builder_.inner("leading_zeros", DataType::Int32, sums.extent);
+    builder_.emit(builder_.start(CountLeadingZeros, sums, zeros));
+    // sum = (1 + f) / 2 * 2^n with 0 <= f < 1; `half` is (1 + f) / 2 in Q0.31. TFLM goes there
+    // through f, to the same bits.
+    const Operand half = wide(builder_, ShiftLeft, sums, wide(builder_, Sub, zeros, constant(1)));
+    const Operand x = emit_reciprocals(half);
+    const Operand product =
+        wide(builder_, Mul, exps, builder_.reshaped(x, one), saturates_alike_ ? 30 : 31);
+    // 2^-n, and from Q0.31 to 1/256. Where that may be more than 31 bits, some go first; of a number that is not
+    // negative, bits cut off below those that are rounded change nothing.
+    const int32_t first = out.extent.depth > kMostUnsplitDepth ? 16 : 0;
+    const Operand rest = first > 0 ? shifted(product, first, Rounding::Truncate) : product;
+    const Operand right = minus(kAccumulationIntegerBits + 31 - 8 - first, zeros);
+    Operation last = wide_operation(builder_, ShiftRight, rest, builder_.reshaped(right, one), out);
+    last.rounding = Rounding::Natural;
+    builder_.emit(std::move(last));
+  }
+
+  // 1 / half from 48/17 - 32/17 * half on, in Q2.29.
+  Operand emit_reciprocals(const Operand& half) {
+    Operand x = wide(builder_, Add, high(half, constant(kMinus32Over17)), constant(k48Over17));
+    for (int step = 0; step < kNewtonSteps; ++step) {
+      const Operand error = minus(kOne, high(x, half));
+      const Operand correction = wide(builder_, Mul, high(x, error), constant(4));
+      x = wide(builder_, Add, x, correction);
+    }
+    return saturates_alike_ ? x : wide(builder_, Mul, x, constant(2));
+  }
+
+  Operand constant(int32_t value) { return wide_constant(builder_, value); }
+  Operand high(const Operand& a, const Operand& b) { return wide(builder_, Mul, a, b, 31); }
+  Operand minus(int32_t a, const Operand& b) {
+    Operation op = wide_operation(builder_, Sub, b, constant(a),
+                                  builder_.inner("wide", DataType::Int32, b.extent));
+    op.reverse_operands = true;
+    const Operand out = op.ofm;
+    builder_.emit(std::move(op));
+    return out;
+  }
+  Operand shifted(const Operand& x, int32_t right, Rounding rounding) {
+    const Operand out = builder_.inner("shifted", DataType::Int32, x.extent);
+    Operation op = wide_operation(builder_, ShiftRight, packed(builder_, x), constant(right),
+                                  packed(builder_, out));
+    op.rounding = rounding;
+    builder_.emit(std::move(op));
+    return out;
+  }
+
+  Builder& builder_;
+  bool saturates_alike_;  // TFLM doubles x to Q0.31, where 1 saturates, before it multiplies
+  int32_t table_;
+};
+
 }  // namespace
 
 Reason refuses_softmax(const Site& site) {
@@ -226,96 +341,24 @@ void legalise_softmax(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
   const auto depth = static_cast<int32_t>(site.in().shape.back());
   const auto rows = static_cast<int32_t>(element_count(site.in().shape) / depth);
-  const Extent all = {rows, 1, depth}, one = {rows, 1, 1};
-  if (site.in().type == DataType::Int16)
-    return emit_softmax_int16(builder, builder.read_as(node.inputs.at(0), all),
-                              builder.write_as(node.outputs.at(0), all), int16_factor(site));
-  LookUpTable exponential_table = exponentials(site);
-  if (depth == 2) return legalise_pair(builder, node, rows, exponential_table);
-  const graph::TensorId in = node.inputs.at(0);
-  const auto constant = [&](int32_t value) { return wide_constant(builder, value); };
-  const auto high = [&](const Operand& a, const Operand& b) {
-    return wide(builder, Mul, a, b, 31);
-  };
-
-  const auto minus = [&](int32_t a, const Operand& b) {
-    Operation op = wide_operation(builder, Sub, b, constant(a),
-                                  builder.inner("wide", DataType::Int32, b.extent));
-    op.reverse_operands = true;
-    const Operand out = op.ofm;
-    builder.emit(std::move(op));
-    return out;
-  };
-
-  const Operand largest = builder.inner("largest", DataType::Int8, one);
-  Operation max = builder.start(MaxPool, builder.read_as(in, {rows, depth, 1}), largest);
-  max.ifm.zero_point = 0;
-  max.kernel.width = depth;
-  builder.emit(std::move(max));
-
-  // The difference, at most 0, indexes the table from its end: with the zero point 127 it is an
-  // int8.
-  const Operand exps = builder.inner("exps", DataType::Int32, all, 127);
-  Operation subtract = builder.start(Sub, builder.read_as(in, all), exps);
-  subtract.ifm.zero_point = 0;
-  subtract.ifm2 = largest;
-  subtract.ifm2_type = DataType::Int8;
-  subtract.ifm_scale = subtract.ifm2_scale = ChannelScale{.multiplier = 1};
-  subtract.global_scale = ChannelScale{.multiplier = 1};
-  subtract.activation = Activation::Lut;
-  const int32_t table = builder.table(std::move(exponential_table));
-  subtract.lut = table;
-  subtract.force_int8_lut_range = true;
-  subtract.clamp_low = -128;
-  subtract.clamp_high = 127;
-  builder.emit(std::move(subtract));
-  Operand exponentials_q31 = exps;
-  exponentials_q31.zero_point = 0;
-
-  const Operand shifted = builder.inner("exps_q19", DataType::Int32, all);
-  Operation shift = wide_operation(builder, ShiftRight, exponentials_q31,
-                                   constant(kAccumulationIntegerBits), shifted);
-  shift.rounding = Rounding::Natural;
-  builder.emit(std::move(shift));
-
-  const Operand sum = builder.inner("sum", DataType::Int32, one);
-  Operation reduce = builder.start(ReduceSum, shifted, sum);
-  reduce.global_scale = ChannelScale{.multiplier = 1};
-  builder.emit(std::move(reduce));
-
-  const Operand zeros = builder.inner("leading_zeros", DataType::Int32, one);
-  builder.emit(builder.start(CountLeadingZeros, sum, zeros));
-  // sum = (1 + f) / 2 * 2^n with 0 <= f < 1; `half` is (1 + f) / 2 in Q0.31. TFLM goes there
-  // through f, to the same bits.
-  const Operand half = wide(builder, ShiftLeft, sum, wide(builder, Sub, zeros, constant(1)));
-  // 1 / half from 48/17 - 32/17 * half on, in Q2.29.
-  Operand x = wide(builder, Add, high(half, constant(kMinus32Over17)), constant(k48Over17));
-  for (int step = 0; step < kNewtonSteps; ++step) {
-    const Operand error = minus(kOne, high(x, half));
-    const Operand correction = wide(builder, Mul, high(x, error), constant(4));
-    x = wide(builder, Add, x, correction);
+  LookUpTable exponential_table =
+      site.in().type == DataType::Int8 ? exponentials(site) : LookUpTable{};
+  if (site.in().type == DataType::Int8 && depth == 2)
+    return legalise_pair(builder, node, rows, exponential_table);
+  const Extent all = {rows, 1, depth};
+  const Operand in = builder.read_as(node.inputs.at(0), all),
+                out = builder.write_as(node.outputs.at(0), all);
+  std::optional<RowsOfInt8> rows_of_int8;
+  if (site.in().type == DataType::Int8) rows_of_int8.emplace(builder, std::move(exponential_table));
+  for (int32_t first = 0; first < rows; first += rows_at_a_time(rows)) {
+    const auto band = [&](const Operand& of) {
+      return box(of, {first, 0, 0}, {std::min(rows_at_a_time(rows), rows - first), 1, depth});
+    };
+    if (rows_of_int8)
+      rows_of_int8->emit(band(in), band(out));
+    else
+      emit_softmax_int16(builder, band(in), band(out), int16_factor(site));
   }
-  // TFLM doubles x to Q0.31, where 1 saturates, before it multiplies.
-  const bool saturates_alike =
-      doubling_may_wait(builder.program().tables[static_cast<size_t>(table)]);
-  const Operand product = saturates_alike
-                              ? wide(builder, Mul, exponentials_q31, x, 30)
-                              : high(exponentials_q31, wide(builder, Mul, x, constant(2)));
-  // 2^-n, and from Q0.31 to 1/256. Where that may be more than 31 bits, some go first; of a number that is not
-  // negative, bits cut off below those that are rounded change nothing.
-  const int32_t first = depth > kMostUnsplitDepth ? 16 : 0;
-  Operand rest = product;
-  if (first > 0) {
-    rest = builder.inner("wide", DataType::Int32, all);
-    Operation cut = wide_operation(builder, ShiftRight, product, constant(first), rest);
-    cut.rounding = Rounding::Truncate;
-    builder.emit(std::move(cut));
-  }
-  const Operand right = minus(kAccumulationIntegerBits + 31 - 8 - first, zeros);
-  Operation last =
-      wide_operation(builder, ShiftRight, rest, right, builder.write_as(node.outputs.at(0), all));
-  last.rounding = Rounding::Natural;
-  builder.emit(std::move(last));
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -73,7 +73,7 @@ void emit_softmax_int16(Builder& builder, const Operand& in, const Operand& out,
   max.kernel.width = all.depth;
   builder.emit(std::move(max));
 
-  const Operand difference = builder.inner("difference", DataType::Int32, all);
+  Operand difference = builder.inner("difference", DataType::Int32, all);
   Operation subtract = builder.start(Sub, in, difference);
   subtract.ifm2 = largest;
   subtract.ifm2_type = DataType::Int16;
@@ -81,10 +81,11 @@ void emit_softmax_int16(Builder& builder, const Operand& in, const Operand& out,
   subtract.global_scale = ChannelScale{.multiplier = 1};
   builder.emit(std::move(subtract));
 
+  difference = packed(builder, difference);
   const Operand exps = builder.inner("exps", DataType::Int16, all);
   through(builder,
           wide_operation(builder, Add, wide_product(builder, difference, fixed_factor(factor)),
-                         constant(kMost), exps),
+                         constant(kMost), packed(builder, exps)),
           "exponentials", exponentials());
 
   const Operand sum = builder.inner("sum", DataType::Int32, one);
@@ -92,32 +93,33 @@ void emit_softmax_int16(Builder& builder, const Operand& in, const Operand& out,
   reduce.global_scale = ChannelScale{.multiplier = 1};
   builder.emit(std::move(reduce));
 
-  // The sum as 65536 .. 131071, of which the reciprocal is taken, and a power of two.
-  const Operand zeros = builder.inner("leading_zeros", DataType::Int32, one);
-  builder.emit(builder.start(CountLeadingZeros, sum, zeros));
-  const Operand aligned = wide(builder, ShiftLeft, sum, wide(builder, Sub, zeros, constant(1)));
-  const Operand scaled = builder.inner("scaled", DataType::Int32, one);
+  // One number for each row from here on, without rows: the sum as 65536 .. 131071, of which the reciprocal is taken, and a power of two.
+  const Operand sums = packed(builder, sum);
+  const Operand zeros = builder.inner("leading_zeros", DataType::Int32, sums.extent);
+  builder.emit(builder.start(CountLeadingZeros, sums, zeros));
+  const Operand aligned = wide(builder, ShiftLeft, sums, wide(builder, Sub, zeros, constant(1)));
+  const Operand scaled = builder.inner("scaled", DataType::Int32, sums.extent);
   Operation shift = wide_operation(builder, ShiftRight, aligned, constant(14), scaled);
   shift.rounding = Rounding::Natural;
   builder.emit(std::move(shift));
-  const Operand reciprocal = builder.inner("reciprocal", DataType::Int16, one);
+  const Operand reciprocal = builder.inner("reciprocal", DataType::Int16, sums.extent);
   through(builder,
           wide_operation(builder, Sub, scaled, constant((1 << 15) + (1 << 16)), reciprocal),
           "reciprocals", reciprocals());
 
   const Operand product = builder.inner("product", DataType::Int32, all);
   Operation multiply = builder.start(Mul, exps, product);
-  multiply.ifm2 = reciprocal;
+  multiply.ifm2 = builder.reshaped(reciprocal, one);
   multiply.ifm2_type = DataType::Int16;
   multiply.global_scale = ChannelScale{.multiplier = 1};
   builder.emit(std::move(multiply));
 
   Operation right = wide_operation(builder, Sub, zeros, constant(31),
-                                   builder.inner("shift", DataType::Int32, one));
+                                   builder.inner("shift", DataType::Int32, sums.extent));
   right.reverse_operands = true;
   const Operand shifts = right.ofm;
   builder.emit(std::move(right));
-  Operation last = wide_operation(builder, ShiftRight, product, shifts, out);
+  Operation last = wide_operation(builder, ShiftRight, product, builder.reshaped(shifts, one), out);
   last.rounding = Rounding::Natural;
   last.clamp_low = 0;
   last.clamp_high = kMost;

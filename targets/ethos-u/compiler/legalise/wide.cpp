@@ -1,6 +1,31 @@
 #include "legalise/wide.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "hardware/limits.h"
+
 namespace intarsia::targets::ethos_u {
+
+Extent packed(const Extent& extent) {
+  // Blocks are of two rows and two columns at most; bricks have 16 channels.
+  constexpr int64_t kPixels = 2, kChannels = 16;
+  const auto up = [](int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; };
+  const int64_t count = extent.elements();
+  Extent best = extent;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t depth = std::min(count, kMostExtent); depth > 0; --depth) {
+    if (count % depth != 0) continue;
+    const int64_t width = count / depth % kPixels == 0 ? kPixels : 1,
+                  height = count / depth / width;
+    const int64_t work = up(height, kPixels) * up(width, kPixels) * up(depth, kChannels);
+    if (height > kMostExtent || work > least) continue;
+    least = work;
+    best = {static_cast<int32_t>(height), static_cast<int32_t>(width), static_cast<int32_t>(depth)};
+  }
+  return best;
+}
 
 Operand wide_constant(Builder& builder, int32_t value) {
   return builder.filled(DataType::Int32, {1, 1, 1}, value);

@@ -20,6 +20,13 @@ inline constexpr int64_t kLeastBandElements = 512;
 Operand wide(Builder& builder, OperationKind kind, const Operand& a, const Operand& b,
              int shift = 0);
 Operand wide_constant(Builder& builder, int32_t value);
+// Another extent of as many elements, in which they fill the blocks that the NPU works on and the bytes it reads at a time: one
+// element a row fills a sixteenth of them.
+Extent packed(const Extent& extent);
+// The operand's bytes in it.
+inline Operand packed(Builder& builder, const Operand& x) {
+  return builder.reshaped(x, packed(x.extent));
+}
 // A constant among the activations: one that repeats is read again for every element beside it, and constants lie in slow
 // memory as a rule. Of 8 or 16 bits; anything else as it is.
 Operand near_constant(Builder& builder, const Operand& x);
