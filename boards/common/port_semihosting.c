@@ -1,5 +1,5 @@
-/* The port over Arm semihosting: a breakpoint with the operation in r0 and its arguments in r1,
- * which a debug probe or QEMU carries out on the host. */
+/* The port over semihosting: a breakpoint with the operation and its arguments in the first two registers of
+ * a call, which a debug probe or QEMU carries out on the host. */
 #include <stdint.h>
 
 #include "intarsia_board/port.h"
@@ -19,12 +19,33 @@ enum semihosting_operation {
 enum { OPEN_READ_BINARY = 1, OPEN_WRITE_BINARY = 5 };
 enum { STOPPED_APPLICATION_EXIT = 0x20026 };
 
+#if defined(__riscv)
+/* What tells the breakpoint from others are the two shifts around it, which do nothing. None of the three is a short instruction, and all
+ * lie in one page. */
+static __attribute__((noinline)) int32_t call_host(uint32_t operation, const void* arguments) {
+  register uint32_t a0 __asm__("a0") = operation;
+  register const void* a1 __asm__("a1") = arguments;
+  __asm__ volatile(
+      ".option push\n"
+      ".option norvc\n"
+      ".balign 16\n"
+      "slli x0, x0, 0x1f\n"
+      "ebreak\n"
+      "srai x0, x0, 7\n"
+      ".option pop\n"
+      : "+r"(a0)
+      : "r"(a1)
+      : "memory");
+  return (int32_t)a0;
+}
+#else
 static int32_t call_host(uint32_t operation, const void* arguments) {
   register uint32_t r0 __asm__("r0") = operation;
   register const void* r1 __asm__("r1") = arguments;
   __asm__ volatile("bkpt 0xAB" : "+r"(r0) : "r"(r1) : "memory", "cc");
   return (int32_t)r0;
 }
+#endif
 
 static uint32_t word(const void* pointer) {
   return (uint32_t)(uintptr_t)pointer;

@@ -9,7 +9,25 @@ extern uint32_t __intarsia_stack_top[];
 /* Not in .bss: the first painting happens before .bss is cleared. */
 static uint32_t level __attribute__((section(".noinit")));
 
-/* In assembly because it must not use the stack it paints; Thumb-1 so that it runs on all cores. */
+/* In assembly because it must not use the stack it paints. */
+#if defined(__riscv)
+__attribute__((naked)) void intarsia_stack_paint(void) {
+  __asm__ volatile(
+      "la t0, __intarsia_stack_bottom\n"
+      "li t1, %0\n"
+      "j 2f\n"
+      "1: sw t1, 0(t0)\n"
+      "addi t0, t0, 4\n"
+      "2: bltu t0, sp, 1b\n"
+      "la t0, __intarsia_stack_top\n"
+      "sub t0, t0, sp\n"
+      "la t1, %1\n"
+      "sw t0, 0(t1)\n"
+      "ret\n" ::"i"(INTARSIA_PAINT),
+      "i"(&level));
+}
+#else
+/* Thumb-1 so that it runs on all cores. */
 __attribute__((naked)) void intarsia_stack_paint(void) {
   __asm__ volatile(
       ".syntax unified\n"
@@ -28,6 +46,7 @@ __attribute__((naked)) void intarsia_stack_paint(void) {
       ".ltorg\n" ::"i"(INTARSIA_PAINT),
       "i"(&level));
 }
+#endif
 
 int32_t intarsia_stack_level(void) {
   return (int32_t)level;

@@ -56,7 +56,8 @@ static void guard_stack(void) {
 #else
 /* Not every board faults on an access below its RAM, so the protection unit sees to it. */
 static void guard_stack(void) {
-  const uint32_t log2_size = (uint32_t)(uintptr_t)__intarsia_stack_guard_log2;
+  uint32_t log2_size = (uint32_t)(uintptr_t)__intarsia_stack_guard_log2;
+  __asm__("" : "+r"(log2_size)); /* else no compiler believes that an object's address is 0 */
   if (((INTARSIA_MPU_TYPE >> 8) & 0xFFu) == 0u || log2_size == 0u) return;
   INTARSIA_MPU_RNR = 0u;
   INTARSIA_MPU_RBAR = (uint32_t)(uintptr_t)__intarsia_stack_guard;

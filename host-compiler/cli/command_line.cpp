@@ -177,7 +177,9 @@ void CommandLine::add_sweep() {
       "Compiles every model for every target, board and budget. Rows that no other row of the same "
       "model beats are marked; what cannot be had is a row with the reason. Exit status 0: at "
       "least "
-      "one choice can be had. Without --target and --board: every board with its own core.");
+      "one choice can be had. Without --target and --board: every board whose compiler is there, "
+      "with "
+      "its own core.");
   command.example("intarsia sweep kws.tflite", "which of the boards that there are");
   command.example(fmt::format("intarsia sweep kws.tflite --target c --target {} --ram-budget none "
                               "--ram-budget 20K",

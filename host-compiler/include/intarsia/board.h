@@ -92,6 +92,8 @@ struct Board {
   bool takes_simulated_devices() const { return emulator && emulator->device_window_size > 0; }
   // The machine we run on: no memory map of ours, no linker script, programs start directly.
   bool native() const { return port == Port::Stdio; }
+  // Its startup code and fault handler are RISC-V's, else those of Cortex-M.
+  bool is_riscv() const { return !cores.empty() && cores.front().name.starts_with("rv32"); }
   const Memory* find_memory(std::string_view memory_name) const;  // null when there is none
 };
 

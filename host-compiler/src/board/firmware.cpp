@@ -32,7 +32,8 @@ std::vector<std::string> include_flags(const std::string& root) {
 }
 
 std::vector<std::string> startup_sources(const Board& board, const std::string& root) {
-  if (board.startup.empty()) return {root + "/boards/common/startup.c"};
+  if (board.startup.empty())
+    return {root + "/boards/common/" + (board.is_riscv() ? "startup_riscv.c" : "startup.c")};
   std::vector<std::string> sources;
   for (const std::string& name : board.startup) sources.push_back(board.folder + "/" + name);
   return sources;
@@ -45,7 +46,8 @@ std::vector<std::string> support_sources(const Board& board, const std::string& 
   switch (board.port) {
     case Port::Semihosting:
       append(sources, startup_sources(board, root));
-      append(sources, {common + "fault.c", common + "stack.c", common + "port_semihosting.c"});
+      append(sources, {common + (board.is_riscv() ? "fault_riscv.c" : "fault.c"),
+                       common + "stack.c", common + "port_semihosting.c"});
       if (board.takes_simulated_devices()) sources.push_back(common + "remote_device.c");
       break;
     case Port::Stdio:
@@ -77,7 +79,11 @@ std::vector<std::string> build_command(const Board& board, const Core& core,
   append(command, request.flags);
   append(command, request.sources);
   append(command, support_sources(board, root));
-  append(command, link_flags(board, core, request.linker_script_path, request.map_path));
+  // The core's flags, the first of these, are there already; GCC refuses a --specs that is there twice.
+  std::vector<std::string> link =
+      link_flags(board, core, request.linker_script_path, request.map_path);
+  link.erase(link.begin(), link.begin() + static_cast<std::ptrdiff_t>(core.flags.size()));
+  append(command, link);
   append(command, {"-o", request.output});
   return command;
 }

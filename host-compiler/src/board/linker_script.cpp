@@ -29,7 +29,7 @@ std::string program_sections(const Roles& roles) {
   }} > {code}
 
   .rodata : ALIGN(16) {{
-    *(.rodata .rodata.*)
+    *(.rodata .rodata.* .srodata .srodata.*)
   }} > {constants}
 
   /* Objects that say so with INTARSIA_WEIGHTS. */
@@ -63,6 +63,22 @@ int stack_guard_log2(const Board& board) {
   return 0;
 }
 
+// RISC-V's C library has its errno in thread-local storage, of which there is one block. Such a section takes no place by
+// itself.
+std::string thread_section(const Board& board) {
+  if (!board.is_riscv()) return "";
+  return fmt::format(R"(  .tbss (NOLOAD) : ALIGN(16) {{
+    *(.tbss .tbss.*)
+  }} > {data}
+  .thread (NOLOAD) : {{
+    . = . + SIZEOF(.tbss);
+  }} > {data}
+  __intarsia_thread = ADDR(.tbss);
+
+)",
+                     fmt::arg("data", board.roles.data));
+}
+
 std::string writable_sections(const Board& board) {
   return fmt::format(R"(  /* First in its memory: an overflow leaves the memory and faults. */
   .stack (NOLOAD) : {{
@@ -75,7 +91,7 @@ std::string writable_sections(const Board& board) {
 
   .data : ALIGN(16) {{
     __intarsia_data_start = .;
-    *(.data .data.*)
+    *(.data .data.* .sdata .sdata.*)
     . = ALIGN(4);
     __intarsia_data_end = .;
   }} > {data} AT> {code}
@@ -83,7 +99,7 @@ std::string writable_sections(const Board& board) {
 
   .bss (NOLOAD) : ALIGN(16) {{
     __intarsia_bss_start = .;
-    *(.bss .bss.* COMMON)
+    *(.bss .bss.* .sbss .sbss.* COMMON)
     . = ALIGN(4);
     __intarsia_bss_end = .;
   }} > {data}
@@ -143,6 +159,7 @@ std::string linker_script(const Board& board) {
   text += "SECTIONS {\n";
   text += program_sections(board.roles);
   text += writable_sections(board);
+  text += thread_section(board);
   for (const Memory& memory : board.memories) text += pool_section(memory);
   text += closing_sections(board);
   if (board.takes_simulated_devices())

@@ -28,6 +28,12 @@ Result<board::ElfImage> link_model(const BuildSetting& setting, const build::Obj
                  {"-r", "-nostdlib", "-Wl,--gc-sections", "-Wl,-e," + name + "_run"});
   for (const char* symbol : {"_init", "_input", "_output"})
     command.push_back("-Wl,-u," + name + symbol);
+  // RISC-V's C library brings a script for programs, unless there is another: one that leaves all sections as they are.
+  if (setting.board.is_riscv()) {
+    const std::string script = work_folder + "/as_it_is.ld";
+    INTARSIA_TRY_VOID(write_file(script, std::string_view("SECTIONS { }\n")));
+    command.insert(command.end(), {"-T", script});
+  }
   command.insert(command.end(), objects.model.begin(), objects.model.end());
   command.insert(command.end(), {"-lc", "-lgcc", "-o", output});
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));

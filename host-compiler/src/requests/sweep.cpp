@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "requests/measured_program.h"
 #include "requests/sweep_targets.h"
 #include "support/files.h"
+#include "support/process.h"
 
 namespace intarsia::requests {
 namespace {
@@ -55,6 +57,19 @@ struct BoardChoice {
   std::string given, name;
 };
 
+// Of boards that nobody named, those whose compiler is there, if any is: flash that is not known of one row is a figure that none is
+// compared by.
+std::vector<board::Board> measurable(const std::vector<board::Board>& boards) {
+  std::map<std::string, bool> is_there;
+  std::vector<board::Board> kept;
+  for (const board::Board& board : boards) {
+    const auto [compiler, is_new] = is_there.try_emplace(board.compiler, false);
+    if (is_new) compiler->second = run_process({board.compiler, "--version"}).ok();
+    if (compiler->second) kept.push_back(board);
+  }
+  return kept.empty() ? boards : kept;
+}
+
 std::vector<BoardChoice> find_boards(const Environment& environment, const SweepRequest& request,
                                      Diagnostics& problems) {
   std::vector<BoardChoice> choices;
@@ -64,8 +79,11 @@ std::vector<BoardChoice> find_boards(const Environment& environment, const Sweep
       problems.append(all.error());
       return choices;
     }
+    std::vector<board::Board> boards;
     for (const board::Board& board : *all)
-      if (!board.native()) choices.push_back({board.name, board.name});
+      if (!board.native()) boards.push_back(board);
+    if (request.measures) boards = measurable(boards);
+    for (const board::Board& board : boards) choices.push_back({board.name, board.name});
     return choices;
   }
   const Result<std::vector<std::string>> folders = environment.board_folders();

@@ -34,6 +34,17 @@ constexpr Core kCores[] = {
 #undef CORE
 };
 
+// Tags of chips that people know better than their core.
+struct Chip {
+  const char *tag, *core, *summary;
+};
+
+constexpr Chip kChips[] = {
+#define CHIP(tag, core, summary) {tag, core, summary},
+#include "intarsia/targets/c/chips.def"
+#undef CHIP
+};
+
 const Core* find_core(const std::string& name) {
   const auto found = std::find_if(std::begin(kCores), std::end(kCores),
                                   [&](const Core& core) { return core.name == name; });
@@ -138,6 +149,8 @@ KindSpec make_spec() {
   for (const Core& core : kCores)
     if (std::string_view(core.name) != "native")
       spec.tags.push_back({core.name, core.summary, fmt::format("c -mcpu={}", core.name)});
+  for (const Chip& chip : kChips)
+    spec.tags.push_back({chip.tag, chip.summary, fmt::format("c -mcpu={}", chip.core)});
   return spec;
 }
 

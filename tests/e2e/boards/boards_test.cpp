@@ -75,11 +75,9 @@ class BoardsTest : public testing::TestWithParam<std::string> {
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     board_ = *found;
     if (!can_start(board_.compiler))
-      GTEST_SKIP() << test::needs("cross-toolchain") << board_.compiler << " is not installed";
-    if (board_.emulator && !can_start(board_.emulator->program)) {
-      GTEST_SKIP() << test::needs("cross-toolchain") << board_.emulator->program
-                   << " is not installed";
-    }
+      GTEST_SKIP() << test::needs(toolchain()) << board_.compiler << " is not installed";
+    if (board_.emulator && !can_start(board_.emulator->program))
+      GTEST_SKIP() << test::needs(toolchain()) << board_.emulator->program << " is not installed";
     folder_ = scratch_folder() + board_.name + "/";
     fs::create_directories(folder_);
   }
@@ -136,6 +134,9 @@ class BoardsTest : public testing::TestWithParam<std::string> {
     return request;
   }
 
+  std::string toolchain() const {
+    return board_.is_riscv() ? "riscv-toolchain" : "cross-toolchain";
+  }
   Core main_core() const { return board_.native() ? Core{} : board_.cores.front(); }
 
   Board board_;
@@ -216,8 +217,11 @@ TEST_P(BoardsTest, SupportIsCleanForClang) {
   const auto add = [&command](const std::vector<std::string>& more) {
     command.insert(command.end(), more.begin(), more.end());
   };
-  if (!board_.native()) add({"--target=arm-none-eabi", "-ffreestanding"});
-  add(compile_flags(board_, main_core()));
+  if (!board_.native())
+    add({board_.is_riscv() ? "--target=riscv32-unknown-elf" : "--target=arm-none-eabi",
+         "-ffreestanding"});
+  for (const std::string& flag : compile_flags(board_, main_core()))
+    if (!flag.starts_with("--specs=")) command.push_back(flag);
   add(include_flags(kRoot));
   add(support_sources(board_, kRoot));
   if (board_.native()) add({count_plugin_command(kRoot, "count.so")[5]});

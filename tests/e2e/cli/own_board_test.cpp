@@ -290,6 +290,28 @@ TEST_F(OwnBoard, IsNotBegun) {
   EXPECT_EQ(read_folder("mine").size(), 1u);
 }
 
+// A board whose compiler is not there is no choice that nobody asked for.
+TEST_F(OwnBoard, IsSweptWhenItCanBeMeasured) {
+  if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << needs("cross-toolchain");
+  make_board("boards/mine", "mine");
+  Json board = description("other");
+  board["compiler"] = "no-such-gcc";
+  write("boards/other/board.json", board.dump());
+  setenv("INTARSIA_BOARDS", path("boards").c_str(), 1);
+  const auto boards = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"sweep", digits_path(), "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    std::string names;
+    for (const Json& row : Json::parse(intarsia(arguments).out, nullptr, false))
+      names += row["board"].get<std::string>() + " ";
+    return names;
+  };
+  const std::string measured = boards({});
+  EXPECT_TRUE(contains(measured, "mine ") && !contains(measured, "other ")) << measured;
+  EXPECT_TRUE(contains(boards({"--no-measure"}), "mine other "));
+  EXPECT_EQ(boards({"--board", "other"}), "other ");
+}
+
 // What a board has is a budget that need not be looked up.
 TEST_F(OwnBoard, FitsByRowTiles) {
   if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm"))

@@ -7,6 +7,7 @@
 #include "intarsia/build.h"
 #include "intarsia/builtin_targets.h"
 #include "intarsia/compile.h"
+#include "needs.h"
 #include "support/files.h"
 
 namespace intarsia::test {
@@ -71,9 +72,23 @@ inline Result<EndToEnd> run_end_to_end(const EndToEndRequest& request) {
   return ran;
 }
 
+inline bool is_riscv(const std::string& board) {
+  return board.starts_with("riscv");
+}
+
 inline bool can_run(const std::string& board) {
-  return board == "host" || (std::system("command -v arm-none-eabi-gcc >/dev/null 2>&1") == 0 &&
-                             std::system("command -v qemu-system-arm >/dev/null 2>&1") == 0);
+  const auto is_there = [](const std::string& program) {
+    return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
+  };
+  if (board == "host") return true;
+  return is_riscv(board) ? is_there("riscv64-unknown-elf-gcc") && is_there("qemu-system-riscv32")
+                         : is_there("arm-none-eabi-gcc") && is_there("qemu-system-arm");
+}
+
+// For a GTEST_SKIP() where it cannot run.
+inline std::string board_needs(const std::string& board) {
+  return (is_riscv(board) ? needs("riscv-toolchain") : needs("cross-toolchain")) +
+         "no compiler or no emulator for the board";
 }
 
 }  // namespace intarsia::test

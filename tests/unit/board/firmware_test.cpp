@@ -50,6 +50,20 @@ TEST(Firmware, SupportSourcesExist) {
   }
 }
 
+TEST(Firmware, StartupIsOfTheCoresArchitectureOrTheBoardsOwn) {
+  Board board = sample_board();
+  EXPECT_THAT(startup_sources(board, "/root"), ElementsAre("/root/boards/common/startup.c"));
+  board.cores[0].name = "rv32imc";
+  EXPECT_THAT(startup_sources(board, "/root"), ElementsAre("/root/boards/common/startup_riscv.c"));
+  EXPECT_THAT(support_sources(board, "/root"), AllOf(Contains("/root/boards/common/fault_riscv.c"),
+                                                     Not(Contains("/root/boards/common/fault.c"))));
+  board.folder = "/hardware/sample";
+  board.startup = {"start.c", "clocks.c"};
+  EXPECT_THAT(startup_sources(board, "/root"),
+              ElementsAre("/hardware/sample/start.c", "/hardware/sample/clocks.c"));
+  EXPECT_THAT(support_sources(board, "/root"), Contains("/hardware/sample/clocks.c"));
+}
+
 TEST(Firmware, NativeBuildsHaveNoScript) {
   const std::vector<std::string> flags = link_flags(host_board(), Core{}, "");
   EXPECT_THAT(flags, ElementsAre("-lm"));

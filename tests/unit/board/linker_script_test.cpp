@@ -46,6 +46,15 @@ TEST(LinkerScript, StreamsLieWhereDevicesReadThem) {
   EXPECT_THAT(linker_script(board), HasSubstr("__intarsia_device_window = 0x9fff0000;"));
 }
 
+TEST(LinkerScript, HasAPlaceForRiscVsThreadLocalStorage) {
+  EXPECT_THAT(linker_script(sample_board()), testing::Not(HasSubstr(".tbss")));
+  Board board = sample_board();
+  board.cores[0].name = "rv32imac";
+  const std::string script = linker_script(board);
+  EXPECT_THAT(section(script, "  .tbss"), HasSubstr("} > ram"));
+  EXPECT_THAT(script, HasSubstr("__intarsia_thread = ADDR(.tbss);"));
+}
+
 TEST(LinkerScript, GivesEveryMemoryASection) {
   const std::string script = linker_script(sample_board());
   EXPECT_THAT(section(script, "  .pool.ddr"), HasSubstr("(NOLOAD)"));

@@ -34,10 +34,12 @@ static void copy(volatile uint8_t* to, const volatile uint8_t* from) {
   for (i = 0; i < kBytes; ++i) to[i] = from[i];
 }
 
-/* Two instructions per turn where the target is Arm. */
+/* Two instructions per turn on emulated targets. */
 static void spin(uint32_t turns) {
 #if defined(__arm__)
   __asm__ volatile(".syntax unified\n1: subs %0, %0, #1\n bne 1b" : "+l"(turns) : : "cc");
+#elif defined(__riscv)
+  __asm__ volatile("1: addi %0, %0, -1\n bnez %0, 1b" : "+r"(turns));
 #else
   volatile uint32_t left = turns;
   while (left > 0) --left;

@@ -24,10 +24,16 @@ static int32_t run(void) {
       return 7;
     case 'o':
       return deeper(1);
-#if defined(__arm__)
-    case 'a': /* on none of the boards: in the vendor system space */
+#if defined(__arm__) || defined(__riscv)
+    case 'a': /* on none of the boards: in Arm's vendor system space */
       *(volatile uint32_t*)(uintptr_t)0xE8000000u = 1;
       return 0;
+#endif
+#if defined(__riscv)
+    case 'i':
+      __asm__ volatile("unimp");
+      return 0;
+#elif defined(__arm__)
     case 'u': {
       static const uint32_t words[2] = {1, 2};
       uint32_t value;
