@@ -179,6 +179,11 @@ Result<BuildSetting> setting_for_run(Context& context, const RunCommand& command
   return build_setting(context, command.common, selection, folder, model.package.manifest);
 }
 
+// Its path may be the only way to it; a folder that was compiled names it otherwise.
+std::string board_as_given(const CommonOptions& options, const board::Board& board) {
+  return options.board == "host" ? board.name : options.board;
+}
+
 // Nothing where a program has to be built.
 Result<std::optional<int>> run_without_building(Context& context, const RunCommand& command) {
   std::error_code error;
@@ -239,7 +244,7 @@ Result<int> run_built(Context& context, const RunCommand& command) {
         fmt::format("--board {}", setting.board.name), "no emulator is known for this board",
         fmt::format("'intarsia build {} --board {} -o FILE' writes the program, for a debug probe "
                     "that offers semihosting",
-                    command.common.model, setting.board.name));
+                    command.common.model, board_as_given(command.common, setting.board)));
   INTARSIA_TRY_VOID(check_counting(command, setting.board));
   if (command.count_cycles) INTARSIA_TRY_VOID(prepare_to_count_cycles(setting));
   if (!command.trace_file.empty() && !setting.board.native() &&

@@ -209,6 +209,21 @@ TEST_F(OwnBoard, IsBegunLikeAnother) {
   EXPECT_TRUE(exists("dual/second_core.c"));
 }
 
+// Where nothing stands in for it, the program is what there is to have.
+TEST_F(OwnBoard, HasNoEmulator) {
+  if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << needs("cross-toolchain");
+  Json board = description("mine");
+  board.erase("run");
+  write("mine/board.json", board.dump());
+  write_image("in.bin", 5);
+  EXPECT_TRUE(refused(
+      intarsia(
+          {"run", digits_path(), "--board", "./mine", "--input", "in.bin", "--output-dir", "out"}),
+      {"--board mine: no emulator is known", " --board ./mine -o FILE' writes the program"}));
+  EXPECT_TRUE(done(intarsia({"build", digits_path(), "--board", "./mine", "-o", "fw.elf"})));
+  EXPECT_EQ(read("fw.elf")[0], 0x7F);
+}
+
 TEST_F(OwnBoard, EveryBoardIsABeginning) {
   const Json boards = Json::parse(intarsia({"boards", "--json"}).out, nullptr, false);
   for (const Json& board : boards) {

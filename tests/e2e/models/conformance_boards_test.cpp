@@ -29,8 +29,7 @@ void expect_recorded(std::vector<RecordedCase> cases, const std::string& board) 
 TEST_P(ConformanceOnBoards, IntegerCases) {
   const fs::path root = shared_folder() / "conformance";
   INTARSIA_NEEDS_SHARED("conformance");
-  if (!can_run(GetParam()))
-    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
+  if (!can_run(GetParam())) GTEST_SKIP() << board_needs(GetParam());
   const std::vector<RecordedCase> all = integer_cases(root);
   std::vector<RecordedCase> cases;
   for (size_t i = 0; i < all.size(); i += kStep) cases.push_back(all[i]);
@@ -40,13 +39,13 @@ TEST_P(ConformanceOnBoards, IntegerCases) {
 
 #ifndef INTARSIA_EVERY_CASE
 TEST_P(ConformanceOnBoards, OperatorCases) {
-  if (!can_run(GetParam()))
-    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
+  if (!can_run(GetParam())) GTEST_SKIP() << board_needs(GetParam());
   expect_recorded(integer_cases(golden_folder() / "operators"), GetParam());
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Boards, ConformanceOnBoards, testing::Values("mps2-an386", "mps3-an547"),
+INSTANTIATE_TEST_SUITE_P(Boards, ConformanceOnBoards,
+                         testing::Values("mps2-an386", "mps3-an547", "riscv32-virt"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
