@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "hardware/limits.h"
 
@@ -12,15 +11,18 @@ Extent packed(const Extent& extent) {
   // Blocks are of two rows and two columns at most; bricks have 16 channels.
   constexpr int64_t kPixels = 2, kChannels = 16;
   const auto up = [](int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; };
-  const int64_t count = extent.elements();
+  const auto work_of = [&](int64_t height, int64_t width, int64_t depth) {
+    return up(height, kPixels) * up(width, kPixels) * up(depth, kChannels);
+  };
+  const int64_t count = extent.elements(), own = work_of(extent.height, extent.width, extent.depth);
   Extent best = extent;
-  int64_t least = std::numeric_limits<int64_t>::max();
+  int64_t least = own;
   for (int64_t depth = std::min(count, kMostExtent); depth > 0; --depth) {
     if (count % depth != 0) continue;
     const int64_t width = count / depth % kPixels == 0 ? kPixels : 1,
                   height = count / depth / width;
-    const int64_t work = up(height, kPixels) * up(width, kPixels) * up(depth, kChannels);
-    if (height > kMostExtent || work > least) continue;
+    const int64_t work = work_of(height, width, depth);
+    if (height > kMostExtent || work >= own || work > least) continue;
     least = work;
     best = {static_cast<int32_t>(height), static_cast<int32_t>(width), static_cast<int32_t>(depth)};
   }
