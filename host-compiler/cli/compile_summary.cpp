@@ -83,6 +83,16 @@ void add_memories(const CompileSummary& made, SummaryWriter& writer) {
     writer.row("RAM", fmt::format("and {} memories more", rows.size() - kMostMemories));
 }
 
+// "bram 2.0M, sram 1.2M", where more than one holds some.
+void add_constant_memories(const CompileSummary& made, SummaryWriter& writer) {
+  for (const Report& part : made.report.parts) {
+    std::vector<std::string> memories;
+    for (const ConstantMemoryRow& row : part.constant_memories)
+      if (row.bytes > 0) memories.push_back(row.name + " " + readable_bytes(row.bytes));
+    if (memories.size() > 1) writer.row("Constants", fmt::format("{}", fmt::join(memories, ", ")));
+  }
+}
+
 void add_flash(const CompileSummary& made, SummaryWriter& writer) {
   int64_t weights = 0, tables = 0, streams = 0;
   for (const Report& part : made.report.parts)
@@ -183,6 +193,7 @@ std::string compile_summary(const CompileSummary& made, const Terminal& terminal
   writer.title(
       fmt::format("{}{} for {} on board {}", report.model, parts, made.target, made.board));
   add_memories(made, writer);
+  add_constant_memories(made, writer);
   add_flash(made, writer);
   add_devices(made, writer);
   add_edges("Input", report.inputs, writer);

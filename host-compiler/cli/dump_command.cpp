@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +11,12 @@
 
 namespace intarsia::cli {
 namespace {
+
+// Of constants, where there was a choice.
+std::vector<ConstantPlacement> chosen_places(const Plan& plan) {
+  const auto memories = std::ranges::count(plan.memory.pools, true, &MemoryPool::holds_constants);
+  return memories > 1 ? plan.constants : std::vector<ConstantPlacement>();
+}
 
 std::string plan_text(const CompiledProgram& model) {
   std::string text;
@@ -24,6 +32,12 @@ std::string plan_text(const CompiledProgram& model) {
                         schedule.buffer(place.buffer).name,
                         model.plan.memory.pools[static_cast<size_t>(place.pool)].name, place.offset,
                         place.bytes, place.first_step, place.last_step, place.group);
+  for (const ConstantPlacement& place : chosen_places(model.plan)) {
+    const tir::Constant& constant = model.lowered.constant(place.constant);
+    text += fmt::format("constant {} pool={} bytes={} reads={}\n", constant.name,
+                        model.plan.memory.pools[static_cast<size_t>(place.pool)].name,
+                        constant.bytes.size(), place.reads);
+  }
   return text;
 }
 
@@ -46,11 +60,17 @@ std::string plan_json(const CompiledProgram& model) {
                        {"first_step", place.first_step},
                        {"last_step", place.last_step},
                        {"group", place.group}});
+  Json constants = Json::array();
+  for (const ConstantPlacement& place : chosen_places(model.plan))
+    constants.push_back({{"name", model.lowered.constant(place.constant).name},
+                         {"pool", model.plan.memory.pools[static_cast<size_t>(place.pool)].name},
+                         {"bytes", model.lowered.constant(place.constant).bytes.size()},
+                         {"reads", place.reads}});
   const Json search = {{"steps", model.plan.search_steps},
                        {"ended_early", model.plan.search_ended_early}};
-  return Json{{"pools", std::move(pools)}, {"buffers", std::move(buffers)}, {"search", search}}
-             .dump(2, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+  Json all = {{"pools", std::move(pools)}, {"buffers", std::move(buffers)}, {"search", search}};
+  if (!constants.empty()) all["constants"] = std::move(constants);
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string sources_text(const EmittedModel& emitted) {

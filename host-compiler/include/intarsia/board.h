@@ -32,6 +32,8 @@ struct Memory {
   int32_t cycles_per_access = 1;
   std::vector<std::string> accessible_by;  // as MemoryPool's; empty: everyone
   std::optional<MemorySpeed> speed = {};   // for devices beside the CPU
+  // Of RAM: what loads the program fills it before the core starts, so that constants may lie there.
+  bool loaded = false;
 
   // The first address behind it.
   uint64_t end() const { return base + size; }
@@ -40,10 +42,11 @@ struct Memory {
 // Names of memories.
 struct Roles {
   std::string code;
-  std::string constants;
+  std::vector<std::string> constants;  // preferred first; what says no memory is in the first
   std::string data;
   std::string stack;
-  std::string streams;  // command streams and what they read; as `constants` if not given
+  // Command streams and what they read; if not given, the first of `constants` that not only the CPU reaches.
+  std::string streams;
   std::vector<std::string> activations;  // preferred first
 };
 
@@ -115,7 +118,7 @@ Result<Core> core_for(const Board& board, const std::string& core_name);
 // What is left of a memory for a model: its size without `reserved` and, in its role, the stack.
 uint64_t available(const Board& board, const Memory& memory);
 // What the planner sees: the memories of the role activations, preferred first, then the read-only
-// ones. Unlimited on a native board.
+// ones, and RAM that holds nothing but constants as one of these. Unlimited on a native board.
 MemoryMap memory_map(const Board& board);
 
 // For GNU ld. Not for native boards.

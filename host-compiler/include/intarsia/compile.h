@@ -31,7 +31,7 @@ enum class ModelIo : uint8_t {
 struct CompileOptions {
   ModelIo io = ModelIo::AsInFile;
   PartitionOptions partition;
-  LoweringOptions lowering;  // `memory` is filled in from the one below
+  LoweringOptions lowering;  // `memory` is filled in from the one below, and what follows from it
   PlanOptions plan;
   // A model that the memories below are too small for is computed by row tiles, if it fits then: as lowering.ram_budget
   // does for their bytes, where it is needed.
@@ -81,6 +81,11 @@ Result<ReducedModule> reduced_as_asked(const graph::Module& module, const Compil
 // The target on a board with these memories: what that decides of its devices is derived.
 Result<TargetSpec> on_board(TargetSpec target, const TargetRegistry& registry,
                             const MemoryMap& board);
+
+// For LoweringOptions::cycles_of_constants, where the board has several memories for constants: by the sizes of the memories,
+// and how often the CPU reads each constant. Of a module that is not partitioned, as if the CPU ran all of it.
+std::map<std::string, int32_t> expected_cycles_of_constants(const graph::Module& module,
+                                                            const MemoryMap& memory);
 
 MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
                           const TargetSpec& target);

@@ -28,9 +28,16 @@ struct LoweringOptions {
       true;  // remove what provably does not change the results (channels of zeros ...)
   // The memories the plan will be made for, masters included. Null: not known (tests of a hook).
   const MemoryMap* memory = nullptr;
+  // What an access to an operator's constants is expected to cost, by Node::name, in cycles_per_access of the memory that
+  // they will be in; of an operator that is not here, see constant_cycles.
+  std::map<std::string, int32_t> cycles_of_constants = {};
   ProgressListener on_progress = {};
   // Of a cost that is only compared with others of its kind, as shares of a sum: an estimate that takes little time is enough.
   bool rough_cost = false;
 };
+
+// cycles_per_access of the memory that the operator's constants are expected in: where nothing is known of it, the fastest
+// that holds constants. Empty where no memory is said to hold them.
+std::optional<int32_t> constant_cycles(const LoweringOptions& options, const std::string& node);
 
 }  // namespace intarsia

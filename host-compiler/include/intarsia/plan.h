@@ -30,7 +30,10 @@ struct MemoryPool {
   // The model's bytes begin at a multiple of this power of two. A buffer that asks for more costs the bytes
   // up to the next multiple of that.
   int32_t alignment = 16;
-  bool holds_constants = false;           // the weights and tables of programs are in it
+  bool holds_constants = false;  // weights and tables of programs may be in it
+  // Of the memories that hold constants: of equally fast ones the smaller number is preferred, and 0 is the memory that
+  // objects are in which do not name one.
+  int32_t constants_order = 0;
   std::optional<MemorySpeed> speed = {};  // where the board says
 };
 
@@ -67,21 +70,34 @@ struct Placement {
   int32_t group = 0;
 };
 
+// The memory of a constant that C reads.
+struct ConstantPlacement {
+  ConstantId constant;
+  int32_t pool = 0;
+  int64_t reads = 0;  // of each of its bytes in one inference, estimated
+};
+
 // What a plan takes of one memory, in bytes.
 struct PoolUse {
-  int64_t peak = 0;  // bytes needed, all placements
+  int64_t peak = 0;  // bytes needed, all placements; of a read-only memory: its constants
   // No plan can use less that puts the same buffers here, in the same order of operators and with the same
   // in-place pairs.
   int64_t lower_bound = 0;
   bool proven_optimal = false;  // peak == lower_bound
   std::string method;
+  int64_t constant_bytes = 0;  // of weights and tables, each rounded up to kConstantAlignment
 };
+
+// What the bytes of a constant are rounded up to, since the linker may put a word behind each of them.
+inline constexpr int64_t kConstantAlignment = 4;
 
 // Where every buffer is, and when.
 struct Plan {
   MemoryMap memory;                   // as given
   std::vector<PoolUse> use;           // one per pool of `memory`
   std::vector<Placement> placements;  // every planned buffer of the schedule, in order of `buffer`
+  // Every constant that C reads, in their order; none where nobody has said which memory holds them.
+  std::vector<ConstantPlacement> constants;
   int32_t steps = 0;
   // Every block, one per pool in use, begins at a multiple of it: the largest alignment of a buffer, and at
   // least 16.
@@ -90,6 +106,8 @@ struct Plan {
   bool search_ended_early = false;  // by that budget: a smaller plan may exist
 
   const Placement* find(tir::BufferId buffer) const;  // null for constants
+  // The memory that the constant was given beside the one for all that say nothing; else null.
+  const MemoryPool* memory_named_by(ConstantId constant) const;
 };
 
 // What the planner may do, and how long.
@@ -103,14 +121,16 @@ struct PlanOptions {
 
 // Plans the schedule of `module`. Groups of buffers go to the fastest memory that all their users reach and
 // move to slower ones when it overflows; where that leads nowhere, all assignments to memories are searched.
+// Constants take what is left of the memories that hold them, the most often read the fastest; where that is too little,
+// they come first, and the activations take what they leave.
 // Refuses what does not fit, with what is missing and what was tried.
 Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
                          const PlanOptions& options = {});
 
 // Independent of the planner: alignment, capacity, access (also of the program that calls the model: to
 // inputs, outputs and state), and that no two buffers whose lives overlap share bytes unless they are an
-// alias, a proven in-place pair, or overlap as a tiled function proves that they may. All violations
-// together.
+// alias, a proven in-place pair, or overlap as a tiled function proves that they may. And that every constant is in a
+// memory that holds constants, with room for them beside the activations. All violations together.
 Result<void> check_plan(const tir::Module& module, const Plan& plan);
 
 }  // namespace intarsia

@@ -49,6 +49,7 @@ struct OperatorRow {
   struct ConstantBytes {
     std::string name, use;  // "stem_weights", "weights" or "table"
     int64_t bytes = 0;
+    std::string memory = {};  // where the board has several for constants; else empty
   };
   std::vector<ConstantBytes> constants;  // that weight_bytes and table_bytes are the sums of
 };
@@ -70,6 +71,13 @@ struct PoolRow {
   int64_t fullest_bytes = 0;
   int64_t fullest_step = 0;
   std::vector<Live> live;
+};
+
+// A memory that holds weights and tables.
+struct ConstantMemoryRow {
+  std::string name;
+  int64_t size = 0;  // 0: unlimited
+  int64_t bytes = 0, constants = 0;
 };
 
 // One planned buffer of the schedule: where it is, and during which steps its bytes are in use.
@@ -159,6 +167,7 @@ struct Report {
   std::vector<RegionRow> regions;           // of streams only
   std::vector<OperatorRow> operators;       // in the order they run
   std::vector<PoolRow> pools;
+  std::vector<ConstantMemoryRow> constant_memories;  // where the board has several, in its order
   std::vector<BufferRow> buffers;
   int64_t steps = 0;  // of the plan
   std::vector<StepRow> step_rows;

@@ -99,12 +99,20 @@ uint64_t available(const Board& board, const Memory& memory) {
 
 namespace {
 
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 MemoryPool pool_of(const Board& board, const Memory& memory) {
   MemoryPool pool;
   pool.name = memory.name;
   pool.size = board.native() ? 0 : static_cast<int64_t>(available(board, memory));
-  pool.read_only = memory.kind == MemoryKind::Flash;
-  pool.holds_constants = memory.name == board.roles.constants;
+  const auto constants = std::ranges::find(board.roles.constants, memory.name);
+  pool.holds_constants = constants != board.roles.constants.end();
+  if (pool.holds_constants)
+    pool.constants_order = static_cast<int32_t>(constants - board.roles.constants.begin());
+  pool.read_only = memory.kind == MemoryKind::Flash ||
+                   (pool.holds_constants && !is_among(board.roles.activations, memory.name));
   pool.cycles_per_access = memory.cycles_per_access;
   pool.accessible_by = memory.accessible_by;
   pool.speed = memory.speed;
@@ -122,7 +130,10 @@ MemoryMap memory_map(const Board& board) {
     map.pools.push_back(pool_of(board, *memory));
   }
   for (const Memory& memory : board.memories) {
-    if (memory.kind == MemoryKind::Flash) map.pools.push_back(pool_of(board, memory));
+    const bool is_planned = is_among(board.roles.activations, memory.name);
+    if (!is_planned &&
+        (memory.kind == MemoryKind::Flash || is_among(board.roles.constants, memory.name)))
+      map.pools.push_back(pool_of(board, memory));
   }
   if (const Memory* streams = board.find_memory(board.roles.streams); streams && !board.native())
     map.streams = pool_of(board, *streams);

@@ -43,8 +43,19 @@ std::string program_sections(const Roles& roles) {
   }} > {streams}
 
 )",
-                     fmt::arg("code", roles.code), fmt::arg("constants", roles.constants),
+                     fmt::arg("code", roles.code), fmt::arg("constants", roles.constants.front()),
                      fmt::arg("streams", roles.streams));
+}
+
+// Constants that the plan puts into other memories than the first of the role.
+std::string constants_section(const std::string& memory) {
+  return fmt::format(R"(  /* INTARSIA_WEIGHTS_IN_MEMORY({name}) */
+  .constants.{name} : ALIGN(16) {{
+    *(.intarsia.constants.{name} .intarsia.constants.{name}.*)
+  }} > {name}
+
+)",
+                     fmt::arg("name", memory));
 }
 
 // The largest region (its size is 2 to this power) that ends where the stack begins, overlaps no
@@ -158,6 +169,8 @@ std::string linker_script(const Board& board) {
   text += memory_block(board);
   text += "SECTIONS {\n";
   text += program_sections(board.roles);
+  for (const std::string& name : board.roles.constants)
+    if (name != board.roles.constants.front()) text += constants_section(name);
   text += writable_sections(board);
   text += thread_section(board);
   for (const Memory& memory : board.memories) text += pool_section(memory);

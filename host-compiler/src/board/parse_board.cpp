@@ -1,6 +1,7 @@
 // board.json as a Board: types and spelling here, sense in validate_board.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "board/validate_board.h"
@@ -62,6 +63,7 @@ Memory parse_memory(const json& value, const std::string& where, Diagnostics& pr
     memory.cycles_per_access = static_cast<int32_t>(cycles);
   }
   memory.accessible_by = reader.optional_texts("accessible_by");
+  memory.loaded = reader.optional_flag("loaded");
   if (const json* speed = reader.optional_object("speed"))
     memory.speed = parse_speed(*speed, where + ": speed", problems);
   reader.finish();
@@ -105,14 +107,26 @@ Roles parse_roles(const json& value, const std::string& where, Diagnostics& prob
   JsonReader reader(value, where, problems);
   Roles roles;
   roles.code = reader.text("code");
-  roles.constants = reader.text("constants");
+  roles.constants = reader.text_or_texts("constants");
   roles.data = reader.text("data");
   roles.stack = reader.text("stack");
   roles.streams = reader.optional_text("streams");
-  if (roles.streams.empty()) roles.streams = roles.constants;
   roles.activations = reader.texts("activations");
   reader.finish();
   return roles;
+}
+
+// Where devices find their streams when the board does not say: in the first memory of constants that not only the CPU
+// reaches.
+std::string memory_of_streams(const Board& board) {
+  for (const std::string& name : board.roles.constants) {
+    const Memory* memory = board.find_memory(name);
+    const bool is_cpus = memory != nullptr && !memory->accessible_by.empty() &&
+                         std::ranges::all_of(memory->accessible_by,
+                                             [](const std::string& who) { return who == "cpu"; });
+    if (!is_cpus) return name;
+  }
+  return board.roles.constants.empty() ? "" : board.roles.constants.front();
 }
 
 Emulator parse_emulator(const json& value, const std::string& where, Diagnostics& problems) {
@@ -159,6 +173,7 @@ Result<Board> parse_board(std::string_view text, const std::string& where) {
   board.memories = parse_list(reader.array("memories"), at("memories"), parse_memory, problems);
   if (const json* roles = reader.object("roles")) {
     board.roles = parse_roles(*roles, at("roles"), problems);
+    if (board.roles.streams.empty()) board.roles.streams = memory_of_streams(board);
   }
   board.stack_size = reader.amount("stack_size");
   if (const json* clocks = reader.optional_object("clocks_mhz"))

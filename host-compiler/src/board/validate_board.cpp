@@ -67,8 +67,8 @@ class Validator {
         complain(place, "the name is not lower-case letters, digits and _ after a letter");
       }
       // Section names of our own begin with the same prefix.
-      if (memory.name == "vectors" || memory.name == "weights" || memory.name == "streams" ||
-          memory.name == "unknown") {
+      if (memory.name == "vectors" || memory.name == "weights" || memory.name == "constants" ||
+          memory.name == "streams" || memory.name == "unknown") {
         complain(place, "this name is taken by a section of the linker script");
       }
       if (std::find(seen.begin(), seen.end(), memory.name) != seen.end()) {
@@ -88,6 +88,8 @@ class Validator {
       complain(place, fmt::format("base and size are not multiples of {}", kAlignment));
     }
     if (memory.reserved > memory.size) complain(place, "reserves more than its size");
+    if (memory.loaded && memory.kind == MemoryKind::Flash)
+      complain(place, "'loaded' is for RAM: flash keeps its bytes");
   }
 
   void check_overlaps() {
@@ -124,20 +126,44 @@ class Validator {
   void check_roles() {
     const Roles& roles = board_.roles;
     check_role("code", roles.code, MemoryKind::Flash);
-    check_role("constants", roles.constants, MemoryKind::Flash);
+    check_constants();
     check_role("data", roles.data, MemoryKind::Ram);
     check_role("stack", roles.stack, MemoryKind::Ram);
-    if (const Memory* streams = board_.find_memory(roles.streams); streams == nullptr)
+    const bool is_missing = board_.find_memory(roles.streams) == nullptr;
+    if (is_missing && !roles.streams.empty())
       check_role("streams", roles.streams, MemoryKind::Flash);  // says that there is none
-    if (roles.activations.empty()) complain("roles: activations", "the list is empty");
-    for (size_t i = 0; i < roles.activations.size(); ++i) {
-      const std::string& name = roles.activations[i];
+    check_list("activations", roles.activations);
+    for (const std::string& name : roles.activations)
       check_role("activations", name, MemoryKind::Ram);
-      if (std::count(roles.activations.begin(), roles.activations.end(), name) > 1 &&
-          std::find(roles.activations.begin(), roles.activations.begin() + static_cast<long>(i),
-                    name) == roles.activations.begin() + static_cast<long>(i)) {
-        complain("roles: activations", fmt::format("'{}' is listed twice", name));
-      }
+  }
+
+  // Each memory once.
+  void check_list(const char* role, const std::vector<std::string>& names) {
+    const std::string place = fmt::format("roles: {}", role);
+    if (names.empty()) complain(place, "the list is empty");
+    for (auto name = names.begin(); name != names.end(); ++name) {
+      const bool is_first = std::find(names.begin(), name, *name) == name;
+      if (is_first && std::count(name, names.end(), *name) > 1)
+        complain(place, fmt::format("'{}' is listed twice", *name));
+    }
+  }
+
+  // Flash, or RAM that has its bytes when the core starts; the CPU reads them.
+  void check_constants() {
+    const std::vector<std::string>& names = board_.roles.constants;
+    check_list("constants", names);
+    for (const std::string& name : names) {
+      const Memory* memory = board_.find_memory(name);
+      const bool is_ram = memory != nullptr && memory->kind == MemoryKind::Ram;
+      if (is_ram && !memory->loaded)
+        complain("roles: constants",
+                 fmt::format("'{}' is of kind ram, but this role needs flash", name),
+                 "or RAM with \"loaded\": true, which a loader fills before the core starts");
+      if (!is_ram) check_role("constants", name, MemoryKind::Flash);
+      if (memory != nullptr && !memory->accessible_by.empty() &&
+          std::ranges::find(memory->accessible_by, "cpu") == memory->accessible_by.end())
+        complain("roles: constants", fmt::format("the CPU does not reach '{}'", name),
+                 "devices have their own constants, in the memory of the role streams");
     }
   }
 

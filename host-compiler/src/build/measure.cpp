@@ -62,7 +62,8 @@ Result<Measurements> measure(const BuildSetting& setting) {
   Measurements result;
   result.compiler = compiler_text(setting);
   for (const board::ElfSection& section : image.sections) {
-    if (section.name.starts_with(".intarsia.weights"))
+    if (section.name.starts_with(".intarsia.weights") ||
+        section.name.starts_with(".intarsia.constants."))
       result.constant_bytes += section.size;
     else if (section.name.starts_with(".intarsia.streams"))
       result.stream_bytes += section.size;

@@ -72,9 +72,11 @@ void tell(const CompileOptions& options, const char* what) {
 }
 
 // Every stage tells the one listener, unless it has its own.
-LoweringOptions lowering_options(const CompileOptions& options, const MemoryMap& memory) {
+LoweringOptions lowering_options(const CompileOptions& options, const MemoryMap& memory,
+                                 const graph::Module& module) {
   LoweringOptions lowering = options.lowering;
   lowering.memory = &memory;
+  lowering.cycles_of_constants = expected_cycles_of_constants(module, memory);
   if (!lowering.on_progress) lowering.on_progress = options.on_progress;
   return lowering;
 }
@@ -88,7 +90,7 @@ PlanOptions plan_options(const CompileOptions& options) {
 Result<void> lower_program(CompiledProgram& program, const TargetRegistry& registry,
                            const CompileOptions& options) {
   const MemoryMap memory = planning_memory(options.memory, registry, program.target);
-  const LoweringOptions lowering = lowering_options(options, memory);
+  const LoweringOptions lowering = lowering_options(options, memory, program.module);
   if (!lowering.ram_budget) {
     INTARSIA_TRY(program.lowered, lower(program.module, registry, program.target, lowering));
     return {};
@@ -105,8 +107,20 @@ Result<void> plan_program(CompiledProgram& program, const TargetRegistry& regist
                           const CompileOptions& options) {
   if (program.ram_budget) return {};  // it was planned as it was lowered
   const MemoryMap memory = planning_memory(options.memory, registry, program.target);
-  return plan_or_schedule_again(program, registry, lowering_options(options, memory), memory,
+  return plan_or_schedule_again(program, registry,
+                                lowering_options(options, memory, program.module), memory,
                                 plan_options(options), options.fits_by_row_tiles);
+}
+
+// What devices take are no constants of the CPU any more: the rest may be in faster memories than was expected.
+void estimate_cycles_again(CompiledModel& model, const TargetRegistry& registry,
+                           const TargetSpec& target, const PartitionOptions& asked,
+                           const CompileOptions& options) {
+  const LoweringOptions lowering =
+      lowering_options(options, *asked.lowering.memory, model.partitioned.module);
+  if (!asked.cycles || lowering.cycles_of_constants == asked.lowering.cycles_of_constants) return;
+  model.partitioned.explanation.cycles =
+      estimated_cycles(model.partitioned.module, registry, target, lowering);
 }
 
 }  // namespace
@@ -139,11 +153,12 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     INTARSIA_TRY_VOID(begin(Stage::Partition));
     const MemoryMap memory = planning_memory(options.memory, registry, target);
     PartitionOptions asked = options.partition;
-    asked.lowering = lowering_options(options, memory);
+    asked.lowering = lowering_options(options, memory, model.reduced.module);
     tell(options, "choosing devices");
     const JoinedOperators joined = join_operators(model.reduced.module, registry, target, asked);
     INTARSIA_TRY(model.partitioned, partition(joined.module, registry, target, asked));
     note_lookups(joined, model.partitioned.explanation);
+    estimate_cycles_again(model, registry, target, asked, options);
     INTARSIA_TRY(model.multicore, split_by_cpu(model.partitioned.module, registry, target));
     model.programs = programs_of(model, registry, target);
   }

@@ -21,18 +21,33 @@ constexpr int32_t kWordAlignment = 4;  // of constants: kernels read weights by 
 struct Table {
   tir::Constant constant;
   std::string section;  // that is asked for
+  std::string memory;   // that the plan chose instead of the one for all; else empty
   CConstantOptions options;
 };
 
+Table table_of(const ModelContext& context, ConstantId id) {
+  const tir::Constant& constant = context.module.constant(id);
+  Table table{constant,
+              asked_section(context, constant.name, "weights"),
+              "",
+              {CLinkage::Static, kWordAlignment, "INTARSIA_WEIGHTS"}};
+  const MemoryPool* memory = context.plan.memory_named_by(id);
+  if (memory != nullptr && table.section.empty()) {
+    table.memory = memory->name;
+    table.options.attribute = fmt::format("INTARSIA_WEIGHTS_IN_MEMORY({})", memory->name);
+  }
+  table.options.attribute =
+      section_attribute(context, constant.name, "weights", table.options.attribute);
+  return table;
+}
+
 Result<std::vector<Table>> tables_of(const ModelContext& context) {
   std::vector<Table> tables;
-  for (const tir::Constant& constant : context.module.constants) {
+  for (size_t i = 0; i < context.module.constants.size(); ++i) {
+    const tir::Constant& constant = context.module.constants[i];
     if (constant.use == tir::ConstantUse::Stream) continue;
     INTARSIA_TRY_VOID(check_c_constant(constant));
-    tables.push_back({constant,
-                      asked_section(context, constant.name, "weights"),
-                      {CLinkage::Static, kWordAlignment,
-                       section_attribute(context, constant.name, "weights", "INTARSIA_WEIGHTS")}});
+    tables.push_back(table_of(context, ConstantId{static_cast<int32_t>(i)}));
   }
   return tables;
 }
@@ -106,7 +121,8 @@ std::vector<SourceFile> binary_files(const ModelContext& context, std::vector<Ta
                             .offset = static_cast<int64_t>(whole.size()),
                             .bytes = static_cast<int64_t>(constant.bytes.size()),
                             .alignment = std::max(kWordAlignment, bits(constant.type) / 8),
-                            .section = table.section});
+                            .section = table.section,
+                            .memory = table.memory});
     whole.insert(whole.end(), constant.bytes.begin(), constant.bytes.end());
   }
   file.sha256 = sha256(whole);

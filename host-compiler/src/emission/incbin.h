@@ -16,7 +16,8 @@ struct IncbinObject {
   std::string symbol;
   int64_t offset = 0, bytes = 0;
   int32_t alignment = 1;
-  std::string section;  // that is asked for; empty: `macro` chooses
+  std::string section = {};  // that is asked for; empty: `macro` chooses
+  std::string memory = {};   // of the board, that the plan chose; empty: the one of `macro`
 };
 
 struct IncbinFile {

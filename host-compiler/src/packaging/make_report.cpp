@@ -10,6 +10,7 @@
 #include "intarsia/report.h"
 #include "lowering/region_of.h"
 #include "packaging/report_plan.h"
+#include "plan/constant_places.h"
 #include "plan/fullest_step.h"
 #include "plan/lifetimes.h"
 #include "tir/function_index.h"
@@ -17,9 +18,33 @@
 namespace intarsia {
 namespace {
 
+bool has_memories_for_constants(const Plan& plan) {
+  return std::ranges::count(plan.memory.pools, true, &MemoryPool::holds_constants) > 1;
+}
+
+// Empty where there is no choice.
+std::string memory_of_constant(const Plan& plan, ConstantId constant) {
+  if (!has_memories_for_constants(plan)) return "";
+  const auto found = std::ranges::find(plan.constants, constant, &ConstantPlacement::constant);
+  return found == plan.constants.end() ? ""
+                                       : plan.memory.pools[static_cast<size_t>(found->pool)].name;
+}
+
+// In the order in which they are preferred.
+void add_constant_memories(const Plan& plan, Report& report) {
+  if (!has_memories_for_constants(plan)) return;
+  for (const int32_t p : plan::pools_of_constants(plan.memory)) {
+    const MemoryPool& pool = plan.memory.pools[static_cast<size_t>(p)];
+    report.constant_memories.push_back(
+        {pool.name, pool.size, plan.use[static_cast<size_t>(p)].constant_bytes,
+         std::ranges::count(plan.constants, p, &ConstantPlacement::pool)});
+  }
+}
+
 // Constants a function reads, each counted once in the whole report: by whoever runs first.
-void count_constants(const tir::Module& module, const tir::Func& func,
+void count_constants(const CompiledProgram& program, const tir::Func& func,
                      const std::set<int32_t>& more, std::set<int32_t>& counted, OperatorRow& row) {
+  const tir::Module& module = program.lowered;
   std::set<int32_t> used = more;
   for (const tir::Buffer& buffer : func.buffers)
     if (buffer.constant.valid()) used.insert(buffer.constant.index);
@@ -30,8 +55,9 @@ void count_constants(const tir::Module& module, const tir::Func& func,
     if (constant.use == tir::ConstantUse::Weights) row.weight_bytes += bytes;
     if (constant.use == tir::ConstantUse::Table) row.table_bytes += bytes;
     if (constant.use != tir::ConstantUse::Stream)
-      row.constants.push_back(
-          {constant.name, constant.use == tir::ConstantUse::Weights ? "weights" : "table", bytes});
+      row.constants.push_back({constant.name,
+                               constant.use == tir::ConstantUse::Weights ? "weights" : "table",
+                               bytes, memory_of_constant(program.plan, ConstantId{index})});
   }
 }
 
@@ -210,7 +236,7 @@ Report make_report(const CompiledProgram& program, const std::string& target,
           std::find(row.kernels.begin(), row.kernels.end(), call->name) == row.kernels.end())
         row.kernels.push_back(call->name);
     });
-    count_constants(program.lowered, func, passed, counted, row);
+    count_constants(program, func, passed, counted, row);
     if (const auto found = stream_bytes.find(func.name); found != stream_bytes.end())
       row.stream_bytes = found->second;
     report.weight_bytes += row.weight_bytes;
@@ -239,6 +265,7 @@ Report make_report(const CompiledProgram& program, const std::string& target,
         {pool.name, pool.size, use.peak, use.lower_bound, use.proven_optimal, use.method});
     describe_fullest_step(program, static_cast<int32_t>(p), report.pools.back());
   }
+  add_constant_memories(program.plan, report);
   packaging::add_buffers(program, report);
   packaging::add_graph(program.module, report);
   describe_operators(report);

@@ -70,8 +70,10 @@ Json operator_json(const OperatorRow& row) {
     memory.push_back(
         {{"buffer", range.what}, {"pool", range.pool}, {"begin", range.begin}, {"end", range.end}});
   Json constants = Json::array();
-  for (const OperatorRow::ConstantBytes& each : row.constants)
+  for (const OperatorRow::ConstantBytes& each : row.constants) {
     constants.push_back({{"name", each.name}, {"use", each.use}, {"bytes", each.bytes}});
+    if (!each.memory.empty()) constants.back()["memory"] = each.memory;
+  }
   Json json = {{"name", row.name},
                {"what", row.origin},
                {"kind", row.kind},
@@ -142,6 +144,11 @@ std::string report_json(const Report& report) {
       elimination_json(report.before_elimination, report.after_elimination, report.eliminated);
   json["pools"] = Json::array();
   for (const PoolRow& pool : report.pools) json["pools"].push_back(pool_json(pool));
+  for (const ConstantMemoryRow& row : report.constant_memories)
+    json["constant_memories"].push_back({{"name", row.name},
+                                         {"size", row.size},
+                                         {"bytes", row.bytes},
+                                         {"constants", row.constants}});
   json["search"] = {{"steps", report.search.steps}, {"ended_early", report.search.ended_early}};
   if (report.ram_budget)
     json["ram_budget"] = {{"budget", report.ram_budget->budget},

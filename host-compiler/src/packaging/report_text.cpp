@@ -33,6 +33,15 @@ std::string pools_text(const Report& report) {
   return text + search_text(report.search);
 }
 
+std::string constant_memories_text(const Report& report) {
+  if (report.constant_memories.empty()) return "";
+  std::string text = "Memory for constants\n";
+  for (const ConstantMemoryRow& row : report.constant_memories)
+    text += fmt::format("  {:<12} {:>9} of {} bytes ({} constant{})\n", row.name, row.bytes,
+                        row.size, row.constants, row.constants == 1 ? "" : "s");
+  return text;
+}
+
 // The trade: what it saves, and that it costs moves but no multiply-accumulates.
 std::string row_tiles_text(const Report& report) {
   if (!report.ram_budget) return "";
@@ -200,9 +209,9 @@ std::string report_text(const Report& report) {
   if (!report.search_note.empty()) text += "\n" + report.search_note;
   return text + "\n" + elimination_text(report) + "\n" +
          packaging::edges_text(report.inputs, report.outputs) + pools_text(report) +
-         row_tiles_text(report) + scheduled_again_text(report) + flash_text(report) +
-         packaging::cycles_text(report.device_cycles) + counted_text(report) + "\n" +
-         operators_text(report) + kernels_text(report);
+         row_tiles_text(report) + scheduled_again_text(report) + constant_memories_text(report) +
+         flash_text(report) + packaging::cycles_text(report.device_cycles) + counted_text(report) +
+         "\n" + operators_text(report) + kernels_text(report);
 }
 
 }  // namespace intarsia

@@ -201,6 +201,54 @@ struct Checker {
                                                      : fmt::format("'{}'", user)));
   }
 
+  // Everything that C reads is in one memory that holds constants, and fits beside the activations.
+  void check_constants() {
+    const auto& pools = plan.memory.pools;
+    const bool is_said = std::any_of(pools.begin(), pools.end(), [](const MemoryPool& pool) {
+      return pool.holds_constants || pool.read_only;
+    });
+    const bool is_asked = std::any_of(pools.begin(), pools.end(),
+                                      [](const MemoryPool& pool) { return pool.holds_constants; });
+    std::vector<int> times(module.constants.size(), 0);
+    std::vector<int64_t> bytes(pools.size(), 0);
+    for (const ConstantPlacement& p : plan.constants) {
+      const bool exists = p.constant.valid() && p.constant.at() < module.constants.size();
+      if (!exists || p.pool < 0 || p.pool >= static_cast<int>(pools.size())) {
+        problems.add("plan of " + module.name,
+                     "places a constant, or in a pool, that is not there");
+        continue;
+      }
+      const tir::Constant& constant = module.constants[p.constant.at()];
+      const MemoryPool& pool = pools[static_cast<size_t>(p.pool)];
+      ++times[p.constant.at()];
+      const auto size = static_cast<int64_t>(constant.bytes.size());
+      bytes[static_cast<size_t>(p.pool)] += size + (-size & (kConstantAlignment - 1));
+      const bool holds = is_asked ? pool.holds_constants : pool.read_only;
+      if (!holds || !plan.memory.reaches("", pool))
+        problems.add(fmt::format("plan of {}: constant '{}'", module.name, constant.name),
+                     fmt::format("is in pool '{}', which does not hold constants", pool.name));
+    }
+    for (size_t i = 0; i < times.size(); ++i) {
+      const bool is_placed = is_said && module.constants[i].use != tir::ConstantUse::Stream;
+      if (times[i] != (is_placed ? 1 : 0))
+        problems.add(
+            fmt::format("plan of {}: constant '{}'", module.name, module.constants[i].name),
+            fmt::format("is placed {} times", times[i]));
+    }
+    for (size_t p = 0; p < pools.size(); ++p) {
+      const PoolUse& use = plan.use[p];
+      const std::string where = fmt::format("plan of {}: pool '{}'", module.name, pools[p].name);
+      if (use.constant_bytes != bytes[p])
+        problems.add(where, fmt::format("has constants of {} bytes, not of {}", bytes[p],
+                                        use.constant_bytes));
+      const int64_t beside = pools[p].read_only ? 0 : use.peak;
+      if (pools[p].size > 0 && bytes[p] > 0 && bytes[p] + beside > pools[p].size)
+        problems.add(where, fmt::format("constants of {} bytes and {} of activations are more than "
+                                        "its {}",
+                                        bytes[p], beside, pools[p].size));
+    }
+  }
+
   void check_alias(const Placement& p) {
     const int whole = root(p.buffer.index);
     if (whole == p.buffer.index) return;
@@ -282,6 +330,7 @@ Result<void> check_plan(const tir::Module& module, const Plan& plan) {
                            "has no place");
   }
   checker.check_pairs();
+  checker.check_constants();
   return Result<void>::from(checker.problems);
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -7,6 +8,7 @@
 
 #include "intarsia/memory_plan.h"
 #include "intarsia/plan.h"
+#include "plan/constant_places.h"
 #include "plan/lifetimes.h"
 #include "plan/pool_choice.h"
 #include "plan/refusal.h"
@@ -27,6 +29,14 @@ MemoryMap unlimited_memory() {
   memory.pools = {{"ram", 0}};
   memory.open = true;
   return memory;
+}
+
+const MemoryPool* Plan::memory_named_by(ConstantId constant) const {
+  const auto found =
+      std::ranges::lower_bound(constants, constant, {}, &ConstantPlacement::constant);
+  if (found == constants.end() || found->constant != constant) return nullptr;
+  const MemoryPool& pool = memory.pools[static_cast<size_t>(found->pool)];
+  return pool.constants_order > 0 ? &pool : nullptr;
 }
 
 const Placement* Plan::find(tir::BufferId buffer) const {
@@ -153,54 +163,50 @@ Result<void> place_groups(const plan::PoolTask& task, const plan::PoolChoice& ch
   return {};
 }
 
-// Where the linker places weights and tables: what the board says, or the first read-only memory; none: nobody has said.
-std::optional<size_t> pool_of_constants(const std::vector<MemoryPool>& pools) {
-  const auto first = [&](bool MemoryPool::*holds) -> std::optional<size_t> {
-    for (size_t p = 0; p < pools.size(); ++p)
-      if (pools[p].*holds) return p;
-    return std::nullopt;
-  };
-  const std::optional<size_t> asked = first(&MemoryPool::holds_constants);
-  return asked ? asked : first(&MemoryPool::read_only);
+// What the activations leave of a memory that holds constants as well: blocks begin at a multiple of the plan's alignment.
+int64_t left_for_constants(const Plan& plan, size_t p) {
+  const MemoryPool& pool = plan.memory.pools[p];
+  if (pool.size == 0) return std::numeric_limits<int64_t>::max();
+  const int64_t activations = pool.read_only ? 0 : plan.use[p].peak;
+  const int64_t lost = activations > 0 ? std::max(plan.alignment, pool.alignment) : 0;
+  return std::max<int64_t>(0, pool.size - activations - lost);
 }
 
-Result<void> place_constants(const tir::Module& module, Plan& plan) {
-  int64_t bytes = 0;
-  for (const tir::Constant& constant : module.constants)
-    if (constant.use != tir::ConstantUse::Stream)
-      bytes += static_cast<int64_t>(constant.bytes.size());
+// Gives every constant that C reads a memory; says nothing where nobody has said which memories there are.
+Result<void> add_constants(const tir::Module& module, const plan::ConstantsToPlace& constants,
+                           Plan& plan) {
+  const std::vector<int32_t> pools = plan::pools_of_constants(plan.memory);
   for (size_t p = 0; p < plan.memory.pools.size(); ++p)
     if (plan.memory.pools[p].read_only) plan.use[p] = {0, 0, true, "linker"};
-  const std::optional<size_t> place = pool_of_constants(plan.memory.pools);
-  if (!place) return {};
-  const MemoryPool& pool = plan.memory.pools[*place];
-  if (pool.size > 0 && bytes > pool.size)
-    return Diagnostics(
-        fmt::format("{}: memory '{}'", module.name, pool.name),
-        fmt::format("weights and tables need {} bytes, the memory has {}: {} bytes missing", bytes,
-                    pool.size, bytes - pool.size),
-        "choose a board with more flash or a smaller model");
-  // A memory that buffers may be in as well has no figure of both.
-  if (pool.read_only) plan.use[*place] = {bytes, bytes, true, "linker"};
+  if (pools.empty()) return {};
+  std::vector<int64_t> capacities;
+  for (const int32_t p : pools)
+    capacities.push_back(left_for_constants(plan, static_cast<size_t>(p)));
+  const auto memories = plan::place_constants(constants.sizes, capacities);
+  if (!memories) return plan::constants_too_large(module, plan, pools, capacities);
+  for (size_t i = 0; i < memories->size(); ++i) {
+    const int32_t p = pools[static_cast<size_t>((*memories)[i])];
+    plan.constants.push_back({constants.ids[i], p, constants.sizes[i].reads});
+    plan.use[static_cast<size_t>(p)].constant_bytes +=
+        plan::constant_room(constants.sizes[i].bytes);
+  }
+  for (size_t p = 0; p < plan.use.size(); ++p)
+    if (plan.memory.pools[p].read_only)
+      plan.use[p].peak = plan.use[p].lower_bound = plan.use[p].constant_bytes;
   return {};
 }
 
-}  // namespace
-
-Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
-                         const PlanOptions& options) {
-  if (options.on_progress) options.on_progress({"planning memory"});
+// The plan of the activations, and nothing else.
+Result<Plan> plan_activations(const tir::Module& module, const MemoryMap& memory,
+                              const plan::Lifetimes& lifetimes, const PlanOptions& options) {
   const tir::Func& schedule = module.entry_func();
-  const plan::Lifetimes lifetimes = plan::find_lifetimes(module, options.in_place);
   const std::vector<Group>& groups = lifetimes.groups;
-
   Plan result;
   result.memory = memory;
   result.use.resize(memory.pools.size());
   result.steps = lifetimes.steps;
   for (const Group& group : groups) result.alignment = std::max(result.alignment, group.alignment);
   INTARSIA_TRY(auto candidates, candidates_of(module, memory, lifetimes, result.alignment));
-  INTARSIA_TRY_VOID(place_constants(module, result));
   const plan::PoolTask task{schedule,         lifetimes,          memory, std::move(candidates),
                             result.alignment, options.on_progress};
   // The rest of the steps makes small what fits, or says how much is missing.
@@ -220,6 +226,47 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
                                    groups[g].last_step, static_cast<int32_t>(g)});
   std::sort(result.placements.begin(), result.placements.end(),
             [](const Placement& a, const Placement& b) { return a.buffer < b.buffer; });
+  return result;
+}
+
+// The memories less the constants of the plan. What has nothing left is not for activations any more.
+MemoryMap beside_constants(const Plan& constants) {
+  MemoryMap memory = constants.memory;
+  for (size_t p = 0; p < memory.pools.size(); ++p) {
+    MemoryPool& pool = memory.pools[p];
+    const int64_t bytes = constants.use[p].constant_bytes;
+    if (pool.read_only || pool.size == 0 || bytes == 0) continue;
+    pool.size -= bytes + std::max(constants.alignment, pool.alignment);
+    if (pool.size <= 0) pool.read_only = true, pool.size = 0;
+  }
+  return memory;
+}
+
+}  // namespace
+
+Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
+                         const PlanOptions& options) {
+  if (options.on_progress) options.on_progress({"planning memory"});
+  const plan::Lifetimes lifetimes = plan::find_lifetimes(module, options.in_place);
+  const plan::ConstantsToPlace constants = plan::constants_of(module, memory);
+  // By themselves first: what the memories cannot hold at all needs no search.
+  Plan alone;
+  alone.memory = memory;
+  alone.use.resize(memory.pools.size());
+  for (const Group& group : lifetimes.groups)
+    alone.alignment = std::max(alone.alignment, group.alignment);
+  INTARSIA_TRY_VOID(add_constants(module, constants, alone));
+
+  INTARSIA_TRY(Plan result, plan_activations(module, memory, lifetimes, options));
+  if (Result<void> added = add_constants(module, constants, result); !added.ok()) {
+    Result<Plan> beside = plan_activations(module, beside_constants(alone), lifetimes, options);
+    if (!beside.ok()) return added.error();
+    result = std::move(beside).value();
+    result.memory = memory;
+    for (size_t p = 0; p < result.use.size(); ++p)
+      if (result.use[p].method.empty()) result.use[p] = {0, 0, true, "nothing to place"};
+    INTARSIA_TRY_VOID(add_constants(module, constants, result));
+  }
   INTARSIA_TRY_VOID(check_plan(module, result));
   return result;
 }

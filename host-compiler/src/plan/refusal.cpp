@@ -1,12 +1,14 @@
 #include "plan/refusal.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "plan/constant_places.h"
 #include "plan/load_profile.h"
 
 namespace intarsia::plan {
@@ -127,6 +129,53 @@ Diagnostics does_not_fit(const tir::Module& module, const PoolTask& task, const 
           ? kMoreMemory
           : "another order of 'activations' in board.json begins the search elsewhere; "
             "else choose a board with more memory or a smaller model");
+}
+
+Diagnostics constants_too_large(const tir::Module& module, const Plan& plan,
+                                const std::vector<int32_t>& pools,
+                                const std::vector<int64_t>& capacities) {
+  constexpr const char* kRemedy = "choose a board with more flash or a smaller model";
+  int64_t bytes = 0, room = 0;
+  const tir::Constant* largest = nullptr;
+  for (const tir::Constant& constant : module.constants) {
+    if (constant.use == tir::ConstantUse::Stream) continue;
+    bytes += constant_room(static_cast<int64_t>(constant.bytes.size()));
+    if (largest == nullptr || constant.bytes.size() > largest->bytes.size()) largest = &constant;
+  }
+  std::vector<std::string> names;
+  int64_t roomiest = 0;
+  for (size_t i = 0; i < pools.size(); ++i) {
+    const MemoryPool& pool = plan.memory.pools[static_cast<size_t>(pools[i])];
+    names.push_back(fmt::format("'{}'", pool.name));
+    room = std::min(room, std::numeric_limits<int64_t>::max() - capacities[i]) + capacities[i];
+    roomiest = std::max(roomiest, capacities[i]);
+  }
+  const bool is_shared = std::any_of(pools.begin(), pools.end(), [&](int32_t p) {
+    const MemoryPool& pool = plan.memory.pools[static_cast<size_t>(p)];
+    return !pool.read_only && plan.use[static_cast<size_t>(p)].peak > 0;
+  });
+  const std::string where = fmt::format(
+      "{}: {} {}", module.name, pools.size() == 1 ? "memory" : "memories", fmt::join(names, ", "));
+  const std::string has =
+      fmt::format("{}{} {}", pools.size() == 1 ? "the memory has" : "together they have",
+                  is_shared ? " beside the activations" : "", room);
+  if (bytes > room)
+    return Diagnostics(where,
+                       fmt::format("weights and tables need {} bytes, {}: {} bytes missing", bytes,
+                                   has, bytes - room),
+                       kRemedy);
+  const auto needed = constant_room(static_cast<int64_t>(largest->bytes.size()));
+  if (needed > roomiest)
+    return Diagnostics(
+        where,
+        fmt::format("the constant '{}' needs {} bytes in one memory, and none has more than {}{}",
+                    largest->name, needed, roomiest, is_shared ? " beside the activations" : ""),
+        kRemedy);
+  return Diagnostics(where,
+                     fmt::format("weights and tables need {} bytes and {}, but no division of the "
+                                 "{} constants among them was found",
+                                 bytes, has, module.constants.size()),
+                     kRemedy);
 }
 
 }  // namespace intarsia::plan

@@ -13,4 +13,9 @@ Diagnostics too_large(const tir::Module& module, const MemoryMap& memory, const 
 Diagnostics does_not_fit(const tir::Module& module, const PoolTask& task, const PoolChoice& choice,
                          int64_t steps);
 
+// Weights and tables, of which the pools `pools` have room for `capacities` bytes.
+Diagnostics constants_too_large(const tir::Module& module, const Plan& plan,
+                                const std::vector<int32_t>& pools,
+                                const std::vector<int64_t>& capacities);
+
 }  // namespace intarsia::plan

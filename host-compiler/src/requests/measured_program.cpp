@@ -102,6 +102,8 @@ Result<MeasuredProgram> compile_and_measure(Environment& environment,
         planning_memory(selection.options.memory, environment.registry, selection.target);
     LoweringOptions lowering = selection.options.lowering;
     lowering.memory = &memory;
+    lowering.cycles_of_constants =
+        expected_cycles_of_constants(partitioned.partitioned.module, memory);
     partitioned.partitioned.explanation.cycles = estimated_cycles(
         partitioned.partitioned.module, environment.registry, selection.target, lowering);
   }

@@ -94,6 +94,20 @@ std::vector<std::string> JsonReader::optional_texts(const char* key) {
   return {};
 }
 
+std::vector<std::string> JsonReader::text_or_texts(const char* key) {
+  const bool is_list = object_.is_object() && object_.contains(key) && object_.at(key).is_array();
+  if (is_list) return texts(key);
+  const std::string one = text(key);
+  return one.empty() ? std::vector<std::string>() : std::vector<std::string>{one};
+}
+
+bool JsonReader::optional_flag(const char* key) {
+  const json* value = find(key, false);
+  if (value == nullptr) return false;
+  if (!value->is_boolean()) complain_type(key, "true or false");
+  return value->is_boolean() && value->get<bool>();
+}
+
 const json* JsonReader::array(const char* key) {
   const json* value = find(key, true);
   if (value == nullptr || value->is_array()) return value;

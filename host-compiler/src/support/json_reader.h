@@ -27,6 +27,10 @@ class JsonReader {
   uint64_t optional_amount(const char* key, uint64_t missing);
   std::vector<std::string> texts(const char* key);
   std::vector<std::string> optional_texts(const char* key);
+  // One text, or an array of them.
+  std::vector<std::string> text_or_texts(const char* key);
+  // true or false; false when it is missing.
+  bool optional_flag(const char* key);
   // Null when it is missing or not what is asked for; the problem is noted unless optional.
   const nlohmann::json* array(const char* key);
   const nlohmann::json* optional_array(const char* key);

@@ -67,24 +67,23 @@ bool serves(const Target& target) {
          (kernels == nullptr || *kernels == AttributeValue(std::string("tuned")));
 }
 
-// Of the board's memory with the constants, beyond those of the fastest one, where scratch is. A map that is open says nothing.
-int64_t constant_waits(const LoweringOptions& options) {
-  if (options.memory == nullptr || options.memory->open) return 0;
+// Of the memory with the operator's constants, beyond those of the fastest one, where scratch is.
+int64_t constant_waits(const LoweringOptions& options, const graph::Node& node) {
   if (options.ram_budget) return 0;  // copies would be in it
-  int64_t constants = 0, scratch = std::numeric_limits<int64_t>::max();
-  for (const MemoryPool& pool : options.memory->pools) {
-    if (pool.holds_constants) constants = pool.cycles_per_access;
-    if (!pool.read_only) scratch = std::min<int64_t>(scratch, pool.cycles_per_access);
-  }
-  return std::max<int64_t>(constants - scratch, 0);
+  const std::optional<int32_t> constants = constant_cycles(options, node.name);
+  if (!constants) return 0;
+  int32_t scratch = std::numeric_limits<int32_t>::max();
+  for (const MemoryPool& pool : options.memory->pools)
+    if (!pool.read_only) scratch = std::min(scratch, pool.cycles_per_access);
+  return std::max(*constants - scratch, 0);
 }
 
 standard_lowering::ChooseKernel kernels_of(const Target& target, const LoweringOptions& options) {
   const CoreClass core = class_of(target);
   const bool small = options.optimise == LoweringOptions::Optimise::Size;
-  const int64_t waits = constant_waits(options);
-  return
-      [core, small, waits](const OpView& view) { return choose_kernel(core, view, small, waits); };
+  return [core, small, options](const OpView& view) {
+    return choose_kernel(core, view, small, constant_waits(options, view.node));
+  };
 }
 
 std::vector<std::string> headers_of(const Target& target) {
@@ -154,27 +153,19 @@ CostCore column_of(const Core& core, CoreClass used) {
   return used == CoreClass::Long ? CostCore::M3 : CostCore::M33;
 }
 
-// Of the board's memory with the constants, where a board is known: its wait states.
-std::optional<int32_t> waits_of(const LoweringOptions& options) {
-  if (options.memory == nullptr || options.memory->open) return std::nullopt;
-  for (const MemoryPool& pool : options.memory->pools)
-    if (pool.holds_constants) return pool.cycles_per_access - 1;
-  return std::nullopt;
-}
-
 // Kernels are made for `--optimise balanced`, as which they are counted.
 std::optional<double> cycles_of(const Target& target, const graph::Module& module,
                                 const graph::Function& function, const graph::Node& node,
                                 const LoweringOptions& options) {
   const CoreClass used = class_of(target);
-  const auto work = operator_work(used, module, function, node, constant_waits(options));
+  const auto work = operator_work(used, module, function, node, constant_waits(options, node));
   if (!work) return std::nullopt;
   const Core& core = *find_core(target);
   const auto cycles = cycles_of_work(column_of(core, used), work->kernels);
   if (!cycles) return std::nullopt;
   constexpr double kWord = 4;
-  if (const auto waits = waits_of(options))
-    return *cycles * core.time + work->constant_bytes / kWord * *waits;
+  if (const auto access = constant_cycles(options, node.name))
+    return *cycles * core.time + work->constant_bytes / kWord * (*access - 1);
   return std::max(*cycles * core.time, constant_bytes(function, node) / core.constant_bytes);
 }
 

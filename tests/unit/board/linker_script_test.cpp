@@ -63,6 +63,21 @@ TEST(LinkerScript, GivesEveryMemoryASection) {
   EXPECT_THAT(section(script, "  .pool.rom"), testing::Not(HasSubstr("NOLOAD")));
 }
 
+TEST(LinkerScript, PutsConstantsIntoTheMemoriesOfTheirNames) {
+  EXPECT_THAT(linker_script(sample_board()), testing::Not(HasSubstr(".constants.")));
+  Board board = sample_board();
+  board.roles.constants = {"rom", "flash", "ddr"};
+  const std::string script = linker_script(board);
+  EXPECT_THAT(section(script, "  .weights"), HasSubstr("} > rom"));
+  EXPECT_THAT(section(script, "  .rodata"), HasSubstr("} > rom"));
+  EXPECT_THAT(script, testing::Not(HasSubstr(".constants.rom")));
+  EXPECT_THAT(section(script, "  .constants.flash"),
+              HasSubstr("*(.intarsia.constants.flash .intarsia.constants.flash.*)"));
+  EXPECT_THAT(section(script, "  .constants.flash"), HasSubstr("} > flash"));
+  EXPECT_THAT(section(script, "  .constants.ddr"), HasSubstr("} > ddr"));
+  EXPECT_THAT(section(script, "  .constants.ddr"), testing::Not(HasSubstr("NOLOAD")));
+}
+
 TEST(LinkerScript, GuardsTheStackWhereNothingLies) {
   // Nothing below 0x20000000 for more than the largest guard, 1 MB.
   EXPECT_THAT(linker_script(sample_board()), HasSubstr("__intarsia_stack_guard_log2 = 20;"));

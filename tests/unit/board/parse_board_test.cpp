@@ -36,7 +36,7 @@ TEST(ParseBoard, ReadsEveryField) {
   EXPECT_EQ(board.memories[3].size, 1u << 30);
   EXPECT_EQ(board.memories[3].end(), 0xA0000000u);
   EXPECT_THAT(board.memories[3].accessible_by, ElementsAre("cpu", "ethos-u"));
-  EXPECT_EQ(board.roles.constants, "rom");
+  EXPECT_THAT(board.roles.constants, ElementsAre("rom"));
   EXPECT_THAT(board.roles.activations, ElementsAre("ram", "ddr"));
   EXPECT_EQ(board.stack_size, 4096u);
   ASSERT_TRUE(board.emulator.has_value());
@@ -121,6 +121,25 @@ INSTANTIATE_TEST_SUITE_P(
                   "needs ram"},
         Complaint{"[\"ram\", \"ddr\"]", "[]", "roles: activations: the list is empty"},
         Complaint{"[\"ram\", \"ddr\"]", "[\"ddr\", \"ddr\"]", "'ddr' is listed twice"},
+        Complaint{"\"constants\": \"rom\"", "\"constants\": []",
+                  "roles: constants: the list is empty"},
+        Complaint{"\"constants\": \"rom\"", "\"constants\": 7", "'constants' is not a text"},
+        Complaint{"\"constants\": \"rom\"", "\"constants\": [\"rom\", 7]",
+                  "'constants' is not a list of texts"},
+        Complaint{"\"constants\": \"rom\"", "\"constants\": [\"rom\", \"flush\"]",
+                  "roles: constants: there is no memory 'flush'; did you mean 'flash'?"},
+        Complaint{"\"constants\": \"rom\"", "\"constants\": [\"rom\", \"flash\", \"rom\"]",
+                  "roles: constants: 'rom' is listed twice"},
+        Complaint{"\"constants\": \"rom\"", "\"constants\": [\"rom\", \"ddr\"]",
+                  "roles: constants: 'ddr' is of kind ram, but this role needs flash; or RAM with "
+                  "\"loaded\": true"},
+        Complaint{"\"cycles_per_access\": 4",
+                  "\"cycles_per_access\": 4, \"accessible_by\": [\"ethos-u\"]",
+                  "roles: constants: the CPU does not reach 'rom'"},
+        Complaint{"\"cycles_per_access\": 4", "\"loaded\": true",
+                  "memory 'rom': 'loaded' is for RAM"},
+        Complaint{"\"cycles_per_access\": 9", "\"loaded\": 1", "'loaded' is not true or false"},
+        Complaint{"{\"name\": \"rom\"", "{\"name\": \"constants\"", "this name is taken"},
         Complaint{"\"4K\"", "0", "stack_size: is not a multiple of 16 above 0"},
         Complaint{"\"4K\"", "\"1M\"", "stack_size: 1048576 bytes are more than memory 'ram' has"},
         Complaint{"\"name\": \"cortex-m3\"", "\"name\": \"cortex-m4\"",
@@ -155,6 +174,45 @@ INSTANTIATE_TEST_SUITE_P(
         Complaint{"[\"cpu\", \"ethos-u\"]", "\"cpu\"", "'accessible_by' is not a list of texts"},
         Complaint{"\"stack_size\": \"4K\",", "\"stack_size\": \"4K\"",
                   "sample.json: is not JSON: parse error at line 18"}));
+
+// The sample with constants in two flashes and in RAM that a loader fills.
+Board board_with_constants_anywhere() {
+  std::string text =
+      with("\"constants\": \"rom\"", "\"constants\": [\"rom\", \"ddr\", \"flash\", \"pool\"]");
+  const std::string ddr = "{\"name\": \"ddr\",";
+  text.replace(text.find(ddr), ddr.size(),
+               "{\"name\": \"pool\", \"kind\": \"ram\", \"base\": \"0x30000000\", \"size\": "
+               "\"1M\", \"loaded\": true},\n" +
+                   ddr + " \"loaded\": true,");
+  const Result<Board> board = parse_board(text, "sample.json");
+  EXPECT_TRUE(board.ok()) << board.error().to_string();
+  return *board;
+}
+
+TEST(ParseBoard, ConstantsMayBeInSeveralMemories) {
+  const Board board = board_with_constants_anywhere();
+  EXPECT_THAT(board.roles.constants, ElementsAre("rom", "ddr", "flash", "pool"));
+  EXPECT_EQ(board.roles.streams, "rom");
+  std::map<std::string, MemoryPool> pools;
+  for (const MemoryPool& pool : memory_map(board).pools) pools[pool.name] = pool;
+  EXPECT_EQ(pools.size(), 5u) << "each once";
+  EXPECT_FALSE(pools["ram"].holds_constants);
+  for (const char* name : {"rom", "ddr", "flash", "pool"})
+    EXPECT_TRUE(pools[name].holds_constants) << name;
+  EXPECT_EQ(pools["rom"].constants_order, 0);
+  EXPECT_EQ(pools["flash"].constants_order, 2);
+  EXPECT_FALSE(pools["ddr"].read_only) << "has activations as well";
+  EXPECT_TRUE(pools["pool"].read_only) << "has no activations";
+}
+
+TEST(ParseBoard, StreamsAreWhereNotOnlyTheCpuReaches) {
+  const std::string two = with("\"constants\": \"rom\"", "\"constants\": [\"rom\", \"flash\"]");
+  std::string text = two;
+  const std::string cycles = "\"cycles_per_access\": 4";
+  text.replace(text.find(cycles), cycles.size(), "\"accessible_by\": [\"cpu\"]");
+  EXPECT_EQ(parse_board(two, "sample.json")->roles.streams, "rom");
+  EXPECT_EQ(parse_board(text, "sample.json")->roles.streams, "flash");
+}
 
 TEST(ParseBoard, ReportsAllProblemsTogether) {
   std::string text = with("\"512K\"", "\"big\"");

@@ -71,5 +71,58 @@ entry @main
             "board::memory_map() gives one\n");
 }
 
+// A fully connected layer of 8 by 8 for each of 4 rows, and an addition of a constant that is as large.
+graph::Module layer_and_sum(const std::string& device) {
+  graph::Module module;
+  module.name = "m";
+  module.entry = "main";
+  graph::Function main;
+  main.name = "main";
+  main.target = device;
+  const auto tensor = [&](Shape shape, int32_t constant = -1) {
+    graph::Tensor made{.name = "t", .shape = std::move(shape)};
+    made.constant = ConstantId{constant};
+    main.tensors.push_back(std::move(made));
+    return graph::TensorId{static_cast<int32_t>(main.tensors.size()) - 1};
+  };
+  for (const char* name : {"weights", "addend"})
+    module.constants.push_back({name, std::vector<uint8_t>(64)});
+  const graph::TensorId in = tensor({4, 8}), weights = tensor({8, 8}, 0), rows = tensor({4, 8}),
+                        addend = tensor({8, 8}, 1), out = tensor({8, 8});
+  main.nodes.push_back({graph::OpKind::FullyConnected,
+                        "layer",
+                        graph::FullyConnectedAttrs{},
+                        {in, weights, {}},
+                        {rows}});
+  main.nodes.push_back({graph::OpKind::Add, "sum", graph::BinaryAttrs{}, {out, addend}, {out}});
+  module.functions.push_back(std::move(main));
+  return module;
+}
+
+TEST(ExpectedConstants, OfWhatIsReadMostAreInTheFastestMemory) {
+  MemoryMap memory;
+  memory.pools = {{"slow", 0, false, 9}, {"fast", 64, true, 2}};
+  memory.masters = {{"npu", "npu"}, {"c", "cpu"}};
+  for (MemoryPool& pool : memory.pools) pool.holds_constants = true;
+  using Expected = std::map<std::string, int32_t>;
+  for (const char* device : {"", "c"})
+    EXPECT_EQ(expected_cycles_of_constants(layer_and_sum(device), memory),
+              (Expected{{"layer", 2}, {"sum", 9}}));
+  // What a device takes is in its streams, and leaves the fast memory to others.
+  graph::Module shared = layer_and_sum("npu");
+  shared.functions.push_back(layer_and_sum("c").functions[0]);
+  shared.functions[0].nodes.pop_back();
+  shared.functions[1].nodes.erase(shared.functions[1].nodes.begin());
+  EXPECT_EQ(expected_cycles_of_constants(shared, memory).at("sum"), 2);
+  // Nothing is expected where there is no choice, nobody has said, or not all find room.
+  memory.open = true;
+  EXPECT_TRUE(expected_cycles_of_constants(layer_and_sum(""), memory).empty());
+  memory.open = false;
+  memory.pools[0].size = 16;
+  EXPECT_TRUE(expected_cycles_of_constants(layer_and_sum(""), memory).empty());
+  memory.pools.pop_back();
+  EXPECT_TRUE(expected_cycles_of_constants(layer_and_sum(""), memory).empty());
+}
+
 }  // namespace
 }  // namespace intarsia

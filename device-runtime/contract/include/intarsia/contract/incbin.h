@@ -2,6 +2,7 @@
  * assembler looks for the file in the include folders (-I), as the preprocessor does for headers.
  *
  *   intarsia_weights kws_conv_1_weights, "kws_weights.bin", 0, 2560, 4    in the section of weights
+ *   intarsia_weights_in_memory ddr, kws_conv_3_weights, "kws_weights.bin", 3072, 2560, 4    in that of a memory of the board
  *   intarsia_streams kws_package, "kws.intarsia", 0, 9216, 16             in that of command streams
  *   intarsia_object ".qspi", kws_conv_2_weights, "kws_weights.bin", 2560, 512, 4
  *
@@ -73,6 +74,15 @@ _\symbol:
   intarsia_object .intarsia.weights.\symbol, \symbol, "\file", \offset, \bytes, \alignment
 #else
   intarsia_constant \symbol, "\file", \offset, \bytes, \alignment
+#endif
+.endm
+
+/* What is defined for all weights holds for these as well. */
+.macro intarsia_weights_in_memory memory, symbol, file, offset, bytes, alignment
+#if defined(INTARSIA_BOARD_MEMORIES) && !defined(INTARSIA_WEIGHTS_SECTION)
+  intarsia_object .intarsia.constants.\memory\().\symbol, \symbol, "\file", \offset, \bytes, \alignment
+#else
+  intarsia_weights \symbol, "\file", \offset, \bytes, \alignment
 #endif
 .endm
 

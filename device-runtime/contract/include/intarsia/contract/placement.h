@@ -6,9 +6,11 @@
  *
  *   INTARSIA_ALIGNED(16) static uint8_t arena[4096] INTARSIA_IN_MEMORY(sram);   not zeroed by the startup code
  *   static const int8_t conv_1_weights[72] INTARSIA_WEIGHTS = {1, 2, 3};
+ *   static const int8_t conv_2_weights[72] INTARSIA_WEIGHTS_IN_MEMORY(ddr) = {1, 2, 3};   of several memories, not the first
  *
  * Each can be defined on the compiler's command line instead, for all models of a program:
  *   -D'INTARSIA_WEIGHTS=__attribute__((section(".qspi")))'
+ * Then, and without such a linker script, INTARSIA_WEIGHTS_IN_MEMORY is the same as INTARSIA_WEIGHTS, unless it is defined too.
  * (objects of assembler sources: intarsia/contract/incbin.h), and `intarsia compile --section` chooses for one model, a kind of object or a single one. */
 #ifndef INTARSIA_CONTRACT_PLACEMENT_H
 #define INTARSIA_CONTRACT_PLACEMENT_H
@@ -22,6 +24,9 @@
 #endif
 
 #ifdef INTARSIA_BOARD_MEMORIES
+#if !defined(INTARSIA_WEIGHTS_IN_MEMORY) && !defined(INTARSIA_WEIGHTS)
+#define INTARSIA_WEIGHTS_IN_MEMORY(memory) INTARSIA_SECTION(".intarsia.constants." #memory)
+#endif
 #ifndef INTARSIA_IN_MEMORY
 #define INTARSIA_IN_MEMORY(memory) INTARSIA_SECTION(".intarsia." #memory)
 #endif
@@ -41,6 +46,9 @@
 #endif
 #ifndef INTARSIA_STREAMS
 #define INTARSIA_STREAMS
+#endif
+#ifndef INTARSIA_WEIGHTS_IN_MEMORY
+#define INTARSIA_WEIGHTS_IN_MEMORY(memory) INTARSIA_WEIGHTS
 #endif
 
 #endif
