@@ -83,14 +83,23 @@ void add_memories(const CompileSummary& made, SummaryWriter& writer) {
     writer.row("RAM", fmt::format("and {} memories more", rows.size() - kMostMemories));
 }
 
-// "bram 2.0M, sram 1.2M", where more than one holds some.
-void add_constant_memories(const CompileSummary& made, SummaryWriter& writer) {
-  for (const Report& part : made.report.parts) {
-    std::vector<std::string> memories;
-    for (const ConstantMemoryRow& row : part.constant_memories)
-      if (row.bytes > 0) memories.push_back(row.name + " " + readable_bytes(row.bytes));
-    if (memories.size() > 1) writer.row("Constants", fmt::format("{}", fmt::join(memories, ", ")));
-  }
+// " (bram 2.0M, sram 1.2M)", where more than one memory holds constants; of all parts together.
+std::string memories_of_constants(const CompileSummary& made) {
+  std::vector<ConstantMemoryRow> rows;
+  for (const Report& part : made.report.parts)
+    for (const ConstantMemoryRow& row : part.constant_memories) {
+      if (row.bytes == 0) continue;
+      const auto known = std::ranges::find(rows, row.name, &ConstantMemoryRow::name);
+      if (known == rows.end())
+        rows.push_back(row);
+      else
+        known->bytes += row.bytes;
+    }
+  if (rows.size() < 2) return "";
+  std::vector<std::string> texts;
+  for (const ConstantMemoryRow& row : rows)
+    texts.push_back(row.name + " " + readable_bytes(row.bytes));
+  return fmt::format(" ({})", fmt::join(texts, ", "));
 }
 
 void add_flash(const CompileSummary& made, SummaryWriter& writer) {
@@ -98,13 +107,14 @@ void add_flash(const CompileSummary& made, SummaryWriter& writer) {
   for (const Report& part : made.report.parts)
     weights += part.weight_bytes, tables += part.table_bytes, streams += part.stream_bytes;
   std::string parts;
-  const auto add = [&](const char* what, int64_t bytes) {
+  const auto add = [&](const char* what, int64_t bytes, const std::string& where = "") {
     if (bytes == 0) return;
-    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", what, readable_bytes(bytes));
+    parts +=
+        fmt::format("{}{} {}{}", parts.empty() ? "" : ", ", what, readable_bytes(bytes), where);
   };
   if (const std::optional<Measurements>& measured = made.report.measured) {
     add("code", measured->code_bytes);
-    add("weights and tables", measured->constant_bytes);
+    add("weights and tables", measured->constant_bytes, memories_of_constants(made));
     add("command streams", measured->stream_bytes);
     writer.row("Flash", fmt::format("{}: {}", needed(measured->flash_bytes()), parts));
     writer.row("Stack",
@@ -193,7 +203,6 @@ std::string compile_summary(const CompileSummary& made, const Terminal& terminal
   writer.title(
       fmt::format("{}{} for {} on board {}", report.model, parts, made.target, made.board));
   add_memories(made, writer);
-  add_constant_memories(made, writer);
   add_flash(made, writer);
   add_devices(made, writer);
   add_edges("Input", report.inputs, writer);
