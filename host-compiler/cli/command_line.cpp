@@ -7,6 +7,7 @@
 
 #include "common_options.h"
 #include "packaging/formats/format.h"
+#include "requests/offload_model.h"
 #include "targets_command.h"
 #include "terminal.h"
 
@@ -22,6 +23,7 @@ ValueKind format_value() {
   ValueKind value{"FORMAT", From::Words};
   for (const packaging::Format& format : packaging::formats())
     value.words.emplace_back(format.name);
+  value.words.emplace_back(requests::kOffloadFormat);
   return value;
 }
 
@@ -30,6 +32,10 @@ std::string formats_help() {
   std::string text = "the build files beside the C:";
   for (const packaging::Format& format : packaging::formats())
     text += fmt::format("\n{}: {}", format.name, format.summary);
+  text += fmt::format(
+      "\n{}: no folder: the model as one .tflite file whose operators an Ethos-U runs, as Vela "
+      "writes it",
+      requests::kOffloadFormat);
   return text;
 }
 
@@ -97,11 +103,17 @@ void CommandLine::add_compile() {
   command.example("intarsia compile kws.tflite --format zephyr -o kws", "a module for Zephyr");
   add_model(command, compile_.common, ModelArgument::File);
   command.group("What is written");
-  command.option("-o,--output", compile_.output_folder, folder_value(), "the folder to write")
+  command
+      .option("-o,--output", compile_.output_folder, folder_value(),
+              "the folder to write; with --format tflite the file")
       ->required()
       ->check(not_empty);
   command.option("--format", compile_.format, format_value(), formats_help())
       ->capture_default_str();
+  command
+      .option("--summary-csv", compile_.summary_file, file_value(),
+              "of --format tflite: memory and cycles as a row of a table with Vela's columns")
+      ->check(not_empty);
   CLI::Option* runtime =
       command.option("--runtime", compile_.runtime_folder, folder_value(),
                      "the runtime as a package of its own, which the models of a program share");

@@ -15,10 +15,12 @@ struct CompileCommand {
   std::string
       runtime_folder;  // of the runtime as a package of its own; empty: it is in the model's
   bool single_file = false;
-  std::string format = "plain";  // of packaging/formats/format.h
+  std::string format = "plain";  // of packaging/formats/format.h, or requests::kOffloadFormat
   bool count_cycles = false;     // for the report
+  std::string summary_file;      // of kOffloadFormat
 };
 int run_compile(Context& context, const CompileCommand& command);
+int run_offload(Context& context, const CompileCommand& command);  // of kOffloadFormat
 
 struct RunCommand {
   CommonOptions common;

@@ -3,12 +3,17 @@
 #include "commands.h"
 #include "compile_summary.h"
 #include "measured_program.h"
+#include "requests/offload_model.h"
 #include "requests/package_folder.h"
 #include "terminal.h"
 
 namespace intarsia::cli {
 
 int run_compile(Context& context, const CompileCommand& command) {
+  if (command.format == requests::kOffloadFormat) return run_offload(context, command);
+  if (!command.summary_file.empty())
+    return fail(Diagnostics("--summary-csv", "is of --format tflite",
+                            "the folders of other formats have report.json"));
   const requests::FolderRequest folder{command.output_folder, command.runtime_folder,
                                        command.single_file, command.format};
   if (const Result<void> possible = requests::check_folder_request(folder); !possible.ok())

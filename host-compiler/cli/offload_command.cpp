@@ -1,0 +1,55 @@
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "messages.h"
+#include "requests/offload_model.h"
+#include "support/files.h"
+
+namespace intarsia::cli {
+namespace {
+
+// What only a folder has.
+Result<void> check_file_options(const CompileCommand& command) {
+  const auto refuse = [](const char* option) {
+    return Diagnostics(option, "is of the formats that are folders, which --format tflite is not",
+                       "leave it out");
+  };
+  if (!command.runtime_folder.empty()) return refuse("--runtime");
+  if (command.single_file) return refuse("--single-file");
+  if (command.count_cycles) return refuse("--count-cycles");
+  if (command.common.json) return refuse("--json");
+  if (std::filesystem::is_directory(command.output_folder))
+    return Diagnostics(command.output_folder, "is a folder, and --format tflite writes a file",
+                       "for example -o model_npu.tflite");
+  return {};
+}
+
+Result<void> write(Context& context, const CompileCommand& command) {
+  INTARSIA_TRY_VOID(check_file_options(command));
+  show_progress("reading " + command.common.model);
+  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
+  INTARSIA_TRY(const requests::OffloadedFile file,
+               requests::offload_model(context, command.common, bytes, progress_listener()));
+  INTARSIA_TRY_VOID(write_file(command.output_folder, std::span<const uint8_t>(file.bytes)));
+  const std::string name = command.common.name.empty()
+                               ? std::filesystem::path(command.common.model).stem().string()
+                               : command.common.name;
+  if (!command.summary_file.empty())
+    INTARSIA_TRY_VOID(
+        write_file(command.summary_file, std::string_view(requests::offload_csv(file, name))));
+  clear_progress();
+  fmt::print("{}\n{}\n", requests::offload_summary(file, name), command.output_folder);
+  return {};
+}
+
+}  // namespace
+
+int run_offload(Context& context, const CompileCommand& command) {
+  if (const Result<void> written = write(context, command); !written.ok())
+    return fail(written.error());
+  return kDone;
+}
+
+}  // namespace intarsia::cli

@@ -1,0 +1,197 @@
+#include "tflite_writer/region.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "import/listed_operators.h"
+#include "tflite_writer/model_draft.h"
+
+namespace intarsia::tflite_writer {
+
+namespace {
+
+// What a cut reads and makes, as tensors of the file in their order.
+struct Edges {
+  std::set<int32_t> all, inputs, outputs;
+};
+
+Edges edges_of(const Original& model, const std::vector<int32_t>& operators) {
+  const std::set<int32_t> inside(operators.begin(), operators.end());
+  Edges edges;
+  for (const int32_t index : operators) {
+    for (const int32_t id : model.tensors_of(index)) edges.all.insert(id);
+    for (const int32_t id : model.op(index).inputs)
+      if (id >= 0 && model.is_value(id) && !inside.contains(model.producer(id)))
+        edges.inputs.insert(id);
+    for (const int32_t id : model.op(index).outputs)
+      if (id >= 0 && (model.is_output(id) || std::ranges::any_of(model.readers(id), [&](int32_t r) {
+                        return !inside.contains(r);
+                      })))
+        edges.outputs.insert(id);
+  }
+  return edges;
+}
+
+// Finds the file's operator that a node of the graph came from, by the name that importing gave it.
+class Origins {
+ public:
+  Origins(const std::vector<import::ListedOperator>& listed, const std::vector<int32_t>& operators,
+          const JoinedOperators& joined)
+      : joined_(joined) {
+    for (const import::ListedOperator& op : listed)
+      by_name_[op.name] = operators[static_cast<size_t>(op.index)];
+  }
+
+  std::set<int32_t> of(const std::string& node) const {
+    std::set<int32_t> found;
+    if (const auto lookup = joined_.lookups.find(node); lookup != joined_.lookups.end()) {
+      for (const std::string& part : lookup->second) found.merge(of(part));
+      return found;
+    }
+    // An operator that is several nodes gives its name to the last and begins the others' with it.
+    const std::string* longest = nullptr;
+    for (const auto& [name, index] : by_name_)
+      if (node.starts_with(name) && (longest == nullptr || name.size() > longest->size()))
+        longest = &name;
+    if (longest != nullptr) found.insert(by_name_.at(*longest));
+    return found;
+  }
+
+ private:
+  const JoinedOperators& joined_;
+  std::map<std::string, int32_t> by_name_;
+};
+
+std::string reason_of(const Explanation::Operator& row, const std::string& npu) {
+  for (const Offer& offer : row.offers)
+    if (offer.device == npu && offer.reason) return *offer.reason;
+  return "the CPU is to run it";
+}
+
+bool has_state(const graph::Module& module) {
+  return std::ranges::any_of(module.functions, [](const graph::Function& function) {
+    return std::ranges::any_of(function.tensors, &graph::Tensor::variable);
+  });
+}
+
+// The importer's complaints about single operators. Others are returned.
+Diagnostics take_refusals(const Diagnostics& problems, const std::string& file,
+                          const std::vector<import::ListedOperator>& listed, Region& region) {
+  Diagnostics others;
+  for (const Diagnostic& problem : problems.items()) {
+    const auto op = std::ranges::find_if(listed, [&](const import::ListedOperator& each) {
+      return problem.where == fmt::format("{}: {}", file, each.label);
+    });
+    if (op == listed.end())
+      others.add(problem.where, problem.what, problem.hint);
+    else
+      region.refused[region.operators[static_cast<size_t>(op->index)]] = problem.what;
+  }
+  return others;
+}
+
+void refuse_all(Region& region, const std::string& reason) {
+  for (const int32_t op : region.operators) region.refused[op] = reason;
+}
+
+}  // namespace
+
+Result<std::vector<uint8_t>> cut_out(const Original& model, const std::vector<int32_t>& operators) {
+  const Edges edges = edges_of(model, operators);
+  ModelDraft draft;
+  draft.is_part = true;
+  std::map<int32_t, int32_t> number;
+  for (const int32_t id : edges.all) {
+    number[id] = static_cast<int32_t>(draft.tensors.size());
+    draft.tensors.push_back({id});
+  }
+  const auto mapped = [&](const auto& ids) {
+    std::vector<int32_t> result;
+    for (const int32_t id : ids) result.push_back(id < 0 ? -1 : number.at(id));
+    return result;
+  };
+  for (const int32_t index : operators)
+    draft.operators.push_back({.original = index,
+                               .inputs = mapped(model.op(index).inputs),
+                               .outputs = mapped(model.op(index).outputs)});
+  draft.inputs = mapped(edges.inputs);
+  draft.outputs = mapped(edges.outputs);
+  return write_model(&model, draft);
+}
+
+Result<Region> compile_region(const Original& model, const std::vector<int32_t>& operators,
+                              const Setting& setting) {
+  Region region;
+  region.operators = operators;
+  const Edges edges = edges_of(model, operators);
+  if (edges.outputs.empty()) {
+    refuse_all(region, "nothing reads its results");
+    return region;
+  }
+  if (edges.inputs.empty()) {
+    refuse_all(region, "it reads nothing that is computed");
+    return region;
+  }
+  INTARSIA_TRY(const std::vector<uint8_t> file, cut_out(model, operators));
+  ImportOptions import;
+  import.file = model.file().name();
+  import.foreign = setting.registry.foreign_formats();
+  INTARSIA_TRY(const auto listed, import::listed_operators(file, import));
+  const Result<graph::Module> imported = import_model(file, import);
+  if (!imported.ok()) {
+    const Diagnostics others = take_refusals(imported.error(), import.file, listed, region);
+    if (region.refused.empty()) return others;
+    return region;
+  }
+  INTARSIA_TRY(const ReducedModule reduced, reduced_as_asked(*imported, setting.options));
+  const MemoryMap memory =
+      planning_memory(setting.options.memory, setting.registry, setting.target);
+  PartitionOptions asked = setting.options.partition;
+  asked.pins.clear();
+  asked.lowering = setting.options.lowering;
+  asked.lowering.memory = &memory;
+  const JoinedOperators joined =
+      join_operators(reduced.module, setting.registry, setting.target, asked);
+  INTARSIA_TRY(Partitioned partitioned,
+               partition(joined.module, setting.registry, setting.target, asked));
+  const Origins origins(listed, operators, joined);
+  for (const Explanation::Operator& row : partitioned.explanation.operators) {
+    if (row.device == setting.npu.name) continue;
+    const std::set<int32_t> from = origins.of(row.name);
+    for (const int32_t index : from) region.refused[index] = reason_of(row, setting.npu.name);
+    if (from.empty()) refuse_all(region, reason_of(row, setting.npu.name));
+  }
+  if (!region.refused.empty()) return region;
+
+  region.module = std::move(partitioned.module);
+  const graph::Function& entry = region.module.entry_function();
+  if (entry.nodes.size() != 1 || has_state(region.module)) {
+    refuse_all(region, "it is nothing that the NPU does in one piece");
+    return region;
+  }
+  const graph::Node& call = entry.nodes[0];
+  region.function = call.attrs<graph::CallAttrs>().callee;
+  // What the function is handed is the file's tensors, or it could not be said in the file.
+  const auto tensors_of = [&](const std::vector<graph::TensorId>& operands,
+                              const std::vector<graph::TensorId>& edge,
+                              const std::set<int32_t>& ids) -> std::vector<int32_t> {
+    std::vector<int32_t> result;
+    for (const graph::TensorId operand : operands) {
+      const auto at = std::ranges::find(edge, operand);
+      if (at == edge.end()) return {};
+      const int32_t id = *std::next(ids.begin(), at - edge.begin());
+      if (model.bytes(id) != entry.tensor(operand).bytes()) return {};
+      result.push_back(id);
+    }
+    return result;
+  };
+  region.inputs = tensors_of(call.inputs, entry.inputs, edges.inputs);
+  region.outputs = tensors_of(call.outputs, entry.outputs, edges.outputs);
+  if (region.inputs.size() != call.inputs.size() || region.inputs.empty() ||
+      region.outputs.size() != edges.outputs.size())
+    refuse_all(region, "its operands are not those of the file any more");
+  return region;
+}
+
+}  // namespace intarsia::tflite_writer

@@ -1,0 +1,39 @@
+// A run of a file's operators as a model of its own, compiled up to the point where the NPU has a function of it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "intarsia/compile.h"
+#include "tflite_writer/original.h"
+
+namespace intarsia::tflite_writer {
+
+struct Setting {
+  const TargetRegistry& registry;
+  const TargetSpec& target;  // host, and the NPU
+  const Target& npu;
+  const CompileOptions& options;
+};
+
+// What the NPU was given, or what it refuses.
+struct Region {
+  std::vector<int32_t> operators;
+  graph::Module module;  // partitioned: its entry is one call of `function`
+  std::string function;
+  // The file's tensors that are the function's operands, in their order.
+  std::vector<int32_t> inputs, outputs;
+  // Operators that the CPU has to take, by reason. Then there is no function.
+  std::map<int32_t, std::string> refused;
+};
+
+// `operators` as `main` of a file of their own: what they read of others is an input, what others read an output.
+Result<std::vector<uint8_t>> cut_out(const Original& model, const std::vector<int32_t>& operators);
+
+Result<Region> compile_region(const Original& model, const std::vector<int32_t>& operators,
+                              const Setting& setting);
+
+}  // namespace intarsia::tflite_writer
