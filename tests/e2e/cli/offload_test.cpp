@@ -1,0 +1,419 @@
+// compile --format tflite: a model as a .tflite file whose operators an Ethos-U runs. What it computes is what the model computed; how it is laid out is
+// looked at by code that shares nothing with the writer.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "cli.h"
+#include "needs.h"
+#include "recorded_data.h"
+#include "tflite_builder.h"
+
+namespace intarsia::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// A written file, as its readers see it.
+class Written {
+ public:
+  explicit Written(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {
+    flatbuffers::Verifier verifier(bytes_.data(), bytes_.size());
+    EXPECT_TRUE(format::VerifyModelBuffer(verifier));
+  }
+  const format::Model& model() const { return *format::GetModel(bytes_.data()); }
+  const format::Subgraph& graph() const { return *model().subgraphs()->Get(0); }
+  const format::Tensor& tensor(int32_t id) const {
+    return *graph().tensors()->Get(static_cast<uint32_t>(id));
+  }
+  const format::OperatorCode& code(const format::Operator& op) const {
+    return *model().operator_codes()->Get(op.opcode_index());
+  }
+  bool is_on_npu(const format::Operator& op) const {
+    const auto* name = code(op).custom_code();
+    return name != nullptr && name->str() == "ethos-u";
+  }
+  int on_npu() const {
+    int count = 0;
+    for (const format::Operator* op : *graph().operators()) count += is_on_npu(*op);
+    return count;
+  }
+  std::span<const uint8_t> data(int32_t id) const {
+    const auto* data = model().buffers()->Get(tensor(id).buffer())->data();
+    return data == nullptr ? std::span<const uint8_t>() : std::span(data->data(), data->size());
+  }
+  std::vector<int32_t> addresses() const {
+    for (const format::Metadata* entry : *model().metadata()) {
+      if (entry->name()->str() != "OfflineMemoryAllocation") continue;
+      const auto* data = model().buffers()->Get(entry->buffer())->data();
+      std::vector<int32_t> words(data->size() / 4);
+      std::memcpy(words.data(), data->data(), data->size());
+      EXPECT_EQ(words.at(0), 0);
+      EXPECT_EQ(words.at(2), static_cast<int32_t>(graph().tensors()->size()));
+      return {words.begin() + 3, words.end()};
+    }
+    ADD_FAILURE() << "the file says nowhere where its tensors are";
+    return {};
+  }
+  int64_t bytes_of(int32_t id) const {
+    static const std::map<int, int> kSizes = {{0, 4}, {2, 4}, {3, 1}, {4, 8},
+                                              {6, 1}, {7, 2}, {9, 1}};
+    int64_t bytes = kSizes.at(tensor(id).type());
+    for (const int32_t extent : *tensor(id).shape()) bytes *= extent;
+    return bytes;
+  }
+  size_t size() const { return bytes_.size(); }
+  const uint8_t* begin() const { return bytes_.data(); }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+// The form that Arm's driver and the interpreters around it ask for.
+void expect_streams(const Written& file) {
+  const std::vector<int32_t> addresses = file.addresses();
+  ASSERT_EQ(addresses.size(), file.graph().tensors()->size());
+  for (const format::Operator* op : *file.graph().operators()) {
+    if (!file.is_on_npu(*op)) continue;
+    EXPECT_EQ(file.code(*op).code(), kCustom);
+    EXPECT_EQ(std::vector<uint8_t>(op->custom_options()->begin(), op->custom_options()->end()),
+              (std::vector<uint8_t>{1, 4, 1}));
+    const auto& inputs = *op->inputs();
+    ASSERT_GE(inputs.size(), 5u);
+    const std::span<const uint8_t> payload = file.data(inputs.Get(0)),
+                                   constants = file.data(inputs.Get(1));
+    ASSERT_GE(payload.size(), 32u);
+    EXPECT_EQ(std::string(payload.begin(), payload.begin() + 4), "COP1");
+    EXPECT_EQ((payload.data() - file.begin()) % 16, 0);
+    EXPECT_EQ((constants.data() - file.begin()) % 16, 0);
+    for (const size_t arena : {2, 3}) {
+      EXPECT_TRUE(file.data(inputs.Get(static_cast<uint32_t>(arena))).empty());
+      EXPECT_GE(addresses[static_cast<size_t>(inputs.Get(static_cast<uint32_t>(arena)))], 0);
+    }
+    // Its tensors are in the arena, where a driver may read them.
+    const int32_t arena = inputs.Get(2);
+    std::vector<int32_t> operands(inputs.begin() + 4, inputs.end());
+    operands.insert(operands.end(), op->outputs()->begin(), op->outputs()->end());
+    for (const int32_t id : operands) {
+      const int64_t address = addresses[static_cast<size_t>(id)];
+      EXPECT_GE(address, 0);
+      EXPECT_EQ(address % 16, 0);
+      EXPECT_LE(address + file.bytes_of(id), file.bytes_of(arena));
+    }
+  }
+}
+
+// Values that are needed at the same time lie apart. Within an operator of the NPU its stream says when it reads what.
+void expect_apart(const Written& file) {
+  struct Life {
+    int first = -1, last = -1;
+  };
+  std::map<int32_t, Life> lives;
+  const std::vector<int32_t> addresses = file.addresses();
+  const auto use = [&](int32_t id, int step) {
+    if (id < 0 || addresses[static_cast<size_t>(id)] < 0 || !file.data(id).empty()) return;
+    Life& life = lives[id];
+    if (life.first < 0) life.first = step;
+    life.last = step;
+  };
+  int step = 0;
+  std::set<int> npu_steps;
+  for (const int32_t id : *file.graph().inputs()) use(id, 0);
+  for (const format::Operator* op : *file.graph().operators()) {
+    ++step;
+    const bool on_npu = file.is_on_npu(*op);
+    if (on_npu) npu_steps.insert(step);
+    for (uint32_t i = on_npu ? 4 : 0; i < op->inputs()->size(); ++i)
+      use(op->inputs()->Get(i), step);
+    for (const int32_t id : *op->outputs()) use(id, step);
+  }
+  for (const int32_t id : *file.graph().outputs()) use(id, step + 1);
+  for (const auto& [a, of_a] : lives) {
+    for (const auto& [b, of_b] : lives) {
+      if (a >= b) continue;
+      const int first = std::max(of_a.first, of_b.first), last = std::min(of_a.last, of_b.last);
+      if (first > last || (first == last && npu_steps.contains(first))) continue;
+      const int64_t begin_a = addresses[static_cast<size_t>(a)],
+                    begin_b = addresses[static_cast<size_t>(b)];
+      EXPECT_TRUE(begin_a + file.bytes_of(a) <= begin_b || begin_b + file.bytes_of(b) <= begin_a)
+          << file.tensor(a).name()->str() << " at " << begin_a << ", "
+          << file.tensor(b).name()->str() << " at " << begin_b;
+    }
+  }
+}
+
+class Offload : public Cli {
+ protected:
+  ProcessOutcome offload(const std::string& model, const std::string& target,
+                         std::vector<std::string> more = {}) const {
+    std::vector<std::string> command = {"compile",  model,    "--target", target,
+                                        "--format", "tflite", "-o",       "out.tflite"};
+    command.insert(command.end(), more.begin(), more.end());
+    return intarsia(command);
+  }
+  Written written(const std::string& name = "out.tflite") const { return Written(read(name)); }
+
+  std::vector<std::vector<uint8_t>> results(const std::string& model, const std::string& target,
+                                            const std::vector<std::string>& inputs) const {
+    std::vector<std::string> command = {"run",          model,     "--target", target,
+                                        "--output-dir", "results", "--repeat", "2"};
+    for (const std::string& input : inputs) {
+      command.emplace_back("--input");
+      command.push_back(input);
+    }
+    const ProcessOutcome outcome = intarsia(command);
+    EXPECT_TRUE(outcome.succeeded()) << outcome.err;
+    std::vector<std::vector<uint8_t>> outputs;
+    for (int i = 0; exists("results/out" + std::to_string(i) + ".bin"); ++i) {
+      outputs.push_back(read("results/out" + std::to_string(i) + ".bin"));
+      std::filesystem::remove(path("results/out" + std::to_string(i) + ".bin"));
+    }
+    EXPECT_FALSE(outputs.empty());
+    return outputs;
+  }
+};
+
+// ---- what it computes -----------------------------------------------------------------------------
+
+class OffloadedModel : public Offload, public testing::WithParamInterface<std::string> {};
+
+TEST_P(OffloadedModel, GivesTheRecordedResultsOnEveryConfiguration) {
+  const std::filesystem::path folder = recorded_folder(GetParam());
+  ASSERT_FALSE(folder.empty());
+  for (const char* target :
+       {"ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-128 -memory-mode=sram-only",
+        "ethos-u55-256", "ethos-u65-256", "ethos-u65-256 -memory-mode=shared-sram",
+        "ethos-u65-512"}) {
+    SCOPED_TRACE(target);
+    const ProcessOutcome outcome = offload((folder / "model.tflite").string(), target);
+    ASSERT_TRUE(done(outcome));
+    const Written file = written();
+    EXPECT_GE(file.on_npu(), 1);
+    expect_streams(file);
+    expect_apart(file);
+    std::vector<std::string> inputs;
+    for (int i = 0; std::filesystem::exists(folder / ("in1_" + std::to_string(i) + ".bin")); ++i)
+      inputs.push_back((folder / ("in1_" + std::to_string(i) + ".bin")).string());
+    EXPECT_EQ(results("out.tflite", target, inputs),
+              results((folder / "model.tflite").string(), target, inputs));
+  }
+}
+
+std::vector<std::string> offloaded_models() {
+  std::vector<std::string> names;
+  for (const std::filesystem::path& folder : recorded_models()) {
+    const std::string name = folder.filename().string();
+    if (is_own(folder) || name == "kws_ref_model" || name == "keyword_scrambled_8bit" ||
+        name == "micro_speech_quantized" || name == "trained_lstm_int8")
+      names.push_back(name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, OffloadedModel, testing::ValuesIn(offloaded_models()),
+                         [](const auto& tested) { return tested.param; });
+
+// ---- what stays on the CPU -------------------------------------------------------------------------
+
+TensorSpec values(const std::string& name, std::vector<int32_t> shape) {
+  return {name, std::move(shape), kInt8, {0.5f}, {3}};
+}
+
+// relu -> an operator that nobody knows -> relu, and a float at the end.
+ModelSpec with_an_unknown_operator() {
+  ModelSpec m;
+  m.add(values("image", {1, 4, 4, 8}));
+  m.add(values("first", {1, 4, 4, 8}));
+  m.add({"table", {3}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{7, 8, 9})});
+  m.add(values("odd", {1, 4, 4, 8}));
+  m.add(values("second", {1, 4, 4, 8}));
+  m.add({"real", {1, 4, 4, 8}, kFloat32, {}, {}});
+  const auto add = options_of(&format::CreateAddOptions, format::Activation::Relu);
+  m.operators = {{kAdd, {0, 0}, {1}, add, 2},
+                 {.code = kCustom,
+                  .inputs = {1, 2},
+                  .outputs = {3},
+                  .version = 4,
+                  .custom_code = "Mystery",
+                  .custom_options = {9, 8, 7}},
+                 {kAdd, {3, 1}, {4}, add, 2},
+                 {kDequantize, {4}, {5}, {}, 2}};
+  m.inputs = {0};
+  m.outputs = {5, 1};
+  return m;
+}
+
+TEST_F(Offload, OperatorsThatStayAreAsTheyWere) {
+  write("model.tflite", build(with_an_unknown_operator()));
+  const ProcessOutcome outcome = offload("model.tflite", "ethos-u55-128");
+  ASSERT_TRUE(done(outcome));
+  EXPECT_THAT(outcome.out, HasSubstr("CPU operators = 2 (50.0%)"));
+  EXPECT_THAT(outcome.out, HasSubstr("custom operators stay on the CPU"));
+  const Written file = written();
+  EXPECT_EQ(file.on_npu(), 2);
+  expect_streams(file);
+  expect_apart(file);
+  const auto& operators = *file.graph().operators();
+  ASSERT_EQ(operators.size(), 4u);
+  const format::Operator& odd = *operators.Get(1);
+  EXPECT_EQ(file.code(odd).custom_code()->str(), "Mystery");
+  EXPECT_EQ(file.code(odd).version(), 4);
+  EXPECT_EQ(std::vector<uint8_t>(odd.custom_options()->begin(), odd.custom_options()->end()),
+            (std::vector<uint8_t>{9, 8, 7}));
+  EXPECT_EQ(file.tensor(odd.inputs()->Get(1)).name()->str(), "table");
+  EXPECT_EQ(file.data(odd.inputs()->Get(1))[4], 8);
+  // The two streams have one arena, and what both need is in it.
+  EXPECT_EQ(operators.Get(0)->inputs()->Get(2), operators.Get(2)->inputs()->Get(2));
+  EXPECT_EQ(file.tensor(file.graph().outputs()->Get(0)).name()->str(), "real");
+  EXPECT_EQ(file.tensor(file.graph().outputs()->Get(1)).name()->str(), "first");
+  EXPECT_EQ(file.tensor(file.graph().inputs()->Get(0)).quantization()->zero_point()->Get(0), 3);
+}
+
+TEST_F(Offload, WhatTheNpuDoesNotTakeStaysWithItsOptions) {
+  ModelSpec m;
+  m.add({"x", {1, 2, 6}, kFloat32, {}, {}});
+  m.add({"shape", {2}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{1, 12})});
+  m.add({"flat", {1, 12}, kFloat32, {}, {}});
+  m.add({"scores", {1, 12}, kFloat32, {}, {}});
+  m.operators = {
+      {kReshape,
+       {0, 1},
+       {2},
+       [](flatbuffers::FlatBufferBuilder& b) {
+         return std::pair(
+             format::Options::ReshapeOptions,
+             format::CreateReshapeOptions(b, b.CreateVector(std::vector<int32_t>{1, 12})).Union());
+       }},
+      {kSoftmax, {2}, {3}, options_of(&format::CreateSoftmaxOptions, 0.25f)}};
+  m.inputs = {0};
+  m.outputs = {3};
+  write("model.tflite", build(m));
+  for (const char* target : {"ethos-u55-128", "ethos-u65-256"}) {
+    ASSERT_TRUE(done(offload("model.tflite", target)));
+    const Written file = written();
+    EXPECT_EQ(file.on_npu(), 0);
+    expect_apart(file);
+    ASSERT_EQ(file.graph().operators()->size(), 2u);
+    const auto* shape = file.graph().operators()->Get(0)->options_as_ReshapeOptions()->shape();
+    EXPECT_EQ(std::vector<int32_t>(shape->begin(), shape->end()), (std::vector<int32_t>{1, 12}));
+    EXPECT_EQ(file.graph().operators()->Get(1)->options_as_SoftmaxOptions()->beta(), 0.25f);
+    EXPECT_EQ(file.graph().tensors()->size(), 4u);  // no arena without a stream
+  }
+}
+
+TEST_F(Offload, PinnedOperatorsStay) {
+  write("model.tflite", build(chain_model()));
+  const ProcessOutcome all = offload("model.tflite", "ethos-u55-128");
+  ASSERT_TRUE(done(all));
+  const int before = written().on_npu();
+  const ProcessOutcome pinned = offload("model.tflite", "ethos-u55-128", {"--pin", "softmax=c"});
+  ASSERT_TRUE(done(pinned));
+  EXPECT_THAT(pinned.out, HasSubstr("'softmax' (SOFTMAX v2) is on the CPU: pinned to"));
+  EXPECT_EQ(before, 1);
+  const Written file = written();
+  EXPECT_EQ(file.graph().operators()->Get(file.graph().operators()->size() - 1)->options_type(),
+            format::Options::SoftmaxOptions);
+}
+
+TEST_F(Offload, WhatIsOnTheCpuRunsInTfliteMicro) {
+  const char* python = std::getenv("INTARSIA_TFLM_PYTHON");
+  if (python == nullptr)
+    GTEST_SKIP() << needs("python-packages")
+                 << "INTARSIA_TFLM_PYTHON names no Python that has tflite-micro";
+  ModelSpec m = softmax_model();
+  m.tensors[0].type = m.tensors.back().type = kFloat32;
+  for (TensorSpec& tensor : m.tensors) tensor.scale = {}, tensor.zero_point = {};
+  write("model.tflite", build(m));
+  ASSERT_TRUE(done(offload("model.tflite", "ethos-u55-128")));
+  write("run.py", std::string(R"(
+import sys
+import numpy
+from tflite_micro import runtime
+results = []
+for name in ("model.tflite", "out.tflite"):
+    interpreter = runtime.Interpreter.from_file(name, arena_size=100000)
+    interpreter.set_input(numpy.arange(10, dtype=numpy.float32).reshape(1, 10), 0)
+    interpreter.invoke()
+    results.append(interpreter.get_output(0).tobytes())
+sys.exit(0 if results[0] == results[1] else 1)
+)"));
+  const ProcessOutcome ran = program({python, "run.py"});
+  EXPECT_TRUE(ran.succeeded()) << ran.err;
+}
+
+// ---- summaries --------------------------------------------------------------------------------------
+
+TEST_F(Offload, TheSummaryHasVelasColumns) {
+  ASSERT_TRUE(done(offload(digits_path(), "ethos-u55-128", {"--summary-csv", "summary.csv"})));
+  const std::vector<uint8_t> bytes = read("summary.csv");
+  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
+  std::string header, row;
+  ASSERT_TRUE(std::getline(lines, header) && std::getline(lines, row));
+  EXPECT_THAT(header,
+              testing::StartsWith("experiment,network,accelerator_configuration,"
+                                  "system_config,memory_mode,core_clock,arena_cache_size,"));
+  EXPECT_THAT(header, HasSubstr(",sram_memory_used,dram_memory_used,on_chip_flash_memory_used,"
+                                "off_chip_flash_memory_used,"));
+  EXPECT_THAT(header, testing::EndsWith(",nn_macs,nn_tops,cycles_npu,cycles_sram_access,"
+                                        "cycles_dram_access,cycles_on_chip_flash_access,"
+                                        "cycles_off_chip_flash_access,cycles_total"));
+  EXPECT_EQ(std::ranges::count(header, ','), 51);
+  EXPECT_EQ(std::ranges::count(row, ','), 51);
+  EXPECT_THAT(row, testing::StartsWith("default,digits,Ethos_U55_128,Ethos_U55_High_End_Embedded,"
+                                       "Shared_Sram,500000000,"));
+  EXPECT_THAT(row, HasSubstr(",Off-chip Flash,SRAM,"));
+}
+
+// ---- bad input --------------------------------------------------------------------------------------
+
+TEST_F(Offload, WhatCannotBeKeptIsRefusedByName) {
+  const auto refuses = [&](std::vector<std::string> more, const std::vector<std::string>& words) {
+    EXPECT_TRUE(refused(offload(digits_path(), "ethos-u55-128", more), words));
+    EXPECT_FALSE(exists("out.tflite"));
+  };
+  refuses({"--board", "mps3-an547"}, {"--board", "--format tflite", "give --target"});
+  refuses({"--io", "int8"}, {"--io", "--format tflite"});
+  refuses({"--ram-budget", "20K"}, {"--ram-budget"});
+  refuses({"--pin", "nobody=c"}, {"--pin nobody", "names no operator"});
+  refuses({"--single-file"}, {"--single-file", "leave it out"});
+  refuses({"--runtime", "there"}, {"--runtime"});
+  EXPECT_TRUE(refused(offload(digits_path(), "c"), {"--format tflite", "Ethos-U"}));
+  EXPECT_TRUE(refused(offload(digits_path(), "c + ethosn"), {"--format tflite", "ethosn"}));
+  EXPECT_TRUE(refused(
+      intarsia({"compile", digits_path(), "--target", "c", "-o", "out", "--summary-csv", "s.csv"}),
+      {"--summary-csv", "--format tflite"}));
+  write("not.tflite", std::string("this is no model at all"));
+  EXPECT_TRUE(refused(offload("not.tflite", "ethos-u55-128"), {"not.tflite", "TFL3"}));
+}
+
+TEST_F(Offload, WhatIsCompiledAlreadyIsRefused) {
+  ASSERT_TRUE(done(offload(digits_path(), "ethos-u55-128")));
+  write("once.tflite", read("out.tflite"));
+  EXPECT_TRUE(refused(offload("once.tflite", "ethos-u55-128"), {"holds a command stream already"}));
+  EXPECT_TRUE(refused(
+      intarsia({"run", "once.tflite", "--target", "ethos-u55-256", "--output-dir", "results"}),
+      {"was compiled for ethos-u55-128"}));
+}
+
+// Each byte of the tables in turn is another one: refused, or a file that can be read.
+TEST_F(Offload, DamagedFilesAreRefusedOrWritten) {
+  const std::vector<uint8_t> good = build(with_an_unknown_operator());
+  for (size_t i = 0; i < 60; ++i) {
+    std::vector<uint8_t> bad = good;
+    const size_t at = 8 + (i * 7919) % (bad.size() - 8);
+    bad[at] ^= static_cast<uint8_t>(1u << (i % 8));
+    write("bad.tflite", bad);
+    const ProcessOutcome outcome = offload("bad.tflite", "ethos-u55-128");
+    ASSERT_TRUE(outcome.exit_code == kDone || outcome.exit_code == kUserError)
+        << "byte " << at << ": " << outcome.err;
+    if (outcome.exit_code == kDone) written();
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test
