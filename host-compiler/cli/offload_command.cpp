@@ -30,8 +30,9 @@ Result<void> write(Context& context, const CompileCommand& command) {
   INTARSIA_TRY_VOID(check_file_options(command));
   show_progress("reading " + command.common.model);
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
-  INTARSIA_TRY(const requests::OffloadedFile file,
-               requests::offload_model(context, command.common, bytes, progress_listener()));
+  INTARSIA_TRY(
+      const requests::OffloadedFile file,
+      requests::offload_model(context, command.common, bytes, print_note, progress_listener()));
   INTARSIA_TRY_VOID(write_file(command.output_folder, std::span<const uint8_t>(file.bytes)));
   const std::string name = command.common.name.empty()
                                ? std::filesystem::path(command.common.model).stem().string()

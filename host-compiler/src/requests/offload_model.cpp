@@ -2,26 +2,27 @@
 
 #include <fmt/format.h>
 
+#include "import/tflite/tflite_file.h"
 #include "tflite_writer/offload.h"
 
 namespace intarsia::requests {
 namespace {
 
-Result<void> check_options(const ModelOptions& options) {
+Result<void> check_options(const ModelOptions& options, bool is_tflite) {
   const auto refuse = [](const char* option, const char* why, const char* hint) {
     return Diagnostics(option, std::string("cannot be kept by --format tflite: ") + why, hint);
   };
   if (options.board != "host")
     return refuse("--board", "where the arena lies is up to the program that runs the file",
                   "leave it out, and give --target");
-  if (options.io == "int8")
+  if (is_tflite && options.io == "int8")
     return refuse("--io", "inputs and outputs are those of the file",
                   "convert the model with int8 inputs and outputs");
-  if (!options.shapes.empty())
+  if (is_tflite && !options.shapes.empty())
     return refuse("--shape", "operators of the CPU keep the extents of the file",
                   "convert the model with these extents");
-  if (options.ram_budget || options.flash_budget)
-    return refuse(options.ram_budget ? "--ram-budget" : "--flash-budget",
+  if (has_ram_budget(options) || options.flash_budget)
+    return refuse(has_ram_budget(options) ? "--ram-budget" : "--flash-budget",
                   "what the CPU runs is the interpreter's", "leave it out, or give --sram-limit");
   if (!options.sections.empty())
     return refuse("--section", "the file has no sections", "leave it out");
@@ -31,15 +32,23 @@ Result<void> check_options(const ModelOptions& options) {
 }  // namespace
 
 Result<OffloadedFile> offload_model(Environment& environment, const ModelOptions& options,
-                                    std::span<const uint8_t> bytes,
+                                    std::span<const uint8_t> bytes, const NoteSink& on_note,
                                     const ProgressListener& on_progress) {
-  INTARSIA_TRY_VOID(check_options(options));
+  const bool is_tflite = tflite::has_tflite_identifier(bytes);
+  INTARSIA_TRY_VOID(check_options(options, is_tflite));
   INTARSIA_TRY(Selection selection, select(environment, options));
   selection.options.on_progress = on_progress;
   INTARSIA_TRY(const Target* npu, tflite_writer::npu_of(environment.registry, selection.target));
-  INTARSIA_TRY(tflite_writer::OffloadedModel model,
-               tflite_writer::offload(bytes, options.model, environment.registry, selection.target,
-                                      selection.options));
+  tflite_writer::OffloadedModel model;
+  if (is_tflite) {
+    INTARSIA_TRY(model, tflite_writer::offload(bytes, options.model, environment.registry,
+                                               selection.target, selection.options));
+  } else {
+    INTARSIA_TRY(const graph::Module module,
+                 import_as_asked(environment, options, bytes, on_note, on_progress));
+    INTARSIA_TRY(model, tflite_writer::offload_whole(module, environment.registry, selection.target,
+                                                     selection.options));
+  }
   OffloadedFile file{selection, std::move(model.file)};
   for (tflite_writer::CpuOperator& op : model.on_cpu)
     file.on_cpu.push_back({std::move(op.label), std::move(op.reason)});

@@ -33,7 +33,7 @@ struct OffloadedFile {
 
 // Refuses options that a file of another runtime cannot keep.
 Result<OffloadedFile> offload_model(Environment& environment, const ModelOptions& options,
-                                    std::span<const uint8_t> bytes,
+                                    std::span<const uint8_t> bytes, const NoteSink& on_note,
                                     const ProgressListener& on_progress = {});
 
 // Memory and cycles in lines like those that Vela prints, and as a row under the columns that it writes. What Intarsia does not estimate is left out

@@ -5,17 +5,12 @@
 #include <algorithm>
 
 #include "support/watched.h"
-#include "tflite_writer/model_draft.h"
+#include "tflite_writer/file_draft.h"
 #include "tflite_writer/runs.h"
 
 namespace intarsia::tflite_writer {
 
 namespace {
-
-constexpr const char* kAddresses = "OfflineMemoryAllocation";
-
-// What interpreters look for in the options of an operator that holds a stream: a FlexBuffer of the number 1, a payload for Arm's driver.
-constexpr uint8_t kPayloadOptions[] = {1, 4, 1};
 
 // How a file holds streams of the device; null where it does not. Region 0 of a stream is its constants, 1 the arena, 2 the fast one.
 const ProgramOperator* container_of(const TargetRegistry& registry, const Target& device) {
@@ -89,114 +84,6 @@ Result<Split> split_model(const Original& model, const Setting& setting) {
   return split;
 }
 
-// Of a tensor that the file's metadata places: its offset, else that the interpreter chooses.
-std::vector<uint8_t> addresses_of(const std::vector<int32_t>& offsets) {
-  std::vector<int32_t> words = {0, 1, static_cast<int32_t>(offsets.size())};
-  words.insert(words.end(), offsets.begin(), offsets.end());
-  std::vector<uint8_t> bytes;
-  for (const int32_t word : words)
-    for (int i = 0; i < 4; ++i)
-      bytes.push_back(static_cast<uint8_t>(static_cast<uint32_t>(word) >> (8 * i)));
-  return bytes;
-}
-
-// The draft of the whole file, tensors in the order of the original, then those of the streams.
-class Draft {
- public:
-  Draft(const Original& model, const Program& program, const ProgramOperator& container)
-      : model_(model), program_(program), container_(container) {}
-
-  ModelDraft run(const std::vector<Step>& steps) {
-    keep_tensors(steps);
-    size_t stream = 0;
-    for (const Step& step : steps) {
-      if (step.region != nullptr)
-        add_stream(*step.region, program_.streams[stream++]);
-      else
-        draft_.operators.push_back({.original = step.op,
-                                    .inputs = mapped(model_.op(step.op).inputs),
-                                    .outputs = mapped(model_.op(step.op).outputs)});
-    }
-    draft_.inputs = mapped(model_.inputs());
-    draft_.outputs = mapped(model_.outputs());
-    draft_.metadata.push_back({kAddresses, addresses_of(offsets_)});
-    return std::move(draft_);
-  }
-
- private:
-  int32_t add(TensorDraft tensor, int64_t offset) {
-    draft_.tensors.push_back(std::move(tensor));
-    offsets_.push_back(static_cast<int32_t>(offset));
-    return static_cast<int32_t>(offsets_.size() - 1);
-  }
-
-  void keep_tensors(const std::vector<Step>& steps) {
-    std::set<int32_t> kept(model_.inputs().begin(), model_.inputs().end());
-    kept.insert(model_.outputs().begin(), model_.outputs().end());
-    for (const Step& step : steps) {
-      if (step.region == nullptr) {
-        for (const int32_t id : model_.tensors_of(step.op)) kept.insert(id);
-        continue;
-      }
-      kept.insert(step.region->inputs.begin(), step.region->inputs.end());
-      kept.insert(step.region->outputs.begin(), step.region->outputs.end());
-    }
-    for (const int32_t id : kept) {
-      const auto place = program_.places.find(id);
-      number_[id] = add({id}, place == program_.places.end() ? -1 : place->second.offset);
-    }
-  }
-
-  int32_t add_bytes(const char* name, int64_t bytes, int64_t offset, SharedBytes data = {}) {
-    return add({.name = name, .shape = {bytes}, .data = std::move(data)}, offset);
-  }
-
-  void add_stream(const Region& region, const CommandStream& stream) {
-    // Streams work in one arena, of which every tensor is a part.
-    if (arena_ < 0) {
-      arena_ = add_bytes("scratch", program_.arena_bytes, 0);
-      fast_ = program_.fast_bytes == 0
-                  ? arena_
-                  : add_bytes("scratch_fast", program_.fast_bytes, program_.arena_bytes);
-    }
-    const SharedBytes constants = stream.constants;
-    std::vector<int32_t> inputs(container_.first_input);
-    inputs[container_.payload] =
-        add_bytes("ethos_u_command_stream", std::ssize(stream.commands), -1, stream.commands);
-    auto known = std::ranges::find(read_only_, constants, &std::pair<SharedBytes, int32_t>::first);
-    if (known == read_only_.end()) {
-      const int32_t id = add_bytes("read_only", std::ssize(stream.constants), -1, constants);
-      known = read_only_.insert(known, {constants, id});
-    }
-    inputs[container_.constants] = known->second;
-    inputs[container_.arena] = arena_;
-    inputs[container_.fast_arena] = fast_;
-    for (const int32_t id : region.inputs) inputs.push_back(number_.at(id));
-    std::vector<int32_t> outputs;
-    for (const int32_t id : region.outputs) outputs.push_back(number_.at(id));
-    draft_.operators.push_back(
-        {.custom_code = container_.custom_code,
-         .custom_options = {std::begin(kPayloadOptions), std::end(kPayloadOptions)},
-         .inputs = std::move(inputs),
-         .outputs = std::move(outputs)});
-  }
-
-  std::vector<int32_t> mapped(std::span<const int32_t> ids) const {
-    std::vector<int32_t> result;
-    for (const int32_t id : ids) result.push_back(id < 0 ? -1 : number_.at(id));
-    return result;
-  }
-
-  const Original& model_;
-  const Program& program_;
-  const ProgramOperator& container_;
-  ModelDraft draft_;
-  std::vector<int32_t> offsets_;
-  std::map<int32_t, int32_t> number_;
-  std::vector<std::pair<SharedBytes, int32_t>> read_only_;
-  int32_t arena_ = -1, fast_ = -1;
-};
-
 // What is written is read again, so that nothing that our own importer would refuse leaves the compiler.
 Result<void> check_written(const std::vector<uint8_t>& file, const std::string& name,
                            const TargetRegistry& registry) {
@@ -204,6 +91,28 @@ Result<void> check_written(const std::vector<uint8_t>& file, const std::string& 
   const Result<Original> read = Original::open(file, name, formats.operators);
   if (!read.ok()) return read.error();
   return {};
+}
+
+// Both at the end: the steps as one program, and that as a file.
+Result<OffloadedModel> finish(const Original& model, const std::vector<Step>& steps,
+                              const Setting& setting, OffloadedModel result) {
+  for (const Step& step : steps) {
+    if (step.region == nullptr) continue;
+    const graph::Function& function = *step.region->module.find(step.region->function);
+    for (const graph::Node& node : function.nodes) result.macs += graph::mac_count(function, node);
+    for (const graph::Tensor& tensor : function.tensors)
+      if (tensor.constant.valid()) result.weight_bytes += tensor.bytes();
+  }
+  INTARSIA_TRY(result.program, make_program(model, steps, setting));
+  INTARSIA_CHECK(
+      std::ssize(result.program.streams) ==
+          std::ranges::count_if(steps, [](const Step& s) { return s.region != nullptr; }),
+      "every region has become a stream");
+  const ProgramOperator& container = *container_of(setting.registry, setting.npu);
+  const ModelDraft draft = draft_file(model, steps, result.program, container);
+  INTARSIA_TRY(result.file, write_model(&model, draft));
+  INTARSIA_TRY_VOID(check_written(result.file, model.file().name(), setting.registry));
+  return result;
 }
 
 }  // namespace
@@ -230,7 +139,6 @@ Result<OffloadedModel> offload(std::span<const uint8_t> bytes, const std::string
                                const TargetRegistry& registry, const TargetSpec& target,
                                const CompileOptions& options) {
   INTARSIA_TRY(const Target* npu, npu_of(registry, target));
-  const ProgramOperator& container = *container_of(registry, *npu);
   const Setting setting{registry, target, *npu, options};
   const ForeignFormats formats = registry.foreign_formats();
   INTARSIA_TRY(const Original model, Original::open(bytes, name, formats.operators));
@@ -239,34 +147,68 @@ Result<OffloadedModel> offload(std::span<const uint8_t> bytes, const std::string
   std::vector<Step> steps;
   OffloadedModel result;
   for (const Run& run : split.runs) {
-    if (!run.on_npu) {
-      for (const int32_t index : run.operators) {
-        steps.push_back({nullptr, index});
-        result.on_cpu.push_back({model.op(index).label(), split.on_cpu.at(index)});
-      }
+    if (run.on_npu) {
+      steps.push_back({&split.regions.at(run.operators)});
+      result.npu_operators += std::ssize(run.operators);
       continue;
     }
-    const Region& region = split.regions.at(run.operators);
-    steps.push_back({&region});
-    result.npu_operators += std::ssize(run.operators);
-    const graph::Function& function = *region.module.find(region.function);
-    for (const graph::Node& node : function.nodes) result.macs += graph::mac_count(function, node);
-    for (const graph::Tensor& tensor : function.tensors)
-      if (tensor.constant.valid()) result.weight_bytes += tensor.bytes();
+    for (const int32_t index : run.operators) {
+      steps.push_back({nullptr, index});
+      result.on_cpu.push_back({model.op(index).label(), split.on_cpu.at(index)});
+    }
   }
   const auto ran = static_cast<size_t>(result.npu_operators) + result.on_cpu.size();
   if (ran != model.operators().size())
     return Diagnostics(name,
                        "has operators that wait for each other's results, so that none can run");
-  INTARSIA_TRY(result.program, make_program(model, steps, setting));
-  INTARSIA_CHECK(
-      std::ssize(result.program.streams) ==
-          std::ranges::count_if(steps, [](const Step& s) { return s.region != nullptr; }),
-      "every region has become a stream");
-  const ModelDraft draft = Draft(model, result.program, container).run(steps);
-  INTARSIA_TRY(result.file, write_model(&model, draft));
-  INTARSIA_TRY_VOID(check_written(result.file, name, registry));
-  return result;
+  return finish(model, steps, setting, std::move(result));
+}
+
+Result<OffloadedModel> offload_whole(const graph::Module& module, const TargetRegistry& registry,
+                                     const TargetSpec& target, const CompileOptions& options) {
+  INTARSIA_TRY(const Target* npu, npu_of(registry, target));
+  const Setting setting{registry, target, *npu, options};
+  if (!options.partition.pins.empty())
+    return Diagnostics("--pin", "only operators of a .tflite file can stay on the CPU",
+                       "leave it out");
+  INTARSIA_TRY(Placed placed, place(module, setting));
+  Diagnostics refused;
+  for (const Explanation::Operator& row : placed.partitioned.explanation.operators)
+    if (row.device != npu->name)
+      refused.add(fmt::format("{}: operator '{}' ({})", module.name, row.name, row.kind),
+                  fmt::format("cannot be in a .tflite file, since the CPU would run it: {}",
+                              reason_of(row, npu->name)),
+                  "convert the model to .tflite, whose operators may stay on the CPU");
+  if (!refused.empty()) return refused;
+
+  // A file of one operator stands for the model: its operands are the model's.
+  const graph::Function& entry = module.entry_function();
+  ModelDraft draft{.name = module.name, .operators = {{.custom_code = "model"}}};
+  const auto add = [&](const std::vector<graph::TensorId>& edge, std::vector<int32_t>& side) {
+    for (const graph::TensorId id : edge) {
+      const graph::Tensor& tensor = entry.tensor(id);
+      side.push_back(static_cast<int32_t>(draft.tensors.size()));
+      draft.tensors.push_back({.name = tensor.name,
+                               .type = tensor.type,
+                               .shape = tensor.shape,
+                               .quantization = tensor.quantization});
+    }
+  };
+  add(entry.inputs, draft.inputs);
+  add(entry.outputs, draft.outputs);
+  draft.operators[0].inputs = draft.inputs;
+  draft.operators[0].outputs = draft.outputs;
+  INTARSIA_TRY(const std::vector<uint8_t> stand_in, write_model(nullptr, draft));
+  INTARSIA_TRY(const Original model, Original::open(stand_in, module.name, {}));
+  Region region;
+  region.operators = {0};
+  take_function(region, std::move(placed.partitioned.module), model, draft.inputs, draft.outputs);
+  if (!region.refused.empty())
+    return Diagnostics(module.name, region.refused.begin()->second,
+                       "convert the model to .tflite, whose operators may stay on the CPU");
+  OffloadedModel result;
+  result.npu_operators = std::ssize(entry.nodes);
+  return finish(model, {{&region}}, setting, std::move(result));
 }
 
 }  // namespace intarsia::tflite_writer

@@ -27,4 +27,8 @@ Result<OffloadedModel> offload(std::span<const uint8_t> bytes, const std::string
                                const TargetRegistry& registry, const TargetSpec& target,
                                const CompileOptions& options);
 
+// A model of another format, of which nothing can stay on the CPU: there are no operators of TensorFlow Lite that could be kept. Refuses where something has to.
+Result<OffloadedModel> offload_whole(const graph::Module& module, const TargetRegistry& registry,
+                                     const TargetSpec& target, const CompileOptions& options);
+
 }  // namespace intarsia::tflite_writer

@@ -63,12 +63,6 @@ class Origins {
   std::map<std::string, int32_t> by_name_;
 };
 
-std::string reason_of(const Explanation::Operator& row, const std::string& npu) {
-  for (const Offer& offer : row.offers)
-    if (offer.device == npu && offer.reason) return *offer.reason;
-  return "the CPU is to run it";
-}
-
 bool has_state(const graph::Module& module) {
   return std::ranges::any_of(module.functions, [](const graph::Function& function) {
     return std::ranges::any_of(function.tensors, &graph::Tensor::variable);
@@ -120,6 +114,55 @@ Result<std::vector<uint8_t>> cut_out(const Original& model, const std::vector<in
   return write_model(&model, draft);
 }
 
+std::string reason_of(const Explanation::Operator& row, const std::string& npu) {
+  for (const Offer& offer : row.offers)
+    if (offer.device == npu && offer.reason) return *offer.reason;
+  return "the CPU is to run it";
+}
+
+Result<Placed> place(const graph::Module& imported, const Setting& setting) {
+  INTARSIA_TRY(const ReducedModule reduced, reduced_as_asked(imported, setting.options));
+  const MemoryMap memory =
+      planning_memory(setting.options.memory, setting.registry, setting.target);
+  PartitionOptions asked = setting.options.partition;
+  asked.pins.clear();
+  asked.lowering = setting.options.lowering;
+  asked.lowering.memory = &memory;
+  Placed placed;
+  placed.joined = join_operators(reduced.module, setting.registry, setting.target, asked);
+  INTARSIA_TRY(placed.partitioned,
+               partition(placed.joined.module, setting.registry, setting.target, asked));
+  return placed;
+}
+
+void take_function(Region& region, graph::Module module, const Original& model,
+                   const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
+  region.module = std::move(module);
+  const graph::Function& entry = region.module.entry_function();
+  if (entry.nodes.size() != 1 || has_state(region.module))
+    return refuse_all(region, "it is nothing that the NPU does in one piece");
+  const graph::Node& call = entry.nodes[0];
+  region.function = call.attrs<graph::CallAttrs>().callee;
+  const auto tensors_of = [&](const std::vector<graph::TensorId>& operands,
+                              const std::vector<graph::TensorId>& edge,
+                              const std::vector<int32_t>& ids) -> std::vector<int32_t> {
+    std::vector<int32_t> result;
+    for (const graph::TensorId operand : operands) {
+      const auto at = std::ranges::find(edge, operand);
+      if (at == edge.end()) return {};
+      const int32_t id = ids.at(static_cast<size_t>(at - edge.begin()));
+      if (model.bytes(id) != entry.tensor(operand).bytes()) return {};
+      result.push_back(id);
+    }
+    return result;
+  };
+  region.inputs = tensors_of(call.inputs, entry.inputs, inputs);
+  region.outputs = tensors_of(call.outputs, entry.outputs, outputs);
+  if (region.inputs.size() != call.inputs.size() || region.inputs.empty() ||
+      region.outputs.size() != outputs.size())
+    refuse_all(region, "its operands are not those of the file any more");
+}
+
 Result<Region> compile_region(const Original& model, const std::vector<int32_t>& operators,
                               const Setting& setting) {
   Region region;
@@ -144,19 +187,9 @@ Result<Region> compile_region(const Original& model, const std::vector<int32_t>&
     if (region.refused.empty()) return others;
     return region;
   }
-  INTARSIA_TRY(const ReducedModule reduced, reduced_as_asked(*imported, setting.options));
-  const MemoryMap memory =
-      planning_memory(setting.options.memory, setting.registry, setting.target);
-  PartitionOptions asked = setting.options.partition;
-  asked.pins.clear();
-  asked.lowering = setting.options.lowering;
-  asked.lowering.memory = &memory;
-  const JoinedOperators joined =
-      join_operators(reduced.module, setting.registry, setting.target, asked);
-  INTARSIA_TRY(Partitioned partitioned,
-               partition(joined.module, setting.registry, setting.target, asked));
-  const Origins origins(listed, operators, joined);
-  for (const Explanation::Operator& row : partitioned.explanation.operators) {
+  INTARSIA_TRY(Placed placed, place(*imported, setting));
+  const Origins origins(listed, operators, placed.joined);
+  for (const Explanation::Operator& row : placed.partitioned.explanation.operators) {
     if (row.device == setting.npu.name) continue;
     const std::set<int32_t> from = origins.of(row.name);
     for (const int32_t index : from) region.refused[index] = reason_of(row, setting.npu.name);
@@ -164,33 +197,9 @@ Result<Region> compile_region(const Original& model, const std::vector<int32_t>&
   }
   if (!region.refused.empty()) return region;
 
-  region.module = std::move(partitioned.module);
-  const graph::Function& entry = region.module.entry_function();
-  if (entry.nodes.size() != 1 || has_state(region.module)) {
-    refuse_all(region, "it is nothing that the NPU does in one piece");
-    return region;
-  }
-  const graph::Node& call = entry.nodes[0];
-  region.function = call.attrs<graph::CallAttrs>().callee;
-  // What the function is handed is the file's tensors, or it could not be said in the file.
-  const auto tensors_of = [&](const std::vector<graph::TensorId>& operands,
-                              const std::vector<graph::TensorId>& edge,
-                              const std::set<int32_t>& ids) -> std::vector<int32_t> {
-    std::vector<int32_t> result;
-    for (const graph::TensorId operand : operands) {
-      const auto at = std::ranges::find(edge, operand);
-      if (at == edge.end()) return {};
-      const int32_t id = *std::next(ids.begin(), at - edge.begin());
-      if (model.bytes(id) != entry.tensor(operand).bytes()) return {};
-      result.push_back(id);
-    }
-    return result;
-  };
-  region.inputs = tensors_of(call.inputs, entry.inputs, edges.inputs);
-  region.outputs = tensors_of(call.outputs, entry.outputs, edges.outputs);
-  if (region.inputs.size() != call.inputs.size() || region.inputs.empty() ||
-      region.outputs.size() != edges.outputs.size())
-    refuse_all(region, "its operands are not those of the file any more");
+  take_function(region, std::move(placed.partitioned.module), model,
+                {edges.inputs.begin(), edges.inputs.end()},
+                {edges.outputs.begin(), edges.outputs.end()});
   return region;
 }
 

@@ -33,6 +33,21 @@ struct Region {
 // `operators` as `main` of a file of their own: what they read of others is an input, what others read an output.
 Result<std::vector<uint8_t>> cut_out(const Original& model, const std::vector<int32_t>& operators);
 
+// A module that has been imported, between the devices.
+struct Placed {
+  JoinedOperators joined;
+  Partitioned partitioned;
+};
+Result<Placed> place(const graph::Module& imported, const Setting& setting);
+
+// The region's module becomes this one, whose inputs and outputs are the file's tensors `inputs` and `outputs`, in their order. Refuses where it is more
+// than one function of the NPU, and where that is handed anything else.
+void take_function(Region& region, graph::Module module, const Original& model,
+                   const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+
+// Why the NPU does not run an operator.
+std::string reason_of(const Explanation::Operator& row, const std::string& npu);
+
 Result<Region> compile_region(const Original& model, const std::vector<int32_t>& operators,
                               const Setting& setting);
 

@@ -346,6 +346,37 @@ sys.exit(0 if results[0] == results[1] else 1)
   EXPECT_TRUE(ran.succeeded()) << ran.err;
 }
 
+// ---- models of other formats -------------------------------------------------------------------------
+
+// As graph text: there is no operator of TensorFlow Lite to keep.
+TEST_F(Offload, ModelsOfOtherFormatsAreWrittenWhereNothingStays) {
+  const ProcessOutcome text = intarsia({"dump", digits_path(), "--stage", "import"});
+  ASSERT_TRUE(text.succeeded()) << text.err;
+  write("model.txt", text.out);
+  for (const char* target : {"ethos-u55-128", "ethos-u65-512"}) {
+    ASSERT_TRUE(done(offload("model.txt", target)));
+    const Written file = written();
+    EXPECT_EQ(file.graph().operators()->size(), 1u);
+    expect_streams(file);
+    write_image("image.bin", 3);
+    EXPECT_EQ(results("out.tflite", target, {"image.bin"})[0], recorded_scores(3));
+  }
+}
+
+TEST_F(Offload, ModelsOfOtherFormatsAreRefusedWhereTheCpuWouldRunSomething) {
+  write("model.txt", std::string(R"(intarsia.graph sum
+func @main(%0) -> (%1) {
+  %0 x: f32[1,4]
+  %1 y: f32[1,4]
+  add twice(%0, %0) -> (%1)
+}
+entry @main
+)"));
+  EXPECT_TRUE(refused(offload("model.txt", "ethos-u55-128"),
+                      {"sum: operator 'twice' (add)", "cannot be in a .tflite file"}));
+  EXPECT_FALSE(exists("out.tflite"));
+}
+
 // ---- summaries --------------------------------------------------------------------------------------
 
 TEST_F(Offload, TheSummaryHasVelasColumns) {
@@ -388,7 +419,7 @@ TEST_F(Offload, WhatCannotBeKeptIsRefusedByName) {
       intarsia({"compile", digits_path(), "--target", "c", "-o", "out", "--summary-csv", "s.csv"}),
       {"--summary-csv", "--format tflite"}));
   write("not.tflite", std::string("this is no model at all"));
-  EXPECT_TRUE(refused(offload("not.tflite", "ethos-u55-128"), {"not.tflite", "TFL3"}));
+  EXPECT_TRUE(refused(offload("not.tflite", "ethos-u55-128"), {"not.tflite"}));
 }
 
 TEST_F(Offload, WhatIsCompiledAlreadyIsRefused) {
