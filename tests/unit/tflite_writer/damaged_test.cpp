@@ -1,0 +1,78 @@
+// Files with a byte that is another one: refused, or written so that the format's own verifier takes what is written.
+#include <gtest/gtest.h>
+
+#include "intarsia/builtin_targets.h"
+#include "tflite_builder.h"
+#include "tflite_writer/offload.h"
+
+namespace intarsia::tflite_writer {
+namespace {
+
+test::ModelSpec mixed_model() {
+  test::ModelSpec m = test::chain_model();
+  const int32_t last = m.outputs.at(0);
+  const int32_t odd =
+      m.add({"odd", m.tensors[static_cast<size_t>(last)].shape, test::kFloat32, {}, {}});
+  m.operators.push_back({.code = test::kCustom,
+                         .inputs = {last},
+                         .outputs = {odd},
+                         .custom_code = "Mystery",
+                         .custom_options = {1, 2, 3}});
+  m.outputs = {odd};
+  return m;
+}
+
+struct Fixture {
+  Fixture() {
+    add_builtin_targets(registry);
+    target =
+        std::make_unique<TargetSpec>(parse_target(registry.catalogue(), "ethos-u55-128").value());
+  }
+  Result<OffloadedModel> offload_bytes(const std::vector<uint8_t>& bytes) const {
+    return offload(bytes, "model.tflite", registry, *target, {});
+  }
+  TargetRegistry registry;
+  std::unique_ptr<TargetSpec> target;
+};
+
+void expect_verified(const std::vector<uint8_t>& file) {
+  flatbuffers::Verifier verifier(file.data(), file.size());
+  EXPECT_TRUE(test::format::VerifyModelBuffer(verifier));
+}
+
+TEST(DamagedFile, IsRefusedOrWritten) {
+  const Fixture fixture;
+  const std::vector<uint8_t> good = test::build(mixed_model());
+  const auto whole = fixture.offload_bytes(good);
+  ASSERT_TRUE(whole.ok()) << whole.error().to_string();
+  expect_verified(whole->file);
+  int written = 0;
+  uint64_t random = 1;
+  for (int i = 0; i < 800; ++i) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    std::vector<uint8_t> bad = good;
+    bad[(random >> 33) % bad.size()] ^= static_cast<uint8_t>(1 + ((random >> 20) % 255));
+    const auto result = fixture.offload_bytes(bad);
+    if (!result.ok()) continue;
+    ++written;
+    expect_verified(result->file);
+  }
+  EXPECT_GT(written, 60);  // names and weights may be anything
+}
+
+TEST(DamagedFile, CutShortIsRefused) {
+  const Fixture fixture;
+  const std::vector<uint8_t> good = test::build(mixed_model());
+  for (size_t length = 0; length < good.size(); length += 37)
+    EXPECT_FALSE(
+        fixture.offload_bytes({good.begin(), good.begin() + static_cast<ptrdiff_t>(length)}).ok());
+}
+
+TEST(WrittenFile, IsTheSameEachTime) {
+  const Fixture fixture;
+  const std::vector<uint8_t> good = test::build(mixed_model());
+  EXPECT_EQ(fixture.offload_bytes(good)->file, fixture.offload_bytes(good)->file);
+}
+
+}  // namespace
+}  // namespace intarsia::tflite_writer
