@@ -22,11 +22,16 @@ PEERS = ("TFLite Micro", "LiteRT")
 
 
 def case_of(seed, number, names, networks):
-    from networks import draw_network
     from operators import draw
+    from networks import draw_network
+    from wide_networks import draw_wide_network
     rng = np.random.default_rng([seed, number])
-    name = "network" if networks else names[int(rng.integers(len(names)))]
-    model = draw_network(rng) if networks else draw(rng, name)
+    if networks:
+        name = "network" if number % 2 else "wide network"
+        model = draw_network(rng) if number % 2 else draw_wide_network(rng)
+    else:
+        name = names[int(rng.integers(len(names)))]
+        model = draw(rng, name)
     return name, model, rng
 
 

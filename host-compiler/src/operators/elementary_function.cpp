@@ -1,4 +1,5 @@
 // Functions of single elements.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -101,6 +102,19 @@ Result<void> eval_erf(const Invocation& call) {
   return map<float>(call, rounded([](double x) { return std::erf(x); }));
 }
 
+// LiteRT cuts off what lies between two steps. Below zero there is no root; it refuses to run then.
+Result<void> eval_sqrt(const Invocation& call) {
+  if (call.type() != Int8) return map<float>(call, [](float x) { return std::sqrt(x); });
+  const float in_scale = call.in().quantization.scale[0];
+  const float out_scale = call.out().quantization.scale[0];
+  const auto zero = static_cast<int32_t>(call.in_zero_point());
+  return map<int8_t>(call, [&](int8_t x) -> int32_t {
+    const float real = in_scale * static_cast<float>(std::max(x - zero, 0));
+    const auto steps = static_cast<int64_t>(std::min(std::sqrt(real) / out_scale, 512.0f));
+    return static_cast<int32_t>(std::clamp<int64_t>(steps + call.out_zero_point(), -128, 127));
+  });
+}
+
 Result<void> eval_rsqrt(const Invocation& call) {
   if (call.type() == Int8) return rsqrt_of_int8(call);
   return map<float>(call, [](float x) { return 1 / std::sqrt(x); });
@@ -121,6 +135,10 @@ Stmt lower_exp(OpLowering& op) {
 
 Stmt lower_log(OpLowering& op) {
   return op.view.in(0).type == Int8 ? lower_by_table(op) : lower_by_call(op, "intarsia_log_f32");
+}
+
+Stmt lower_sqrt(OpLowering& op) {
+  return op.view.in(0).type == Int8 ? lower_by_table(op) : lower_by_call(op, "intarsia_sqrt_f32");
 }
 
 Stmt lower_rsqrt(OpLowering& op) {
@@ -178,13 +196,11 @@ constexpr Operator kElementaryFunctionOperators[] = {
      .lower = [](OpLowering& op) { return map_elements(op, [](Expr x) { return x * x; }); },
      .elementwise = Elementwise::Unary},
     {.kind = OpKind::Sqrt,
-     .types = kReal,
+     .types = kInt8OrReal,
      .infer = infer_unary,
-     .evaluate =
-         [](const Invocation& call) {
-           return map<float>(call, [](float x) { return std::sqrt(x); });
-         },
-     .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_sqrt_f32"); },
+     .evaluate = eval_sqrt,
+     .lower = lower_sqrt,
+     .refuses = refuses_quantization,
      .elementwise = Elementwise::Unary},
     {.kind = OpKind::Rsqrt,
      .types = kInt8OrReal,

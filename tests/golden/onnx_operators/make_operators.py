@@ -163,6 +163,13 @@ def qlinear_cases():
                  ("bz", np.uint8(12)), ("ys", f(0.03)), ("yz", np.uint8(100))], domain="com.microsoft")
 
 
+def later_cases():
+    """Behind the others, whose numbers stay as they are."""
+    yield "cumsum", Case("CumSum", [(2, 9)], [0.02], (0.09, 4), constants={"axis": np.int64(1)})
+    yield "cumsum_reverse", Case("CumSum", [(3, 7)], [0.03], (0.1, -20), constants={"axis": np.int64(0)}, reverse=1,
+                                 exclusive=1)
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -187,6 +194,8 @@ def main():
         write(root / name, model, case.inputs)
     for name, model, inputs in qlinear_cases():
         write(root / name, model, inputs)
+    for name, case in later_cases():
+        write(root / name, case.model(), case.inputs)
 
 
 if __name__ == "__main__":

@@ -391,6 +391,51 @@ def suppression_v5_soft():
     return suppression(5, *random_boxes("suppression_v5_soft", 30), 20, 0.7, 0.2, 0.4)
 
 
+@case
+def sqrt_s8():
+    """All inputs that have a root; LiteRT cuts off what lies between two steps."""
+    model = unary("SQRT", [1, 226], [1, 226], kind=np.int8, quant=((0.009, -98), (0.0085, -70)))
+    model.values = [np.arange(-98, 128, dtype=np.int8).reshape(1, -1)]
+    return model
+
+
+COMPLEX64 = 8
+
+
+def spectrum(shape, lengths, last, moves=False):
+    """Transforms of images, and what makes reals of them; `moves`: through operators that change the shape."""
+    model = Model()
+    g = model.subgraph()
+    half = [*shape[:-2], lengths[0], lengths[1] // 2 + 1]
+    x, z, y = g.tensor(shape), g.tensor(half, COMPLEX64), g.tensor(half)
+    g.op("RFFT2D", [x, g.constant(lengths)], [z], options("Rfft2dOptions"))
+    if moves:
+        flat, again = g.tensor([half[0], half[2]], COMPLEX64), g.tensor(half, COMPLEX64)
+        g.op("SQUEEZE", [z], [flat], options("SqueezeOptions", squeezeDims=[1]))
+        g.op("RESHAPE", [flat, g.constant(half)], [again], options("ReshapeOptions", newShape=half))
+        z = again
+    g.op(last, [z], [y])
+    g.inputs(x)
+    g.outputs(y)
+    return model
+
+
+@case
+def rfft2d_magnitude():
+    """Frames of 200 samples in transforms of 256."""
+    return spectrum([3, 1, 200], [1, 256], "COMPLEX_ABS", moves=True)
+
+
+@case
+def rfft2d_real():
+    return spectrum([2, 5, 12], [8, 8], "REAL")
+
+
+@case
+def rfft2d_imaginary():
+    return spectrum([64, 16], [64, 16], "IMAG")
+
+
 def gelu(kind, approximate, quant=({}, {})):
     model = Model()
     g = model.subgraph()

@@ -84,6 +84,27 @@ def signal_front_end_spectrum():
 
 
 @case
+def signal_rfft_f32():
+    """480 samples of a frame of 512, as front ends of floats transform them."""
+    return custom("SignalRfft", [([2, 480], F32)], [([2, 514], F32)], T=FLOAT32, fft_length=512)
+
+
+@case
+def signal_rfft_f32_short():
+    return custom("SignalRfft", [([3, 16], F32)], [([3, 18], F32)], T=FLOAT32, fft_length=16)
+
+
+@case
+def signal_irfft_f32():
+    return custom("SignalIrfft", [([2, 130], F32)], [([2, 128], F32)], T=FLOAT32, fft_length=128)
+
+
+@case
+def signal_irfft_f32_short():
+    return custom("SignalIrfft", [([10], F32)], [([8], F32)], T=FLOAT32, fft_length=8)
+
+
+@case
 def signal_subtraction_without_clamp():
     model = Model()
     g = model.subgraph()

@@ -112,6 +112,41 @@ TEST(ImportComposed, SuppressionThatCannotBe) {
               HasSubstr("has 2 outputs, but makes 3"));
 }
 
+constexpr int8_t kComplex64 = 8;
+constexpr int32_t kAbs = 101, kRfft2d = 131, kImag = 133, kComplexAbs = 135;
+
+// The size of a transform of images of 8 x 16.
+ModelSpec spectrum(std::vector<int32_t> lengths, int32_t last = kComplexAbs) {
+  ModelSpec m;
+  m.add({"x", {2, 8, 16}, kFloat32, {}, {}});
+  m.add({"lengths", {static_cast<int32_t>(lengths.size())}, kInt32, {}, {}, bytes_of(lengths)});
+  m.add({"spectrum", {2, 8, 9}, kComplex64, {}, {}});
+  m.add({"y", {2, 8, 9}, kFloat32, {}, {}});
+  m.operators = {{kRfft2d, {0, 1}, {2}}, {last, {2}, {3}}};
+  m.inputs = {0};
+  m.outputs = {3};
+  return m;
+}
+
+TEST(ImportComposed, TransformsOfImages) {
+  EXPECT_EQ(errors(spectrum({8, 16})), "");
+  EXPECT_EQ(errors(spectrum({8, 16}, kImag)), "");
+  EXPECT_THAT(errors(spectrum({8, 12})),
+              HasSubstr("transforms f32[2,8,16] by [8,12] points; floats and powers of two"));
+  EXPECT_THAT(errors(spectrum({16})), HasSubstr("by [16] points"));
+  EXPECT_THAT(errors(spectrum({16, 16})),
+              HasSubstr("makes [2,16,9,2], but its output has shape [2,8,9,2]"));
+}
+
+TEST(ImportComposed, ComplexNumbersAreForFewOperators) {
+  EXPECT_THAT(errors(spectrum({8, 16}, kAbs)),
+              HasSubstr("has tensor 2 'spectrum' of type COMPLEX64; RFFT2D makes complex numbers, "
+                        "COMPLEX_ABS, REAL and IMAG take them"));
+  ModelSpec m = spectrum({8, 16});
+  m.tensors[2].type = kFloat32;
+  EXPECT_THAT(errors(m), HasSubstr("makes [2,8,9,2], but its output has shape [2,8,9]"));
+}
+
 TEST(ImportComposed, OneHotNeedsADepth) {
   ModelSpec m;
   m.add({"indices", {4}, kInt32, {}, {}});

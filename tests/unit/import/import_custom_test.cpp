@@ -123,7 +123,12 @@ TEST(ImportCustom, Transforms) {
                          flexible({{"fft_length", length}})));
   };
   EXPECT_EQ(rfft(kInt16, 16, 18), "");
-  EXPECT_THAT(rfft(kFloat32, 16, 18), HasSubstr("transforms f32; i16 is possible"));
+  EXPECT_THAT(rfft(kInt32, 16, 18), HasSubstr("transforms i32; i16 and f32 are possible"));
+  EXPECT_EQ(rfft(kFloat32, 16, 18), "");
+  EXPECT_THAT(rfft(kFloat32, 24, 26), HasSubstr("transforms a length of 24; powers of two"));
+  EXPECT_THAT(rfft(kFloat32, 1e12, 18), HasSubstr("powers of two from 2 to 2^18 are possible"));
+  EXPECT_THAT(rfft(kFloat32, 8, 10), HasSubstr("transforms 12 samples by 8 points"));
+  EXPECT_THAT(rfft(kFloat32, 16, 17), HasSubstr("makes f32[17] of [12] by a transform of 16"));
   EXPECT_THAT(rfft(kInt16, 24, 26), HasSubstr("powers of two from 4"));
   EXPECT_THAT(rfft(kInt16, 8, 10), HasSubstr("transforms 12 samples by 8 points"));
   EXPECT_THAT(rfft(kInt16, 1e12, 18), HasSubstr("powers of two from 4"));

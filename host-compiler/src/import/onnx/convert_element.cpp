@@ -291,9 +291,19 @@ void read_cast_like(Reader& in) {
 void read_cumsum(Reader& in) {
   const auto axis = in.known_integers(1, "its axis");
   if (!axis || !in.require(axis->size() == 1, "has one axis")) return;
-  const TensorId x = in.operand(0);
-  const graph::CumsumAttrs attrs{in.axis(axis->front(), in.shape(x).size()),
+  const graph::CumsumAttrs attrs{in.axis(axis->front(), in.shape_of(0).size()),
                                  in.integer("exclusive", 0) != 0, in.integer("reverse", 0) != 0};
+  if (!in.ok()) return;
+  if (in.is_real(0)) {
+    const Tail tail = in.tail(false);
+    const TensorId made = in.attempt([&]() -> TensorId {
+      if (!tail.as) return {};
+      return in.emit(OpKind::Cumsum, attrs, {in.value(0).tensor}, tail.as->type,
+                     tail.as->quantization);
+    });
+    if (made.valid()) return in.result(0, {made, Form::Real, {}});
+  }
+  const TensorId x = in.operand(0);
   in.result(in.emit_alike(OpKind::Cumsum, attrs, {x}));
 }
 

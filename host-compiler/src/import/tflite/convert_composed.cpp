@@ -318,8 +318,14 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
     case kNON_MAX_SUPPRESSION_V4:
     case kNON_MAX_SUPPRESSION_V5:
       return compose_suppression(op, in), true;
+    case kRFFT2D:
+      return compose_rfft2d(op, in), true;
+    case kCOMPLEX_ABS:
+    case kREAL:
+    case kIMAG:
+      return compose_complex(op, in), true;
     case kCUSTOM:
-      return compose_stream(op, in);
+      return compose_transform(op, in) || compose_stream(op, in);
     case kMATRIX_DIAG:
     case kMATRIX_SET_DIAG:
       return compose_diagonal(op, in), true;

@@ -20,8 +20,8 @@ Converted convert_signal_pcan(OperatorReader& in) {
 
 Converted convert_signal_transform(OperatorReader& in) {
   if (in.input(0).type != DataType::Int16)
-    in.problem(fmt::format("transforms {}; i16 is possible", to_string(in.input(0).type)),
-               "give the operator's float or int32 form int16 samples");
+    in.problem(fmt::format("transforms {}; i16 and f32 are possible", to_string(in.input(0).type)),
+               "give the operator's int32 form int16 samples");
   return {graph::SignalFftAttrs{CustomOptions(in).integer("fft_length")}};
 }
 

@@ -51,6 +51,7 @@ Shape with_missing_extent(const std::vector<int64_t>& asked, int64_t count) {
 
 // The output tensor has the whole shape; what the operator asks for must agree where it is known.
 Converted convert_reshape(OperatorReader& in) {
+  if (in.is_complex(0)) return convert_changed_rank(in);
   const Shape& shape = in.output().shape;
   std::optional<std::vector<int64_t>> asked;
   if (in.has_input(1)) {
@@ -375,6 +376,10 @@ const std::vector<KnownOperator>& known_operators() {
       {kTOPK_V2, kNone, 2, 2, {"top_k", "topk"}, nullptr, Operands::AnyBytes},
       {kNON_MAX_SUPPRESSION_V4, kNone, 5, 5, {"nms", "non_max"}, nullptr, Operands::AnyBytes, 2},
       {kNON_MAX_SUPPRESSION_V5, kNone, 6, 6, {"nms", "non_max"}, nullptr, Operands::AnyBytes, 3},
+      {kRFFT2D, kNone, 2, 2, {"rfft", "stft"}, nullptr, Operands::AnyBytes},
+      {kCOMPLEX_ABS, kNone, 1, 1, {"abs"}, nullptr, Operands::AnyBytes},
+      {kREAL, kNone, 1, 1, {"real"}, nullptr, Operands::AnyBytes},
+      {kIMAG, kNone, 1, 1, {"imag"}, nullptr, Operands::AnyBytes},
       {kMATRIX_DIAG, kNone, 1, 1, {"diag", "matrix_diag"}, nullptr, Operands::AnyBytes},
       {kMATRIX_SET_DIAG, kNone, 2, 2, {"set_diag", "matrix_set"}, nullptr, Operands::AnyBytes},
       {kREVERSE_SEQUENCE, kNone, 2, 2, {"reverse"}, nullptr, Operands::AnyBytes},

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 namespace intarsia::tflite {
 
@@ -53,6 +54,7 @@ bool OperatorReader::open() {
     if (outputs_.back() == nullptr) clean_ = false;
   }
   check_wide_operands();
+  check_complex_operands();
   if (clean_) check_types();
   return clean_;
 }
@@ -68,6 +70,24 @@ void OperatorReader::check_wide_operands() {
   };
   check(op_.inputs, OpKind::SignalSquareRoot);
   check(op_.outputs, OpKind::SignalFilterBank);
+}
+
+// Transforms make complex numbers, and few operators take them.
+void OperatorReader::check_complex_operands() {
+  constexpr auto kMoves = std::to_array({kRESHAPE, kSQUEEZE, kEXPAND_DIMS});
+  constexpr auto kTakes = std::to_array({kCOMPLEX_ABS, kREAL, kIMAG});
+  const auto is_one_of = [&](std::span<const Code> codes) {
+    return std::ranges::find(codes, op_.code) != codes.end();
+  };
+  const bool moves = is_one_of(kMoves);
+  const auto check = [&](std::span<const int32_t> ids, bool taken) {
+    for (const int32_t id : ids)
+      if (clean_ && id >= 0 && !taken && tensors_.is_complex(id))
+        problem(fmt::format("has {} of type COMPLEX64", tensors_.label(id)),
+                "RFFT2D makes complex numbers, COMPLEX_ABS, REAL and IMAG take them");
+  };
+  check(op_.inputs, moves || is_one_of(kTakes));
+  check(op_.outputs, moves || op_.code == kRFFT2D);
 }
 
 void OperatorReader::check_types() {

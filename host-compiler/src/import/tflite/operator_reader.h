@@ -39,6 +39,8 @@ class OperatorReader {
   bool is_hybrid() const { return is_hybrid_; }
   // Sees whether operand `weights` makes it one; reported where nothing can be done.
   void check_hybrid(size_t weights);
+  // Of complex numbers, read as floats with an axis of two behind the others.
+  bool is_complex(size_t i) const { return has_input(i) && tensors_.is_complex(op_.inputs[i]); }
   bool is_dynamic_output() const { return tensors_.is_dynamic(op_.outputs[0]); }
   // The output's extents, when the converter did not know them; reported when it did and they differ.
   void decide_shape(const Shape& shape);
@@ -76,6 +78,7 @@ class OperatorReader {
  private:
   void check_types();
   void check_wide_operands();
+  void check_complex_operands();
 
   const ModelFile& file_;
   const OperatorInfo& op_;

@@ -67,6 +67,20 @@ class SubgraphReader {
   void compose_one_hot(const OperatorInfo& op, OperatorReader& in);
   void compose_local_response(const OperatorInfo& op, OperatorReader& in);
   void compose_top_k(const OperatorInfo& op, OperatorReader& in);
+  // Who writes many nodes of an operator gets `put` and `make` as functions.
+  template <typename Writer>
+  Writer writer_for(const OperatorInfo& op) {
+    return Writer(
+        [this, &op](graph::OpKind kind, graph::Attributes attributes, std::vector<int32_t> inputs,
+                    graph::Tensor result) {
+          return put(op, kind, std::move(attributes), std::move(inputs), std::move(result));
+        },
+        [this](MadeConstant constant) { return make(std::move(constant)); });
+  }
+  // True when it is a transform of floats.
+  bool compose_transform(const OperatorInfo& op, OperatorReader& in);
+  void compose_rfft2d(const OperatorInfo& op, OperatorReader& in);
+  void compose_complex(const OperatorInfo& op, OperatorReader& in);
   void compose_suppression(const OperatorInfo& op, OperatorReader& in);
   bool compose_stream(const OperatorInfo& op, OperatorReader& in);
   void compose_circular_buffer(const OperatorInfo& op, OperatorReader& in);

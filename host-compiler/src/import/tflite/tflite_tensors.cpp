@@ -29,7 +29,7 @@ constexpr std::array<ElementType, 19> kElementTypes = {{
     {"STRING", {}},
     {"BOOL", DataType::Bool},
     {"INT16", DataType::Int16},
-    {"COMPLEX64", {}},
+    {"COMPLEX64", DataType::Float32},  // real and imaginary parts, along an axis of their own
     {"INT8", DataType::Int8},
     {"FLOAT64", {}},
     {"COMPLEX128", {}},
@@ -42,7 +42,7 @@ constexpr std::array<ElementType, 19> kElementTypes = {{
     {"BFLOAT16", {}},
 }};
 
-constexpr int kFloat16 = 1, kUnsignedLong = 12, kResource = 13;
+constexpr int kFloat16 = 1, kComplex = 8, kUnsignedLong = 12, kResource = 13;
 
 // The float32 of the same value: what float16 holds, float32 holds.
 uint32_t widened(uint16_t half) {
@@ -80,6 +80,10 @@ std::string TensorTable::label(int32_t id) const {
 
 bool TensorTable::is_resource(int32_t id) const {
   return raw(id).type() == kResource;
+}
+
+bool TensorTable::is_complex(int32_t id) const {
+  return raw(id).type() == kComplex;
 }
 
 bool TensorTable::is_unsigned_long(int32_t id) const {
@@ -166,6 +170,10 @@ std::string TensorTable::read_type_and_shape(const format::Tensor& raw,
     }
     tensor.shape.push_back(extent);
   }
+  if (number == kComplex) tensor.shape.push_back(2);
+  if (tensor.shape.size() > kHighestRank)
+    return fmt::format("has rank {} of complex numbers; at most {} is supported", shape.size(),
+                       kHighestRank - 1);
   if (tensor.bytes() > kLargestTensor) {
     return fmt::format("has shape [{}], which is more than 2 GiB", fmt::join(shape, ","));
   }

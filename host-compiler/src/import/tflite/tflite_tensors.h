@@ -36,6 +36,7 @@ class TensorTable {
   std::optional<int64_t> room(int32_t id, const std::string& used_by);
   // The element type of a handle to a variable, which has no value of its own.
   bool is_resource(int32_t id) const;
+  bool is_complex(int32_t id) const;        // read as floats, two for each number
   bool is_unsigned_long(int32_t id) const;  // read as the int64 of its bits
   // Whether the converter did not know all extents; what it wrote instead says nothing.
   bool is_dynamic(int32_t id) const;
