@@ -1,8 +1,8 @@
 """TFLite Micro's own operators: audio front ends, streams, detections. make_cases.py runs them."""
 import numpy as np
-from tflite_writer import Model, flexible
+from tflite_writer import Model, flexible, options
 
-I16, I32, U32, U64, F32, BOOL = np.int16, np.int32, np.uint32, np.uint64, np.float32, np.bool_
+I8, I16, I32, U32, U64, F32, BOOL = np.int8, np.int16, np.int32, np.uint32, np.uint64, np.float32, np.bool_
 INT16, FLOAT32 = 7, 0
 CASES = {}
 
@@ -81,6 +81,38 @@ def signal_front_end():
 @case
 def signal_front_end_spectrum():
     return front_end(["spectrum", "energy", "roots"])
+
+
+def encoded(g, indices, tables, axis=15):
+    """Indices of 3 bits and the tables that they are for: what TFLM_DECODE makes a constant of."""
+    bits = "".join(f"{i:03b}" for i in np.ravel(indices))
+    packed = np.packbits([int(b) for b in bits])
+    header = np.array([0, 1, 0, 0, 1, axis << 4 | 3, np.shape(tables)[-1]] + [0] * 9, np.uint8)
+    rest = np.frombuffer(np.ascontiguousarray(tables).tobytes(), np.uint8)
+    return g.constant(packed, np.uint8), g.constant(np.concatenate([header, rest]), np.uint8)
+
+
+@case
+def decode_weights():
+    """Tables for each channel, as where there are scales for each, and one for all."""
+    rng = np.random.default_rng(8)
+    model = Model()
+    g = model.subgraph()
+    x, y, z = g.tensor([1, 5, 4, 3], I8, 0.05, 3), g.tensor([1, 5, 4, 6], I8, 0.4, -5), g.tensor([1, 5, 4, 6], I8, 0.9, 7)
+    scales = rng.uniform(0.01, 0.03, 6).astype(F32)
+    weights, depthwise = g.tensor([6, 2, 2, 3], I8, scales, 0), g.tensor([1, 3, 3, 6], I8, 0.02, 0)
+    bias = g.tensor([6], I32, scales * F32(0.05), 0)
+    g.op("TFLM_DECODE", [*encoded(g, rng.integers(0, 8, 72), rng.integers(-127, 128, (6, 8)).astype(I8), 0),
+                         *encoded(g, rng.integers(0, 5, 6), rng.integers(-900, 900, (6, 5)).astype(I32), 0)], [weights, bias],
+         custom=b"")
+    g.op("TFLM_DECODE", encoded(g, rng.integers(0, 7, 54), rng.integers(-127, 128, 7).astype(I8)), [depthwise], custom=b"")
+    g.op("CONV_2D", [x, weights, bias], [y], options("Conv2DOptions", padding=0, strideH=1, strideW=1, dilationHFactor=1,
+                                                     dilationWFactor=1), 3)
+    g.op("DEPTHWISE_CONV_2D", [y, depthwise, g.constant(np.zeros(6), I32, scale=0.008)], [z], options(
+        "DepthwiseConv2DOptions", padding=0, strideH=1, strideW=1, depthMultiplier=1, dilationHFactor=1, dilationWFactor=1), 3)
+    g.inputs(x)
+    g.outputs(z)
+    return model
 
 
 @case

@@ -56,6 +56,52 @@ ModelSpec delay(std::vector<uint8_t> options) {
   return custom("SignalDelay", {samples("x", {4})}, {samples("y", {4})}, std::move(options));
 }
 
+// Six int8 of [2,3] as indices of two bits, in a table for each row: 7 8 8, 1 0 2.
+ModelSpec decode(std::vector<uint8_t> header,
+                 std::vector<uint8_t> encoded = {0b00010101, 0b00100000}, bool by_row = true) {
+  header.resize(16);
+  const std::vector<uint8_t> values{7, 8, 9, 0, 1, 2};
+  header.insert(header.end(), values.begin(), values.begin() + (by_row ? 6 : 3));
+  const auto bytes = [](const char* name, std::vector<uint8_t> data) {
+    const auto size = static_cast<int32_t>(data.size());
+    return TensorSpec{name, {size}, kUInt8, {}, {}, std::move(data)};
+  };
+  return custom("TFLM_DECODE", {bytes("encoded", std::move(encoded)), bytes("header", header)},
+                {{"y", {2, 3}, kInt8, {1.0f}, {0}}}, {});
+}
+
+TEST(ImportCustom, DecodedConstantsAreKnown) {
+  const auto values = [](const ModelSpec& m) {
+    const Result<graph::Module> module = import(m);
+    EXPECT_TRUE(module.ok()) << module.error().to_string();
+    return graph::Evaluator(*module).run({})->at(0);
+  };
+  EXPECT_EQ(values(decode({0, 1, 0, 0, 1, 0x02, 3})), (graph::TensorValue{7, 8, 8, 1, 0, 2}));
+  EXPECT_EQ(values(decode({0, 1, 0, 0, 1, 0xf2, 3})), (graph::TensorValue{7, 8, 8, 8, 7, 9}));
+  EXPECT_EQ(values(decode({0, 1, 0, 0, 1, 0x02, 3}, {0b00010101, 0b00100000}, false)),
+            (graph::TensorValue{7, 8, 8, 8, 7, 9}));
+}
+
+TEST(ImportCustom, DecodingThatCannotBe) {
+  const auto refusal = [](std::vector<uint8_t> header) {
+    return errors(decode(std::move(header)));
+  };
+  EXPECT_THAT(refusal({1, 1}), HasSubstr("decodes Huffman codes, for its output 0; tables of "
+                                         "values (LUT) are possible"));
+  EXPECT_THAT(refusal({200, 1}), HasSubstr("decodes a kind 200 of an application"));
+  EXPECT_THAT(refusal({0, 2, 0, 0, 1, 2, 3}), HasSubstr("is of version 2.1"));
+  EXPECT_THAT(refusal({0, 1, 0, 0, 1, 0, 3}), HasSubstr("has indices of no bits"));
+  EXPECT_THAT(refusal({0, 1, 0, 0, 1, 2, 0}), HasSubstr("tables of no values"));
+  EXPECT_THAT(refusal({0, 1, 0, 0, 1, 0x52, 3}), HasSubstr("has tables along axis 5 of [2,3]"));
+  EXPECT_THAT(refusal({0, 1, 0, 0, 1, 0x12, 3}), HasSubstr("has 6 bytes of values for 3 tables"));
+  EXPECT_THAT(refusal({0, 1, 0, 0, 1, 0xf2, 2}), HasSubstr("an index beyond its table"));
+  EXPECT_THAT(errors(decode({0, 1, 0, 0, 1, 2, 3}, {0x15})), HasSubstr("has too few bytes"));
+  ModelSpec running = decode({0, 1, 0, 0, 1, 2, 3});
+  running.tensors[0].data.clear();
+  running.inputs = {0};
+  EXPECT_THAT(errors(running), HasSubstr("decodes what is known only when the model runs"));
+}
+
 TEST(ImportCustom, OptionsAreWholeOrReported) {
   EXPECT_EQ(errors(delay(flexible({{"delay_length", 3}}))), "");
   EXPECT_EQ(errors(delay(flexible({{"length", 3}}))),

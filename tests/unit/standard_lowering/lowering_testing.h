@@ -60,7 +60,7 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({kind, Int16});
   }
   for (const OpKind kind :
-       {OpKind::HardSwish, OpKind::Elu, OpKind::Exp, OpKind::Log, OpKind::Rsqrt,
+       {OpKind::HardSwish, OpKind::Elu, OpKind::Exp, OpKind::Log, OpKind::Rsqrt, OpKind::Sqrt,
         OpKind::ResizeBilinear, OpKind::ArgMax, OpKind::ArgMin, OpKind::L2Normalization,
         OpKind::Equal, OpKind::NotEqual, OpKind::Greater, OpKind::GreaterEqual, OpKind::Less,
         OpKind::LessEqual, OpKind::Cast}) {
@@ -68,8 +68,8 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({kind, Float32});
   }
   for (const DataType type : {Int8, Int32, Float32}) cases.push_back({OpKind::Div, type});
-  for (const OpKind kind : {OpKind::Neg, OpKind::Square, OpKind::Sqrt, OpKind::Ceil, OpKind::Floor,
-                            OpKind::Round, OpKind::LogSoftmax}) {
+  for (const OpKind kind : {OpKind::Neg, OpKind::Square, OpKind::Ceil, OpKind::Floor, OpKind::Round,
+                            OpKind::LogSoftmax}) {
     cases.push_back({kind, Float32});
   }
   for (const OpKind kind : {OpKind::AddN, OpKind::Cumsum}) {

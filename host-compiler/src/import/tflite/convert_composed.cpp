@@ -325,6 +325,7 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
     case kIMAG:
       return compose_complex(op, in), true;
     case kCUSTOM:
+      if (op.custom_code == "TFLM_DECODE") return compose_decode(op, in), true;
       return compose_transform(op, in) || compose_stream(op, in);
     case kMATRIX_DIAG:
     case kMATRIX_SET_DIAG:

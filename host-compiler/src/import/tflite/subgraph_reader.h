@@ -81,6 +81,7 @@ class SubgraphReader {
   bool compose_transform(const OperatorInfo& op, OperatorReader& in);
   void compose_rfft2d(const OperatorInfo& op, OperatorReader& in);
   void compose_complex(const OperatorInfo& op, OperatorReader& in);
+  void compose_decode(const OperatorInfo& op, OperatorReader& in);
   void compose_suppression(const OperatorInfo& op, OperatorReader& in);
   bool compose_stream(const OperatorInfo& op, OperatorReader& in);
   void compose_circular_buffer(const OperatorInfo& op, OperatorReader& in);
