@@ -82,7 +82,7 @@ TEST(CompileSummary, SaysWhichMemoriesHoldConstantsWhereThereAreSeveral) {
   report.parts[0].constant_memories = {{"bram", 65536, 40'000, 3}, {"ddr", 0, 0, 0}};
   EXPECT_THAT(text_of(report), HasSubstr("weights and tables 58.6K\n")) << "all are in one";
   report.parts[0].constant_memories[1].bytes = 20'000;
-  EXPECT_THAT(text_of(report), HasSubstr("weights and tables 58.6K (bram 39.1K, ddr 19.5K)\n"));
+  EXPECT_THAT(text_of(report), HasSubstr("weights and tables 58.6K (bram 39.1K, ddr 19.6K)\n"));
 }
 
 TEST(CompileSummary, IsOneScreenForAnyModel) {
