@@ -15,6 +15,9 @@ namespace {
 // What its programs are run in.
 std::string runs_in(const board::Board& board) {
   if (board.native()) return "this machine, simulated devices too";
+  if (board.probe)
+    return fmt::format("the board itself, by the debug probe at {}:{}", board.probe->host,
+                       board.probe->port);
   if (!board.emulator) return "nothing from here: 'build' makes a program for a debug probe";
   return fmt::format("{} -M {}{}", board.emulator->program, board.emulator->machine,
                      board.takes_simulated_devices() ? ", simulated devices beside it" : "");

@@ -26,7 +26,9 @@ Result<int> build(Context& context, const BuildCommand& command) {
   fmt::print("{}: {} for board {}; it {}\n", command.output_file, setting.manifest.model,
              setting.board.name,
              setting.board.native() ? "takes a run file (boards/README.md)"
-                                    : "reads and writes files by semihosting (boards/README.md)");
+             : setting.board.probe
+                 ? "is served by 'run', by the board's debug probe (docs/running.md)"
+                 : "reads and writes files by semihosting (boards/README.md)");
   return static_cast<int>(kDone);
 }
 

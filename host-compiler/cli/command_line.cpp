@@ -287,7 +287,7 @@ void CommandLine::add_report() {
 
 void CommandLine::add_run() {
   DescribedCommand& command =
-      add("run", kCompare, "compile and run on this machine or in the board's emulator");
+      add("run", kCompare, "compile and run here, in the board's emulator or on the board");
   command.explain(
       "On this machine a model is executed inside the process, in memory as it is planned; "
       "--native "

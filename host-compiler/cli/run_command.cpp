@@ -92,6 +92,7 @@ void print_result(const RunCommand& command, const FinishedRun& ran) {
   if (result.stack_run >= 0) json["stack_run_bytes"] = result.stack_run;
   if (!result.instructions.empty()) json["instructions"] = result.instructions;
   if (!result.cycles.empty()) json["cycles"] = cycles_json(result.cycles);
+  if (!result.counted_cycles.empty()) json["counted_cycles"] = result.counted_cycles;
   const nlohmann::ordered_json devices = read_device_profile(result.device_profile);
   if (!devices.empty()) json["devices"] = devices;
   if (command.common.json) {
@@ -102,6 +103,10 @@ void print_result(const RunCommand& command, const FinishedRun& ran) {
   if (!result.instructions.empty())
     fmt::print("instructions of the last run: {}\n", result.instructions.back());
   if (!result.cycles.empty()) fmt::print("{}", cycles_text(result.cycles.back()));
+  if (!result.counted_cycles.empty())
+    fmt::print("cycles of the last run: {}\n", result.counted_cycles.back());
+  if (!result.counted_cycles_note.empty())
+    fmt::print("cycles: not counted: {}\n", result.counted_cycles_note);
   fmt::print("{}", device_profile_text(devices));
 }
 
@@ -239,11 +244,12 @@ Result<int> run_built(Context& context, const RunCommand& command) {
   FinishedRun ran;
   INTARSIA_TRY(BuildSetting setting,
                setting_for_run(context, command, work.path() + "/package", ran.files));
-  if (!setting.board.native() && !setting.board.emulator)
+  if (!setting.board.can_run())
     return Diagnostics(
-        fmt::format("--board {}", setting.board.name), "no emulator is known for this board",
-        fmt::format("'intarsia build {} --board {} -o FILE' writes the program, for a debug probe "
-                    "that offers semihosting",
+        fmt::format("--board {}", setting.board.name),
+        "neither an emulator nor a debug probe is known for this board",
+        fmt::format("give it one by 'run' (docs/running.md); 'intarsia build {} --board {} -o FILE' "
+                    "writes the program, for a debug probe that offers semihosting",
                     command.common.model, board_as_given(command.common, setting.board)));
   INTARSIA_TRY_VOID(check_counting(command, setting.board));
   if (command.count_cycles) INTARSIA_TRY_VOID(prepare_to_count_cycles(setting));

@@ -63,11 +63,12 @@ Result<Platforms> platforms_of(const Context& context, const Selection& selectio
   INTARSIA_TRY(here.board, board::find_board(context.boards_folder(), "host"));
   INTARSIA_TRY(here.core, board::core_for(here.board, selection.core.name));
   platforms.all.push_back({here.board.name, here});
-  if (selection.board.emulator)
+  if (selection.board.can_run())
     platforms.all.push_back({selection.board.name, selection});
   else
     platforms.left_out = fmt::format(
-        "no emulator is known for board {}: its firmware is not part of this check; 'intarsia "
+        "neither an emulator nor a debug probe is known for board {}: its firmware is not part of "
+        "this check; 'intarsia "
         "build' makes it, and docs/debugging.md says how to compare on the board itself",
         selection.board.name);
   platforms.all.push_back({"engine", std::move(here), true});

@@ -71,6 +71,13 @@ struct Emulator {
   uint64_t device_window = 0, device_window_size = 0;
 };
 
+// How a program is run on the board itself: by the server of a debug probe, over the GDB remote serial protocol.
+struct Probe {
+  std::string host;
+  int port = 0;
+  std::vector<std::string> reset;  // commands of the server that reset and stop the core
+};
+
 // A board as its board.json describes it; checked.
 struct Board {
   std::string name;
@@ -89,10 +96,14 @@ struct Board {
   Roles roles;
   uint64_t stack_size = 0;
   std::map<std::string, int64_t> clocks_mhz;  // of devices, by their names in `accessible_by`
-  std::optional<Emulator> emulator;           // none: a program for it cannot be started from here
+  // At most one of them. Neither: a program for it cannot be started from here.
+  std::optional<Emulator> emulator;
+  std::optional<Probe> probe;
 
   // Whether devices that the board itself lacks can be simulated beside its emulator.
   bool takes_simulated_devices() const { return emulator && emulator->device_window_size > 0; }
+  // Whether a program for it can be started from here.
+  bool can_run() const { return native() || emulator || probe; }
   // The machine we run on: no memory map of ours, no linker script, programs start directly.
   bool native() const { return port == Port::Stdio; }
   // Its startup code and fault handler are RISC-V's, else those of Cortex-M.

@@ -1,5 +1,5 @@
-// Build: a package becomes a program for a board, is measured, and is run: on this machine, or in the
-// board's emulator. All tools are called as programs; nothing here goes through a shell.
+// Build: a package becomes a program for a board, is measured, and is run: on this machine, in the
+// board's emulator, or on the board itself by a debug probe. All tools are called as programs; nothing here goes through a shell.
 #pragma once
 
 #include <chrono>
@@ -69,7 +69,10 @@ struct ExecuteResult {
   int64_t stack_run = -1, stack_total = -1;  // bytes used, by the painted stack; -1: not measured
   std::vector<uint64_t> instructions;        // per run
   std::vector<RunCycles> cycles;             // per run
-  std::string console;                       // what the program printed
+  // By the core's own counter, of a board that a debug probe holds: per run, or why there are none.
+  std::vector<uint64_t> counted_cycles;
+  std::string counted_cycles_note;
+  std::string console;  // what the program printed
   // What the simulated devices tell of the last run of each of their streams: a JSON array. Empty: there are none.
   std::string device_profile;
 };

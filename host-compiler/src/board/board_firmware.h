@@ -121,10 +121,24 @@ struct ElfSection {
   uint32_t size = 0;
 };
 
-// Of a 32-bit little-endian ELF file: the sections that occupy memory, and the symbols.
+// Bytes of the file, and where they are loaded to.
+struct ElfSegment {
+  uint32_t address = 0;
+  std::vector<uint8_t> bytes;
+};
+
+struct ElfFunction {
+  std::string name;
+  uint32_t address = 0;  // of its first instruction
+  uint32_t size = 0;
+};
+
+// Of a 32-bit little-endian ELF file: the sections that occupy memory, the symbols, and what is loaded.
 struct ElfImage {
   std::vector<ElfSection> sections;
   std::map<std::string, uint32_t, std::less<>> symbols;
+  std::vector<ElfSegment> segments;
+  std::vector<ElfFunction> functions;
 };
 Result<ElfImage> parse_elf(std::string_view bytes, const std::string& where);
 Result<ElfImage> read_elf(const std::string& path);

@@ -15,6 +15,9 @@ constexpr uint32_t kSectionBytes = 40;
 constexpr uint32_t kSymbolBytes = 16;
 constexpr uint32_t kTypeSymbolTable = 2;
 constexpr uint32_t kFlagAllocated = 2;
+constexpr uint32_t kProgramHeaderBytes = 32;
+constexpr uint32_t kLoaded = 1;        // type of a program header
+constexpr uint32_t kTypeFunction = 2;  // of a symbol
 
 // Reads numbers; remembers when one lay outside.
 class Bytes {
@@ -66,8 +69,27 @@ void read_symbols(Bytes& bytes, const SectionHeader& table, uint32_t names, ElfI
     const uint32_t section = bytes.u16(at + 14);
     std::string name = bytes.text(uint64_t{names} + bytes.u32(at));
     if (section == 0 || name.empty()) continue;
-    image.symbols.emplace(std::move(name), bytes.u32(at + 4));
+    const uint32_t value = bytes.u32(at + 4), type = bytes.number(at + 12, 1) & 15;
+    // Bit 0 of a function's value is the state of the core.
+    if (type == kTypeFunction) image.functions.push_back({name, value & ~1u, bytes.u32(at + 8)});
+    image.symbols.emplace(std::move(name), value);
   }
+}
+
+// What the file holds of memory. The physical address is where it is loaded: .data lies in flash at first.
+bool read_segments(Bytes& bytes, std::string_view contents, ElfImage& image) {
+  const uint64_t table = bytes.u32(28);
+  const uint32_t count = bytes.u16(44);
+  for (uint32_t i = 0; i < count && bytes.good(); ++i) {
+    const uint64_t at = table + uint64_t{i} * kProgramHeaderBytes;
+    const uint64_t offset = bytes.u32(at + 4), size = bytes.u32(at + 16);
+    const uint32_t address = bytes.u32(at + 12);
+    if (!bytes.good() || bytes.u32(at) != kLoaded || size == 0) continue;
+    if (offset + size > contents.size() || address + size > uint64_t{1} << 32) return false;
+    const std::string_view part = contents.substr(offset, size);
+    image.segments.push_back({address, std::vector<uint8_t>(part.begin(), part.end())});
+  }
+  return bytes.good();
 }
 
 }  // namespace
@@ -100,7 +122,7 @@ Result<ElfImage> parse_elf(std::string_view contents, const std::string& where) 
       read_symbols(bytes, header, headers[header.link].offset, image);
     }
   }
-  if (!bytes.good()) return damaged();
+  if (!bytes.good() || !read_segments(bytes, contents, image)) return damaged();
   return image;
 }
 

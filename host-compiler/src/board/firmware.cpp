@@ -23,6 +23,8 @@ std::vector<std::string> compile_flags(const Board& board, const Core& core) {
   std::vector<std::string> flags = core.flags;
   if (!board.native()) {
     append(flags, {"-ffunction-sections", "-fdata-sections", "-DINTARSIA_BOARD_MEMORIES=1"});
+    // Lines of the source say which operator a fault is in; they are no part of what is loaded.
+    if (board.probe) append(flags, {"-DINTARSIA_BOARD_PROBE=1", "-g"});
   }
   return flags;
 }
@@ -49,6 +51,7 @@ std::vector<std::string> support_sources(const Board& board, const std::string& 
       append(sources, {common + (board.is_riscv() ? "fault_riscv.c" : "fault.c"),
                        common + "stack.c", common + "port_semihosting.c"});
       if (board.takes_simulated_devices()) sources.push_back(common + "remote_device.c");
+      if (board.probe) sources.push_back(common + "probe.c");
       break;
     case Port::Stdio:
       append(sources, {root + "/boards/host/port.c"});
@@ -106,7 +109,8 @@ std::vector<std::string> cycles_plugin_command(const std::string& root, const st
 Result<std::vector<std::string>> run_command(const Board& board, const StartRequest& request) {
   if (board.native()) return std::vector<std::string>{request.program, request.run_file};
   if (!board.emulator) {
-    return Diagnostics(fmt::format("--board {}", board.name), "no emulator is known for this board",
+    return Diagnostics(fmt::format("--board {}", board.name),
+                       "neither an emulator nor a debug probe is known for this board",
                        "load the program with a debug probe that offers semihosting");
   }
   const Emulator& emulator = *board.emulator;

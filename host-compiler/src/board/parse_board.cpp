@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
 #include "board/validate_board.h"
@@ -142,6 +143,40 @@ Emulator parse_emulator(const json& value, const std::string& where, Diagnostics
   return emulator;
 }
 
+// "HOST:PORT", of which a host may be left out; one with colons is in brackets.
+void parse_place(std::string_view text, const std::string& where, Probe& probe,
+                 Diagnostics& problems) {
+  const size_t colon = text.rfind(':');
+  std::string_view host = text.substr(0, colon == std::string_view::npos ? 0 : colon);
+  const std::string_view port = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if (host.starts_with('[') && host.ends_with(']'))
+    host = host.substr(1, host.size() - 2);
+  else if (host.find(':') != std::string_view::npos)
+    host = {}, probe.port = -1;
+  const auto [end, problem] = std::from_chars(port.data(), port.data() + port.size(), probe.port);
+  if (problem != std::errc() || end != port.data() + port.size() || probe.port < 1 ||
+      probe.port > 65535 || host.find_first_of(" /") != std::string_view::npos)
+    problems.add(where, fmt::format("'gdb' is '{}', which is not HOST:PORT", text),
+                 "write where the debug probe's GDB server listens: localhost:3333 is OpenOCD's");
+  probe.host = host.empty() ? "localhost" : host;
+}
+
+Probe parse_probe(const json& value, const std::string& where, Diagnostics& problems) {
+  JsonReader reader(value, where, problems);
+  Probe probe;
+  const std::string place = reader.text("gdb");
+  if (value["gdb"].is_string()) parse_place(place, where, probe, problems);
+  probe.reset = reader.optional_texts("reset");
+  for (const std::string& command : probe.reset)
+    if (command.empty() || command == "$") problems.add(where, "a command in 'reset' is empty");
+  if (value.contains("emulator"))
+    problems.add(where, "both 'gdb' and 'emulator' are there: a program runs in one of them",
+                 "make a board of its own for the other");
+  else
+    reader.finish();
+  return probe;
+}
+
 Port parse_port(JsonReader& reader, Diagnostics& problems) {
   const std::string port = reader.text("port");
   if (port == "stdio") return Port::Stdio;
@@ -179,7 +214,10 @@ Result<Board> parse_board(std::string_view text, const std::string& where) {
   if (const json* clocks = reader.optional_object("clocks_mhz"))
     board.clocks_mhz = parse_clocks(*clocks, at("clocks_mhz"), problems);
   if (const json* run = reader.optional_object("run")) {
-    board.emulator = parse_emulator(*run, at("run"), problems);
+    if (run->contains("gdb"))
+      board.probe = parse_probe(*run, at("run"), problems);
+    else
+      board.emulator = parse_emulator(*run, at("run"), problems);
   }
   reader.finish();
   // Checking sense on half-read values would report consequences of what is reported already.

@@ -185,6 +185,7 @@ class Validator {
   }
 
   void check_emulator() {
+    if (board_.probe && board_.native()) complain("run", "the machine itself needs no debug probe");
     if (!board_.emulator) return;
     if (board_.native()) complain("run", "the machine itself needs no emulator");
     const std::string& shared = board_.emulator->shared_memory;

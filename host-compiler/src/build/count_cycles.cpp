@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "board/board_firmware.h"
-#include "board/cycles/cycle_listing.h"
 #include "support/c_identifier.h"
 #include "support/files.h"
 #include "support/process.h"
@@ -17,12 +16,6 @@ namespace intarsia::build {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Beside the compiler, by its prefix: arm-none-eabi-objdump.
-std::string disassembler_of(const std::string& compiler) {
-  const size_t name = compiler.rfind("gcc");
-  return name == std::string::npos ? "objdump" : compiler.substr(0, name) + "objdump";
-}
 
 // A line of the plugin's table: CORE("name", Core, pipeline, "architecture").
 struct TimedCore {
@@ -65,6 +58,17 @@ Result<std::vector<board::CodeInstruction>> code_of(const BuildSetting& setting,
   return board::parse_disassembly(outcome.out);
 }
 
+CycleEstimate estimate_of(const board::EstimatedCycles& cycles) {
+  return {cycles.optimistic, cycles.nominal, cycles.pessimistic};
+}
+
+}  // namespace
+
+std::string disassembler_of(const std::string& compiler) {
+  const size_t name = compiler.rfind("gcc");
+  return name == std::string::npos ? "objdump" : compiler.substr(0, name) + "objdump";
+}
+
 Result<std::vector<board::OperatorLines>> operators_of(const BuildSetting& setting) {
   const std::string hook = upper_case(setting.manifest.model) + "_TRACE";
   std::vector<board::OperatorLines> operators;
@@ -76,12 +80,6 @@ Result<std::vector<board::OperatorLines>> operators_of(const BuildSetting& setti
   }
   return operators;
 }
-
-CycleEstimate estimate_of(const board::EstimatedCycles& cycles) {
-  return {cycles.optimistic, cycles.nominal, cycles.pessimistic};
-}
-
-}  // namespace
 
 Result<void> write_cycle_listing(const BuildSetting& setting, const std::string& program,
                                  const std::string& path) {

@@ -7,6 +7,7 @@
 #include "build/count_cycles.h"
 #include "build/emulator_failure.h"
 #include "build/objects.h"
+#include "build/run_on_probe.h"
 #include "intarsia/build.h"
 #include "support/files.h"
 #include "support/process.h"
@@ -160,6 +161,7 @@ Result<board::CountRequest> prepare_count(const BuildSetting& setting,
 
 Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest& request,
                               const std::string& work_folder) {
+  if (setting.board.probe) return build::execute_on_probe(setting, request, work_folder);
   board::RunRequest run;
   run.repeat = request.repeat;
   run.keep_all = request.keep_all;

@@ -263,7 +263,8 @@ TEST_F(Verify, ABoardWithoutAnEmulator) {
   write_image("in.bin", 3);
   EXPECT_TRUE(refused(intarsia({"run", digits_path(), "--board", "mine", "--input", "in.bin",
                                 "--output-dir", "out"}),
-                      {"no emulator is known for this board", "intarsia build", "--board mine"}));
+                      {"neither an emulator nor a debug probe is known for this board",
+                       "intarsia build", "--board mine"}));
   const ProcessOutcome built =
       intarsia({"build", digits_path(), "--board", "mine", "-o", "firmware.elf"});
   EXPECT_TRUE(done(built));
@@ -273,7 +274,9 @@ TEST_F(Verify, ABoardWithoutAnEmulator) {
   const ProcessOutcome verified =
       intarsia({"verify", digits_path(), "--board", "mine", "--samples", "1", "--no-layers"});
   EXPECT_EQ(verified.exit_code, kDone) << verified.err;
-  EXPECT_TRUE(contains(verified.err, "note: no emulator is known for board mine")) << verified.err;
+  EXPECT_TRUE(
+      contains(verified.err, "note: neither an emulator nor a debug probe is known for board mine"))
+      << verified.err;
   unsetenv("INTARSIA_ROOT");
 }
 

@@ -75,6 +75,43 @@ TEST(ElfImage, SectionsAndSymbols) {
   EXPECT_EQ(image->symbols.at("intarsia_mark_begin"), 0x41u);
 }
 
+// The sample with program headers: {type, offset, virtual, physical, size in the file, size in memory, flags, alignment}.
+std::string loaded_elf(const std::string& headers) {
+  const std::string sample = sample_elf();
+  ElfText elf;
+  elf.add(sample.substr(52));
+  const uint32_t table = elf.add(headers);
+  std::string bytes = sample.substr(0, 52) + elf.bytes().substr(52);
+  bytes.replace(28, 4, ElfText::words({table}));
+  bytes[44] = static_cast<char>(headers.size() / 32);
+  return bytes;
+}
+
+TEST(ElfImage, WhatIsLoaded) {
+  const std::string bytes =
+      loaded_elf(ElfText::words({1, 53, 0x20001000, 0x100, 5, 64, 6, 4}) +
+                 ElfText::words({1, 53, 0x20002000, 0x20002000, 0, 64, 6, 4}) +
+                 ElfText::words({2, 53, 0, 0, 5, 5, 6, 4}));
+  const Result<ElfImage> image = parse_elf(bytes, "x.elf");
+  ASSERT_TRUE(image.ok()) << image.error().to_string();
+  ASSERT_EQ(image->segments.size(), 1u) << "memory that is only cleared is not loaded";
+  EXPECT_EQ(image->segments[0].address, 0x100u) << "where it lies, not where it is copied to";
+  EXPECT_EQ(std::string(image->segments[0].bytes.begin(), image->segments[0].bytes.end()), ".text");
+}
+
+TEST(ElfImage, SegmentsThatAreNotThere) {
+  for (const auto& header : {ElfText::words({1, 0x10000, 0, 0, 5, 5, 6, 4}),
+                             ElfText::words({1, 0xFFFFFFFF, 0, 0, 0xFFFFFFFF, 5, 6, 4}),
+                             ElfText::words({1, 52, 0, 0xFFFFFFFE, 5, 5, 6, 4})}) {
+    const Result<ElfImage> image = parse_elf(loaded_elf(header), "x.elf");
+    ASSERT_FALSE(image.ok());
+    EXPECT_THAT(image.error().to_string(), testing::HasSubstr("is a damaged ELF file"));
+  }
+  std::string bytes = loaded_elf(ElfText::words({1, 52, 0, 0, 5, 5, 6, 4}));
+  bytes.replace(28, 4, ElfText::words({0x10000}));
+  EXPECT_FALSE(parse_elf(bytes, "x.elf").ok()) << "no table";
+}
+
 TEST(ElfImage, InitialisedDataCountsTwice) {
   const Result<ElfImage> image = parse_elf(sample_elf(), "x.elf");
   ASSERT_TRUE(image.ok());

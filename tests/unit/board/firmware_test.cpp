@@ -140,7 +140,8 @@ TEST(Firmware, ABoardWithoutAnEmulatorSaysSo) {
   board.emulator.reset();
   const Result<std::vector<std::string>> command = run_command(board, {});
   ASSERT_FALSE(command.ok());
-  EXPECT_THAT(command.error().to_string(), HasSubstr("no emulator is known for this board"));
+  EXPECT_THAT(command.error().to_string(),
+              HasSubstr("neither an emulator nor a debug probe is known for this board"));
 }
 
 class WrittenFile {

@@ -45,6 +45,49 @@ TEST(ParseBoard, ReadsEveryField) {
   EXPECT_EQ(board.emulator->shared_memory, "ddr");
 }
 
+// The sample with another value of `run`.
+std::string run_by(const std::string& run) {
+  const size_t begin = kSample.find("{\"emulator\"");
+  return std::string(kSample).replace(begin, kSample.find('}', begin) + 1 - begin, run);
+}
+
+TEST(ParseBoard, ADebugProbe) {
+  EXPECT_FALSE(sample_board().probe);
+  const auto probe_of = [](const std::string& run) {
+    const Result<Board> board = parse_board(run_by(run), "sample.json");
+    EXPECT_TRUE(board.ok()) << board.error().to_string();
+    EXPECT_FALSE(board->emulator);
+    EXPECT_TRUE(board->can_run());
+    return board->probe.value_or(Probe());
+  };
+  const Probe probe = probe_of(R"({"gdb": "bench.local:3333", "reset": ["reset halt", "$R00"]})");
+  EXPECT_EQ(probe.host, "bench.local");
+  EXPECT_EQ(probe.port, 3333);
+  EXPECT_THAT(probe.reset, ElementsAre("reset halt", "$R00"));
+  EXPECT_EQ(probe_of(R"({"gdb": ":65535"})").host, "localhost");
+  EXPECT_EQ(probe_of(R"({"gdb": "[::1]:1"})").host, "::1");
+  EXPECT_EQ(probe_of(R"({"gdb": "[::1]:1"})").port, 1);
+}
+
+TEST(ParseBoard, ADebugProbeThatCannotBe) {
+  for (const char* place :
+       {"localhost", "3333", "localhost:", ":0", "localhost:65536", "::1:3333", "localhost:33x",
+        "localhost:-1", "my host:3333", "http://x:3333", "localhost:99999999999999999999"})
+    EXPECT_THAT(complaint(run_by(std::string(R"({"gdb": ")") + place + "\"}")),
+                HasSubstr("sample.json: run: 'gdb' is '" + std::string(place) +
+                          "', which is not HOST:PORT; write where"));
+  EXPECT_THAT(complaint(run_by(R"({"gdb": ""})")), HasSubstr("which is not HOST:PORT"));
+  EXPECT_THAT(complaint(run_by(R"({"gdb": 3333})")), HasSubstr("sample.json: run: "));
+  EXPECT_THAT(complaint(run_by(R"({"gdb": ":1", "reset": "halt"})")), HasSubstr("'reset'"));
+  EXPECT_THAT(complaint(run_by(R"({"gdb": ":1", "reset": [""]})")),
+              HasSubstr("a command in 'reset' is empty"));
+  EXPECT_THAT(complaint(run_by(R"({"gdb": ":1", "machine": "none"})")), HasSubstr("'machine'"));
+  EXPECT_THAT(complaint(run_by(R"({"gdb": ":1", "emulator": "x", "machine": "none"})")),
+              HasSubstr("both 'gdb' and 'emulator' are there"));
+  EXPECT_THAT(complaint(run_by(R"({"reset": ["halt"]})")), HasSubstr("'emulator'"));
+  EXPECT_THAT(complaint(run_by(R"({"gdb": ":1"})")), HasSubstr("no complaint"));
+}
+
 TEST(ParseBoard, HowFastDevicesMoveBytes) {
   EXPECT_FALSE(sample_board().memories[3].speed);
   EXPECT_TRUE(sample_board().clocks_mhz.empty());
