@@ -149,13 +149,12 @@ void parse_place(std::string_view text, const std::string& where, Probe& probe,
   const size_t colon = text.rfind(':');
   std::string_view host = text.substr(0, colon == std::string_view::npos ? 0 : colon);
   const std::string_view port = colon == std::string_view::npos ? "" : text.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']'))
-    host = host.substr(1, host.size() - 2);
-  else if (host.find(':') != std::string_view::npos)
-    host = {}, probe.port = -1;
+  const bool in_brackets = host.starts_with('[') && host.ends_with(']');
+  if (in_brackets) host = host.substr(1, host.size() - 2);
   const auto [end, problem] = std::from_chars(port.data(), port.data() + port.size(), probe.port);
-  if (problem != std::errc() || end != port.data() + port.size() || probe.port < 1 ||
-      probe.port > 65535 || host.find_first_of(" /") != std::string_view::npos)
+  const bool has_port = problem == std::errc() && end == port.data() + port.size() &&
+                        probe.port >= 1 && probe.port <= 65535;
+  if (!has_port || host.find_first_of(in_brackets ? " /" : " /:") != std::string_view::npos)
     problems.add(where, fmt::format("'gdb' is '{}', which is not HOST:PORT", text),
                  "write where the debug probe's GDB server listens: localhost:3333 is OpenOCD's");
   probe.host = host.empty() ? "localhost" : host;
