@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -26,19 +27,97 @@ bool is_listened_at(int port) {
   return false;
 }
 
+sockaddr_in on_this_machine(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  return address;
+}
+
+bool is_readable(int socket) {
+  pollfd watched{socket, POLLIN, 0};
+  return poll(&watched, 1, 1) > 0;
+}
+
 }  // namespace
 
 int free_port() {
   const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in address = on_this_machine(0);
   socklen_t size = sizeof address;
   if (bind(probe, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
       getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) != 0)
     address.sin_port = 0;
   close(probe);
   return ntohs(address.sin_port);
+}
+
+CountingProxy::CountingProxy(int probe_port, uint32_t step)
+    : probe_port_(probe_port),
+      listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
+      step_(step) {
+  sockaddr_in address = on_this_machine(0);
+  socklen_t size = sizeof address;
+  if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+      listen(listener_, 1) == 0)
+    port_ = ntohs(address.sin_port);
+  thread_ = std::thread([this] { serve(); });
+}
+
+CountingProxy::~CountingProxy() {
+  ends_ = true;
+  thread_.join();
+  close(listener_);
+}
+
+void CountingProxy::serve() {
+  while (!ends_) {
+    if (!is_readable(listener_)) continue;
+    const int client = accept(listener_, nullptr, nullptr);
+    const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in address = on_this_machine(probe_port_);
+    if (connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+      carry(client, probe);
+    close(probe);
+    close(client);
+  }
+}
+
+void CountingProxy::carry(int client, int probe) {
+  char bytes[8192];
+  while (!ends_) {
+    if (is_readable(client)) {
+      const ssize_t got = recv(client, bytes, sizeof bytes, 0);
+      if (got <= 0) return;
+      std::string answer;
+      const std::string rest =
+          without_counter(std::string(bytes, static_cast<size_t>(got)), answer);
+      send(probe, rest.data(), rest.size(), MSG_NOSIGNAL);
+      send(client, answer.data(), answer.size(), MSG_NOSIGNAL);
+    }
+    if (is_readable(probe)) {
+      const ssize_t got = recv(probe, bytes, sizeof bytes, 0);
+      if (got <= 0) return;
+      send(client, bytes, static_cast<size_t>(got), MSG_NOSIGNAL);
+    }
+  }
+}
+
+// The program sends a request at a time, and each in one piece.
+std::string CountingProxy::without_counter(std::string request, std::string& answer) {
+  const std::string asks = "$me0001004,4#";
+  const size_t at = request.find(asks);
+  if (at == std::string::npos) return request;
+  request.erase(at, asks.size() + 2);
+  count_ += step_;
+  std::string hex;
+  for (int byte = 0; byte < 4; ++byte) hex += fmt::format("{:02x}", count_ >> (8 * byte) & 255);
+  unsigned sum = 0;
+  for (const char c : hex) sum += static_cast<unsigned char>(c);
+  answer = fmt::format("+${}#{:02x}", hex, sum & 255);
+  return request;
 }
 
 EmulatedProbe::EmulatedProbe(const std::string& machine) : port_(free_port()) {

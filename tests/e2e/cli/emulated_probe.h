@@ -4,7 +4,10 @@
 
 #include <sys/types.h>
 
+#include <atomic>
+#include <cstdint>
 #include <string>
+#include <thread>
 
 namespace intarsia::test {
 
@@ -24,6 +27,28 @@ class EmulatedProbe {
   int port_;
   pid_t process_ = -1;
   bool listens_ = false;
+};
+
+// Stands between the program and an emulated probe, and lets the counter of cycles count, which QEMU has not: every time
+// it is read it has `step` more.
+class CountingProxy {
+ public:
+  CountingProxy(int probe_port, uint32_t step);
+  ~CountingProxy();
+  CountingProxy(const CountingProxy&) = delete;
+  CountingProxy& operator=(const CountingProxy&) = delete;
+
+  int port() const { return port_; }
+
+ private:
+  void serve();
+  void carry(int client, int probe);
+  std::string without_counter(std::string request, std::string& answer);
+
+  int probe_port_, port_ = 0, listener_ = -1;
+  uint32_t step_, count_ = 0;
+  std::atomic<bool> ends_{false};
+  std::thread thread_;
 };
 
 // That nobody listens at.

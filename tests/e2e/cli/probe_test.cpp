@@ -98,6 +98,20 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+TEST_F(Probe, CyclesThatTheCoreCounts) {
+  const EmulatedProbe probe("mps2-an386");
+  ASSERT_TRUE(probe.listens());
+  const CountingProxy counting(probe.port(), 1234);
+  make_board("mps2-an386", counting.port());
+  write_image("in.bin", 3);
+  const ProcessOutcome ran = run(digits_path(), {"--repeat", "2"});
+  EXPECT_TRUE(done(ran));
+  EXPECT_TRUE(contains(ran.out, "cycles of the last run: 2468\n")) << ran.out;
+  const Json json = Json::parse(run(digits_path(), {"--json"}).out, nullptr, false);
+  EXPECT_EQ(json["counted_cycles"], Json::array({3702}));
+  EXPECT_EQ(read("out/out0.bin"), recorded_scores(3));
+}
+
 TEST_F(Probe, AFaultSaysWhereAndWhy) {
   const EmulatedProbe probe("mps2-an386");
   ASSERT_TRUE(probe.listens());
