@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -17,6 +18,8 @@
 
 namespace intarsia::test {
 namespace {
+
+constexpr int kLookMs = 20;  // how long one look at a socket waits
 
 // Looked up rather than tried: a connection would be taken for the debugger's.
 bool is_listened_at(int port) {
@@ -37,7 +40,7 @@ sockaddr_in on_this_machine(int port) {
 
 bool is_readable(int socket) {
   pollfd watched{socket, POLLIN, 0};
-  return poll(&watched, 1, 1) > 0;
+  return poll(&watched, 1, kLookMs) > 0;
 }
 
 }  // namespace
@@ -78,6 +81,8 @@ void CountingProxy::serve() {
     const int client = accept(listener_, nullptr, nullptr);
     const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_in address = on_this_machine(probe_port_);
+    const int on = 1;
+    for (const int end : {client, probe}) setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
       carry(client, probe);
     close(probe);
@@ -88,7 +93,9 @@ void CountingProxy::serve() {
 void CountingProxy::carry(int client, int probe) {
   char bytes[8192];
   while (!ends_) {
-    if (is_readable(client)) {
+    pollfd watched[] = {{client, POLLIN, 0}, {probe, POLLIN, 0}};
+    poll(watched, 2, kLookMs);
+    if (watched[0].revents != 0) {
       const ssize_t got = recv(client, bytes, sizeof bytes, 0);
       if (got <= 0) return;
       std::string answer;
@@ -97,7 +104,7 @@ void CountingProxy::carry(int client, int probe) {
       send(probe, rest.data(), rest.size(), MSG_NOSIGNAL);
       send(client, answer.data(), answer.size(), MSG_NOSIGNAL);
     }
-    if (is_readable(probe)) {
+    if (watched[1].revents != 0) {
       const ssize_t got = recv(probe, bytes, sizeof bytes, 0);
       if (got <= 0) return;
       send(client, bytes, static_cast<size_t>(got), MSG_NOSIGNAL);
