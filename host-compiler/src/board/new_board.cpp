@@ -68,7 +68,8 @@ std::string readme_text(const NewBoard& wanted, const Board& like) {
       "* `memories`: base, size and wait states, from the chip's reference manual\n"
       "* `roles`: which memory holds what, the preferred one for activations first\n"
       "* `stack_size`, and `clocks_mhz` for the times that are estimated\n"
-      "* `run`: the emulator that stands in for the board; leave it out where there is none\n\n",
+      "* `run`: the emulator that stands in for the board, or the debug probe that holds it; "
+      "leave it out where there is neither\n\n",
       wanted.name, like.name);
   if (wanted.own_files)
     text += fmt::format(

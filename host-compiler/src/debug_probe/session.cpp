@@ -30,21 +30,36 @@ class ClientMemory : public TargetMemory {
 
 // Where the program stops, from its symbols.
 struct Places {
-  uint32_t vectors = 0, wait = 0, fault = 0, begin = 0, end = 0;
+  uint32_t vectors = 0, wait = 0, begin = 0, end = 0;
+  std::optional<uint32_t>
+      fault;  // none where startup code of the board's own has handlers of its own
 };
 
+std::optional<uint32_t> address_of(const board::ElfImage& image, const char* name) {
+  const auto found = image.symbols.find(name);
+  if (found == image.symbols.end()) return std::nullopt;
+  return found->second & ~1u;
+}
+
+// Our vector table, or that of startup code of the board's own: the linker script has it in front.
+std::optional<uint32_t> vectors_of(const board::ElfImage& image) {
+  if (const auto ours = address_of(image, "intarsia_vectors")) return ours;
+  for (const board::ElfSection& section : image.sections)
+    if (section.name == ".vectors") return section.address;
+  return std::nullopt;
+}
+
 Result<Places> places_of(const board::ElfImage& image) {
-  Places places;
-  const auto take = [&](const char* name, uint32_t& to) {
-    const auto found = image.symbols.find(name);
-    if (found != image.symbols.end()) to = found->second & ~1u;
-    return found != image.symbols.end();
-  };
-  if (!take("intarsia_vectors", places.vectors) || !take("intarsia_probe_wait", places.wait) ||
-      !take("intarsia_fault", places.fault) || !take("intarsia_mark_begin", places.begin) ||
-      !take("intarsia_mark_end", places.end))
+  const auto vectors = vectors_of(image), wait = address_of(image, "intarsia_probe_wait"),
+             begin = address_of(image, "intarsia_mark_begin"),
+             end = address_of(image, "intarsia_mark_end");
+  if (!wait || !begin || !end)
     return Diagnostics("the program", "was not built for a board that a debug probe holds");
-  return places;
+  if (!vectors)
+    return Diagnostics(
+        "the program", "has no vector table to start by",
+        "startup code and linker script of the board's own put one into a section .vectors");
+  return Places{*vectors, *wait, *begin, *end, address_of(image, "intarsia_fault")};
 }
 
 class Session {
@@ -91,7 +106,7 @@ class Session {
     INTARSIA_TRY_VOID(start_at_reset_vector());
     INTARSIA_TRY_VOID(counter_.prepare(client_));
     INTARSIA_TRY_VOID(client_.add_breakpoint(places_.wait));
-    INTARSIA_TRY_VOID(client_.add_breakpoint(places_.fault));
+    if (places_.fault) INTARSIA_TRY_VOID(client_.add_breakpoint(*places_.fault));
     if (!counter_.is_usable()) return {};
     INTARSIA_TRY_VOID(client_.add_breakpoint(places_.begin));
     return client_.add_breakpoint(places_.end);

@@ -215,6 +215,21 @@ TEST_F(SessionTest, StopsWhereNobodyStoppedIt) {
   EXPECT_EQ(result->signal, 11);
 }
 
+TEST_F(SessionTest, StartupCodeOfTheBoardsOwn) {
+  request.image.symbols.erase("intarsia_vectors");
+  request.image.symbols.erase("intarsia_fault");
+  EXPECT_THAT(trouble(), HasSubstr("has no vector table to start by"));
+  request.image.sections = {{".vectors", kFlash, 64}};
+  stops = {[&]() -> std::optional<std::string> {
+    EXPECT_EQ(stub.registers[kPc], kReset);
+    EXPECT_EQ(stub.breakpoints.size(), 3u);
+    return exit(0)();
+  }};
+  const Result<SessionResult> result = run();
+  ASSERT_TRUE(result.ok()) << result.error().to_string();
+  EXPECT_EQ(result->ending, Ending::Exited);
+}
+
 TEST_F(SessionTest, ProgramsThatAreNotForAProbe) {
   request.image.symbols.erase("intarsia_probe_wait");
   EXPECT_THAT(trouble(), HasSubstr("was not built for a board that a debug probe holds"));
