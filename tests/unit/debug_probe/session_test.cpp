@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "debug_probe/client.h"
 #include "fake_stub.h"
 
@@ -242,6 +244,69 @@ TEST_F(SessionTest, ACommandThatTheProbeRefuses) {
     return std::nullopt;
   };
   EXPECT_THAT(trouble(), HasSubstr("refuses the command 'tpwr' of the board's 'reset'"));
+}
+
+// A stub that answers now and then what it should not.
+TEST_F(SessionTest, NonsenseAnywhere) {
+  static const std::string kNonsense[] = {
+      "",
+      "OK",
+      "E01",
+      "E.no",
+      "S05",
+      "T05",
+      "T",
+      "S",
+      "W00",
+      "O",
+      "O4",
+      "O41",
+      "zz",
+      "0",
+      "00",
+      "m",
+      "l",
+      "m<memory",
+      "F1,2",
+      "ffffffff",
+      "l<memory",
+      "l}",
+      "}",
+      "xx",
+      "c",
+      "+",
+      "00000000000000",
+      "l<memory type=\"flash\" start=\"0\" length=\"0x10000000\"><property "
+      "name=\"blocksize\">0x1000</property>",
+      "PacketSize=80;QStartNoAckMode+",
+      "PacketSize=1"};
+  request.time_limit = Milliseconds(20);
+  request.limits = {Milliseconds(20), Milliseconds(20)};
+  int good = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    std::mt19937 random(seed);
+    FakeStub own;
+    const auto plan = stub.on_continue;
+    stops = {call(0xC, {1}), at(kBegin), count_to(7), exit(0)};
+    next = 0;
+    own.on_continue = [&](FakeStub&) {
+      const auto stop = plan(stub);
+      std::copy(std::begin(stub.registers), std::end(stub.registers), own.registers);
+      own.memory_at(kRam)->bytes = stub.memory_at(kRam)->bytes;
+      return stop;
+    };
+    own.on_packet = [&](const std::string&) -> std::optional<std::string> {
+      if (random() % 32 != 0) return std::nullopt;
+      return kNonsense[random() % std::size(kNonsense)];
+    };
+    const Result<SessionResult> result = run_session(own, request, files);
+    if (result.ok())
+      ++good;
+    else
+      EXPECT_NE(result.error().to_string(), "") << seed;
+  }
+  EXPECT_GT(good, 0);
+  EXPECT_LT(good, 400);
 }
 
 TEST_F(SessionTest, TheConnectionIsLostAnywhere) {
