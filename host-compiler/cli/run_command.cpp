@@ -248,9 +248,10 @@ Result<int> run_built(Context& context, const RunCommand& command) {
     return Diagnostics(
         fmt::format("--board {}", setting.board.name),
         "neither an emulator nor a debug probe is known for this board",
-        fmt::format("give it one by 'run' (docs/running.md); 'intarsia build {} --board {} -o FILE' "
-                    "writes the program, for a debug probe that offers semihosting",
-                    command.common.model, board_as_given(command.common, setting.board)));
+        fmt::format(
+            "give it one by 'run' (docs/running.md); 'intarsia build {} --board {} -o FILE' "
+            "writes the program, for a debug probe that offers semihosting",
+            command.common.model, board_as_given(command.common, setting.board)));
   INTARSIA_TRY_VOID(check_counting(command, setting.board));
   if (command.count_cycles) INTARSIA_TRY_VOID(prepare_to_count_cycles(setting));
   if (!command.trace_file.empty() && !setting.board.native() &&
