@@ -186,6 +186,9 @@ class Validator {
 
   void check_emulator() {
     if (board_.probe && board_.native()) complain("run", "the machine itself needs no debug probe");
+    if (board_.probe && board_.is_riscv())
+      complain("run: gdb", "a debug probe runs programs on Arm Cortex-M cores only",
+               "leave 'run' out, or name an emulator");
     if (!board_.emulator) return;
     if (board_.native()) complain("run", "the machine itself needs no emulator");
     const std::string& shared = board_.emulator->shared_memory;

@@ -86,6 +86,9 @@ TEST(ParseBoard, ADebugProbeThatCannotBe) {
               HasSubstr("both 'gdb' and 'emulator' are there"));
   EXPECT_THAT(complaint(run_by(R"({"reset": ["halt"]})")), HasSubstr("'emulator'"));
   EXPECT_THAT(complaint(run_by(R"({"gdb": ":1"})")), HasSubstr("no complaint"));
+  std::string riscv = run_by(R"({"gdb": ":1"})");
+  riscv.replace(riscv.find("\"cortex-m4\""), 11, "\"rv32imc\"");
+  EXPECT_THAT(complaint(riscv), HasSubstr("run: gdb: a debug probe runs programs on Arm Cortex-M"));
 }
 
 TEST(ParseBoard, HowFastDevicesMoveBytes) {
