@@ -1,6 +1,7 @@
 // compile --format tflite: a model as a .tflite file whose operators an Ethos-U runs. What it computes is what the model computed; how it is laid out is
 // looked at by code that shares nothing with the writer.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 #include "cli.h"
 #include "needs.h"
 #include "recorded_data.h"
+#include "support/process.h"
 #include "tflite_builder.h"
 
 namespace intarsia::test {
@@ -320,11 +322,22 @@ TEST_F(Offload, PinnedOperatorsStay) {
             format::Options::SoftmaxOptions);
 }
 
+// Of the first virtual environment in INTARSIA_PEERS that has the package; empty: none has.
+std::string python_of_tflite_micro() {
+  const char* folders = std::getenv("INTARSIA_PEERS");
+  std::istringstream list(folders == nullptr ? "" : folders);
+  for (std::string folder; std::getline(list, folder, ':');) {
+    std::string python = folder + "/bin/python";
+    const Result<ProcessOutcome> ran = run_process({python, "-c", "import tflite_micro"});
+    if (ran.ok() && ran->succeeded()) return python;
+  }
+  return "";
+}
+
 TEST_F(Offload, WhatIsOnTheCpuRunsInTfliteMicro) {
-  const char* python = std::getenv("INTARSIA_TFLM_PYTHON");
-  if (python == nullptr)
-    GTEST_SKIP() << needs("python-packages")
-                 << "INTARSIA_TFLM_PYTHON names no Python that has tflite-micro";
+  const std::string python = python_of_tflite_micro();
+  if (python.empty())
+    GTEST_SKIP() << needs("peers") << "no folder of INTARSIA_PEERS has tflite-micro";
   ModelSpec m = softmax_model();
   m.tensors[0].type = m.tensors.back().type = kFloat32;
   for (TensorSpec& tensor : m.tensors) tensor.scale = {}, tensor.zero_point = {};

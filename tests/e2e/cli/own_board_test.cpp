@@ -216,10 +216,10 @@ TEST_F(OwnBoard, HasNoEmulator) {
   board.erase("run");
   write("mine/board.json", board.dump());
   write_image("in.bin", 5);
-  EXPECT_TRUE(refused(
-      intarsia(
-          {"run", digits_path(), "--board", "./mine", "--input", "in.bin", "--output-dir", "out"}),
-      {"--board mine: neither an emulator nor a debug probe is known", " --board ./mine -o FILE' writes the program"}));
+  EXPECT_TRUE(refused(intarsia({"run", digits_path(), "--board", "./mine", "--input", "in.bin",
+                                "--output-dir", "out"}),
+                      {"--board mine: neither an emulator nor a debug probe is known",
+                       " --board ./mine -o FILE' writes the program"}));
   EXPECT_TRUE(done(intarsia({"build", digits_path(), "--board", "./mine", "-o", "fw.elf"})));
   EXPECT_EQ(read("fw.elf")[0], 0x7F);
 }
