@@ -33,7 +33,7 @@ std::string formats_help() {
   for (const packaging::Format& format : packaging::formats())
     text += fmt::format("\n{}: {}", format.name, format.summary);
   text += fmt::format(
-      "\n{}: no folder: the model as one .tflite file whose operators an Ethos-U runs, as Vela "
+      "\n{}: no folder: the model as one .tflite file whose operators an NPU runs, as Vela "
       "writes it",
       requests::kOffloadFormat);
   return text;

@@ -106,7 +106,7 @@ struct Board {
   bool can_run() const { return native() || emulator || probe; }
   // The machine we run on: no memory map of ours, no linker script, programs start directly.
   bool native() const { return port == Port::Stdio; }
-  // Its startup code and fault handler are RISC-V's, else those of Cortex-M.
+  // Its startup code and fault handler are RISC-V's, else those of Arm's M profile.
   bool is_riscv() const { return !cores.empty() && cores.front().name.starts_with("rv32"); }
   const Memory* find_memory(std::string_view memory_name) const;  // null when there is none
 };

@@ -187,7 +187,7 @@ class Validator {
   void check_emulator() {
     if (board_.probe && board_.native()) complain("run", "the machine itself needs no debug probe");
     if (board_.probe && board_.is_riscv())
-      complain("run: gdb", "a debug probe runs programs on Arm Cortex-M cores only",
+      complain("run: gdb", "a debug probe runs programs on Arm's cores of the M profile only",
                "leave 'run' out, or name an emulator");
     if (!board_.emulator) return;
     if (board_.native()) complain("run", "the machine itself needs no emulator");

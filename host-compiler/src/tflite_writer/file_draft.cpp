@@ -84,7 +84,7 @@ class FileDraft {
     const SharedBytes constants = stream.constants;
     std::vector<int32_t> inputs(container_.first_input);
     inputs[container_.payload] =
-        add_bytes("ethos_u_command_stream", std::ssize(stream.commands), -1, stream.commands);
+        add_bytes("command_stream", std::ssize(stream.commands), -1, stream.commands);
     auto known = std::ranges::find(read_only_, constants, &std::pair<SharedBytes, int32_t>::first);
     if (known == read_only_.end()) {
       const int32_t id = add_bytes("read_only", std::ssize(stream.constants), -1, constants);

@@ -122,16 +122,19 @@ Result<const Target*> npu_of(const TargetRegistry& registry, const TargetSpec& t
   for (const Target& device : target.beside_host()) {
     if (container_of(registry, device) == nullptr || found != nullptr)
       return Diagnostics("--format tflite",
-                         fmt::format("is for one CPU and one Ethos-U, and the target has '{}' too",
+                         fmt::format("is for one CPU and one NPU whose command streams such a file "
+                                     "holds, and the target has '{}' too",
                                      to_string(device)),
-                         "for example --target ethos-u55-128");
+                         "'intarsia targets' lists targets with an NPU");
     found = &device;
   }
   if (found == nullptr)
     return Diagnostics(
         "--format tflite",
-        fmt::format("is for targets with an Ethos-U, which '{}' is not", to_string(target)),
-        "for example --target ethos-u55-128");
+        fmt::format(
+            "is for targets with an NPU whose command streams such a file holds, which '{}' is not",
+            to_string(target)),
+        "'intarsia targets' lists targets with an NPU");
   return found;
 }
 
