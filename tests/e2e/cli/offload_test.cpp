@@ -426,7 +426,7 @@ TEST_F(Offload, WhatCannotBeKeptIsRefusedByName) {
   refuses({"--pin", "nobody=c"}, {"--pin nobody", "names no operator"});
   refuses({"--single-file"}, {"--single-file", "leave it out"});
   refuses({"--runtime", "there"}, {"--runtime"});
-  EXPECT_TRUE(refused(offload(digits_path(), "c"), {"--format tflite", "Ethos-U"}));
+  EXPECT_TRUE(refused(offload(digits_path(), "c"), {"--format tflite", "an NPU"}));
   EXPECT_TRUE(refused(offload(digits_path(), "c + ethosn"), {"--format tflite", "ethosn"}));
   EXPECT_TRUE(refused(
       intarsia({"compile", digits_path(), "--target", "c", "-o", "out", "--summary-csv", "s.csv"}),
