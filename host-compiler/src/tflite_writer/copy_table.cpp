@@ -156,6 +156,7 @@ flatbuffers::uoffset_t TableCopier::copy_child(const TableShape& shape, const Fi
         copies.emplace_back(
             copy_table(static_cast<size_t>(static_cast<const uint8_t*>(table) - file_.data()),
                        *field.table, {}, depth + 1));
+      if (!problem_.empty()) return 0;
       return builder_.CreateVector(copies).o;
     }
     case Kind::Options:
@@ -222,8 +223,11 @@ flatbuffers::uoffset_t TableCopier::copy_table(size_t table, const TableShape& s
 
 flatbuffers::uoffset_t TableCopier::copy(const void* table, const TableShape& shape,
                                          std::span<const FieldValue> other) {
-  return copy_table(static_cast<size_t>(static_cast<const uint8_t*>(table) - file_.data()), shape,
-                    other, 0);
+  const flatbuffers::uoffset_t copied = copy_table(
+      static_cast<size_t>(static_cast<const uint8_t*>(table) - file_.data()), shape, other, 0);
+  if (problem_.empty()) return copied;
+  // Whoever asked goes on to the end, where problems are looked at: an empty table may stand anywhere.
+  return builder_.EndTable(builder_.StartTable());
 }
 
 size_t TableCopier::referred(const void* table, uint16_t field) {
