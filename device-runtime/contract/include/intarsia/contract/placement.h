@@ -1,17 +1,15 @@
-/* Where emitted objects go in a board's memories. A board's linker script gives every memory of
- * its board.json the section .intarsia.<memory>, and puts .intarsia.weights into the memory of the
- * role "constants" and .intarsia.streams, which devices read, into that of the role "streams".
- * INTARSIA_BOARD_MEMORIES is defined when such a linker script is used; without
- * it (the host, a foreign build system) the objects go where the compiler puts them.
+/* Where emitted objects go in a board's memories. A board's linker script gives every memory of its board.json the section
+ * .intarsia.<memory>, and puts .intarsia.weights into the memory of the role "constants" (of several: the first) and .intarsia.streams,
+ * which devices read, into that of the role "streams". INTARSIA_BOARD_MEMORIES is defined when such a linker script is used;
+ * without it (the host, a foreign build system) objects go where the compiler puts them.
  *
  *   INTARSIA_ALIGNED(16) static uint8_t arena[4096] INTARSIA_IN_MEMORY(sram);   not zeroed by the startup code
- *   static const int8_t conv_1_weights[72] INTARSIA_WEIGHTS = {1, 2, 3};
- *   static const int8_t conv_2_weights[72] INTARSIA_WEIGHTS_IN_MEMORY(ddr) = {1, 2, 3};   of several memories, not the first
+ *   static const int8_t conv_1_weights[72] INTARSIA_WEIGHTS = {1, 2, 3};   or INTARSIA_WEIGHTS_IN_MEMORY(ddr)
  *
- * Each can be defined on the compiler's command line instead, for all models of a program:
- *   -D'INTARSIA_WEIGHTS=__attribute__((section(".qspi")))'
- * Then, and without such a linker script, INTARSIA_WEIGHTS_IN_MEMORY is the same as INTARSIA_WEIGHTS, unless it is defined too.
- * (objects of assembler sources: intarsia/contract/incbin.h), and `intarsia compile --section` chooses for one model, a kind of object or a single one. */
+ * Each can be defined on the compiler's command line instead, for all models:
+ *   -D'INTARSIA_WEIGHTS=__attribute__((section(".qspi")))'   which is then INTARSIA_WEIGHTS_IN_MEMORY(...) too
+ * (of assembler sources: intarsia/contract/incbin.h), and `intarsia compile --section` chooses for one model, a kind
+ * of object or a single one. */
 #ifndef INTARSIA_CONTRACT_PLACEMENT_H
 #define INTARSIA_CONTRACT_PLACEMENT_H
 
