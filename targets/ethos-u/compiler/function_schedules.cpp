@@ -104,11 +104,15 @@ Result<std::shared_ptr<const Scheduled>> FunctionSchedules::of(const Target& dev
                                                                const LoweringOptions& options) {
   Asked asked = asked_of(device, function, options);
   asked.options.encoded = encoded_;
+  if (asked.options.only_cycles) {
+    // Of every operator by itself, once, and nothing is lowered from it: that would take the place of what is asked for again.
+    INTARSIA_TRY(Scheduled rough, make_scheduled(device, module, function, asked));
+    return std::make_shared<const Scheduled>(std::move(rough));
+  }
   Known known{device,
               function,
               module.constants,
               asked.options.for_size,
-              asked.options.only_cycles,
               asked.options.memory.cache_bytes,
               asked.preferred_limit,
               nullptr,

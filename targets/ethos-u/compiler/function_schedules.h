@@ -35,14 +35,14 @@ class FunctionSchedules {
  private:
   // Those that were made last are kept: of constants no more than this, but one schedule in any case.
   static constexpr int64_t kMostBytes = int64_t{128} << 20;
-  static constexpr size_t kMostKnown = 1 << 14;
+  static constexpr size_t kMostKnown = 256;
 
   // Everything that a schedule follows from, and the schedule.
   struct Known {
     Target device;
     graph::Function function;
     std::vector<graph::Constant> constants;  // of the module: references to their bytes
-    bool for_size = false, only_cycles = false;
+    bool for_size = false;
     int64_t cache_bytes = 0;
     std::optional<int64_t> preferred_limit;
     std::shared_ptr<const Scheduled> made;
@@ -50,9 +50,8 @@ class FunctionSchedules {
 
     bool asks_the_same(const Known& other) const {
       return function == other.function && for_size == other.for_size &&
-             only_cycles == other.only_cycles && cache_bytes == other.cache_bytes &&
-             preferred_limit == other.preferred_limit && device == other.device &&
-             constants == other.constants;
+             cache_bytes == other.cache_bytes && preferred_limit == other.preferred_limit &&
+             device == other.device && constants == other.constants;
     }
   };
 
