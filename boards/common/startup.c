@@ -7,18 +7,10 @@
 #include "intarsia_board/port.h"
 #include "intarsia_board/stack.h"
 #include "registers.h"
+#include "sections.h"
 
 extern uint32_t __intarsia_stack_bottom[];
 extern uint32_t __intarsia_stack_top[];
-/* A region below the stack that nothing occupies; both values are symbols' addresses, size 0: none.
- */
-extern uint32_t __intarsia_stack_guard[];
-extern uint32_t __intarsia_stack_guard_log2[];
-extern uint32_t __intarsia_data_start[];
-extern uint32_t __intarsia_data_end[];
-extern const uint32_t __intarsia_data_load[];
-extern uint32_t __intarsia_bss_start[];
-extern uint32_t __intarsia_bss_end[];
 
 _Noreturn void intarsia_reset(void);
 
@@ -36,16 +28,6 @@ const struct intarsia_vector_table intarsia_vectors = {
     {intarsia_reset, intarsia_fault, intarsia_fault, intarsia_fault, intarsia_fault, intarsia_fault,
      intarsia_fault, intarsia_fault, intarsia_fault, intarsia_fault, intarsia_fault, intarsia_fault,
      intarsia_fault, intarsia_fault, intarsia_fault}};
-
-/* Word copies through volatile: the compiler may not turn them into calls of memcpy, whose
- * implementation may want the FPU that is not yet on. */
-static void copy_words(volatile uint32_t* to, const uint32_t* end, const uint32_t* from) {
-  while (to < end) *to++ = *from++;
-}
-
-static void zero_words(volatile uint32_t* to, const uint32_t* end) {
-  while (to < end) *to++ = 0;
-}
 
 #if defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
 /* The cores with the Security Extension leave reset in the secure state, where the SAU is off and
@@ -84,7 +66,6 @@ _Noreturn void intarsia_reset(void) {
   guard_stack();
   enable_core_features();
   intarsia_stack_paint();
-  copy_words(__intarsia_data_start, __intarsia_data_end, __intarsia_data_load);
-  zero_words(__intarsia_bss_start, __intarsia_bss_end);
+  intarsia_fill_sections();
   intarsia_port_exit(intarsia_inference_main());
 }

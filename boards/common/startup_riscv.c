@@ -6,15 +6,7 @@
 #include "intarsia_board/port.h"
 #include "intarsia_board/stack.h"
 #include "registers_riscv.h"
-
-/* A region below the stack that nothing occupies; both values are symbols' addresses, size 0: none. */
-extern uint32_t __intarsia_stack_guard[];
-extern uint32_t __intarsia_stack_guard_log2[];
-extern uint32_t __intarsia_data_start[];
-extern uint32_t __intarsia_data_end[];
-extern const uint32_t __intarsia_data_load[];
-extern uint32_t __intarsia_bss_start[];
-extern uint32_t __intarsia_bss_end[];
+#include "sections.h"
 
 void intarsia_reset(void);
 _Noreturn void intarsia_start(void);
@@ -26,14 +18,6 @@ __attribute__((naked, used, section(".intarsia.vectors"))) void intarsia_reset(v
       "la tp, __intarsia_thread\n"
       "la t0, intarsia_fault\n" INTARSIA_CSR_WRITE_ASM("t0", "0x305") /* mtvec: every trap there */
       "j intarsia_start\n");
-}
-
-static void copy_words(volatile uint32_t* to, const uint32_t* end, const uint32_t* from) {
-  while (to < end) *to++ = *from++;
-}
-
-static void zero_words(volatile uint32_t* to, const uint32_t* end) {
-  while (to < end) *to++ = 0;
 }
 
 /* The first entry of the memory protection, locked: machine mode is not exempt from such a one. */
@@ -57,7 +41,6 @@ _Noreturn void intarsia_start(void) {
   guard_stack();
   enable_core_features();
   intarsia_stack_paint();
-  copy_words(__intarsia_data_start, __intarsia_data_end, __intarsia_data_load);
-  zero_words(__intarsia_bss_start, __intarsia_bss_end);
+  intarsia_fill_sections();
   intarsia_port_exit(intarsia_inference_main());
 }
