@@ -236,11 +236,7 @@ class RowsOfInt8 {
     subtract.ifm2_type = DataType::Int8;
     subtract.ifm_scale = subtract.ifm2_scale = ChannelScale{.multiplier = 1};
     subtract.global_scale = ChannelScale{.multiplier = 1};
-    subtract.activation = Activation::Lut;
-    subtract.lut = table_;
-    subtract.force_int8_lut_range = true;
-    subtract.clamp_low = -128;
-    subtract.clamp_high = 127;
+    look_up_wide(subtract, table_);
     builder_.emit(std::move(subtract));
     exps.zero_point = 0;
     return exps;

@@ -90,13 +90,17 @@ Operand wide_looked_up(Builder& builder, const Operand& x, int32_t table) {
   op.ifm2_scalar = 1;
   op.ifm2_type = builder.type_of(x);
   op.global_scale = ChannelScale{.multiplier = 1};
+  look_up_wide(op, table);
+  builder.emit(std::move(op));
+  return out;
+}
+
+void look_up_wide(Operation& op, int32_t table) {
   op.activation = Activation::Lut;
   op.lut = table;
   op.force_int8_lut_range = true;
   op.clamp_low = -128;
   op.clamp_high = 127;
-  builder.emit(std::move(op));
-  return out;
 }
 
 }  // namespace intarsia::targets::ethos_u

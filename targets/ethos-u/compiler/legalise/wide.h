@@ -37,6 +37,8 @@ Operand widened(Builder& builder, const Operand& x, int shift);
 // The values that a table of 32 bits has for an 8-bit operand, by the stored value from -128 on.
 int32_t wide_table(Builder& builder, std::string name, const std::vector<int32_t>& values);
 Operand wide_looked_up(Builder& builder, const Operand& x, int32_t table);
+// The operation's result, an int8, is looked up in such a table.
+void look_up_wide(Operation& op, int32_t table);
 // The command itself, for other outputs than a new tensor.
 Operation wide_operation(Builder& builder, OperationKind kind, const Operand& a, const Operand& b,
                          const Operand& out, int shift = 0);
