@@ -86,7 +86,7 @@ Result<std::optional<std::string>> Client::take_event(const PacketReader::Event&
     case Kind::Nak:
       if (!awaits_acknowledgement_) return std::optional<std::string>();
       if (++refusals_ > kMostRefusals)
-        return failure("refuses every packet, as if it were damaged on its way", kStubFault);
+        return failure("refuses every packet as damaged", kStubFault);
       INTARSIA_TRY_VOID(link_.send(last_sent_));
       return std::optional<std::string>();
     case Kind::Damaged:

@@ -31,7 +31,8 @@ std::string in_words(const std::string& tag) {
 Names names_of(const TargetSpec& target) {
   const Target& npu = target.beside_host().front();
   const std::string mode = npu.get_string("memory-mode");
-  return {fmt::format("Ethos_{}_{}", npu.get_string("product") == "u65" ? "U65" : "U55",
+  // Of the device's name and its product, "x-u" and "u55", the letter is said once: "X_U55_128".
+  return {fmt::format("{}{}_{}", in_words(npu.name), npu.get_string("product").substr(1),
                       npu.get_int("macs")),
           npu.get_string("system"), in_words(mode), mode.starts_with("dedicated")};
 }
