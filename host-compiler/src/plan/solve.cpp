@@ -209,25 +209,60 @@ PlacementSolution assemble(const PlacementProblem& problem, const std::vector<Gr
   return solution;
 }
 
-// Brings the group's peak down towards `target` units: first the target itself, then by halves.
+// One attempt of the exact search, at most `most` steps long.
+SearchEnd attempt_once(Group& group, int64_t asked, int attempt, int64_t most, Budget& budget) {
+  SearchAnswer found = search_fit(group.instance, asked, strategy_for(attempt),
+                                  {std::min(most, budget.steps()), budget.work()}, budget.stop());
+  budget.spend(found.steps, found.work);
+  if (found.end != SearchEnd::Found) return found.end;
+  GroupAnswer answer{found.end, std::move(found.offsets), 0,
+                     fmt::format("search, attempt {}", attempt + 1)};
+  group.instance.settle(answer.offsets);
+  answer.peak = group.instance.peak(answer.offsets);
+  group.take(std::move(answer));
+  return SearchEnd::Found;
+}
+
+// Small groups are searched to the end: what is not found is proven not to exist, as far as the share goes.
+void search_to_the_end(Group& group, int64_t low, Budget& budget) {
+  constexpr int64_t kMostSteps = 100'000;
+  for (int64_t share = std::min(kMostSteps, budget.steps()); low < group.peak && share > 0;) {
+    const int64_t asked = low + (group.peak - low) / 2, before = budget.spent();
+    GroupAnswer answer = attempt_fit(group.instance, asked, share, budget);
+    share -= budget.spent() - before;
+    if (answer.end == SearchEnd::OutOfSteps) return;
+    if (answer.end == SearchEnd::Found) group.take(std::move(answer));
+    if (answer.end == SearchEnd::Exhausted) low = group.bound = asked + 1;
+  }
+}
+
+// Brings the group's peak down towards `target` units. Each attempt asks for a part of what there may still be
+// to gain. Where an attempt succeeds, it does so early, and its strategy is asked for more; where many
+// strategies in turn have gained nothing, further ones hardly do: the rest of the budget is not spent.
 void minimise_group(Group& group, int64_t target, Budget& budget) {
+  constexpr int kMostInVain = 64;
+  constexpr int64_t kShortest = 600, kFewItems = 48;
+  constexpr std::array kEighthsLeft = {4, 6, 4, 7};
   int64_t low = std::max(target, group.bound);  // the smallest peak still worth asking for
   if (!group.instance.overlaps.empty()) {
     if (low < group.peak) group.take(attempt_orders(group.instance, low, budget));
     return;
   }
-  for (bool first = true; low < group.peak && budget.steps() > 0; first = false) {
-    const int64_t asked = first ? low : low + (group.peak - low) / 2;
-    const int64_t share =
-        first ? budget.steps() / 2 : budget.steps() / 6 + short_attempt(group.instance);
-    GroupAnswer answer = attempt_fit(group.instance, asked, share, budget);
-    if (answer.end == SearchEnd::Found) {
-      group.take(std::move(answer));
-      continue;
-    }
-    low = asked + 1;
-    if (answer.end == SearchEnd::Exhausted) group.bound = low;
+  if (low >= group.peak || group.instance.section_entries() > kMostEntries) return;
+  group.instance.list_sections();
+  const int64_t items = std::ssize(group.instance.items), most = std::max(kShortest, 4 * items);
+  size_t asks = 0;
+  for (int attempt = 0, in_vain = 0;
+       low < group.peak && in_vain < kMostInVain && budget.steps() > 0; ++asks) {
+    // Many networks reach their bound at once.
+    const int64_t left = asks == 0 ? 0 : kEighthsLeft[asks % kEighthsLeft.size()];
+    const int64_t asked = low + (group.peak - low) * left / 8;
+    const SearchEnd end = attempt_once(group, asked, attempt, most, budget);
+    if (end == SearchEnd::Exhausted) low = group.bound = asked + 1;
+    in_vain = end == SearchEnd::OutOfSteps ? in_vain + 1 : 0;
+    if (end == SearchEnd::OutOfSteps) ++attempt;
   }
+  if (items <= kFewItems) search_to_the_end(group, low, budget);
 }
 
 void minimise(std::vector<Group>& groups, int64_t target_bytes, Budget& budget) {
