@@ -1,5 +1,6 @@
 // The C interface of intarsia/contract/package.h.
 #include "intarsia/contract/package.h"
+#include "intarsia/contract/cache.h"
 
 #include "crc32.h"
 #include "flat_reader.h"
@@ -45,18 +46,66 @@ uint32_t word_of(const FlatReader& reader, uint32_t slot) {
   return place == 0 ? 0 : reader.u32(place);
 }
 
-// Whether every region begins within what the package says it uses of its pool.
-bool regions_lie_in(const FlatReader& reader, uint32_t table, const FlatVector& pool_bytes) {
-  const FlatVector regions = reader.vector(table, kFunctionRegions);
-  const FlatVector offsets = reader.vector(table, kFunctionRegionOffsets);
-  for (uint32_t i = 0; i < regions.count; ++i) {
-    const uint32_t region = regions.first + kRegionBytes * i;
-    if (reader.u8(region + kRegionKindAt) == kRegionConstants) continue;
-    const uint32_t pool = reader.u16(region + kRegionPoolAt);
-    const uint32_t offset = offsets.count == 0 ? 0 : reader.u32(offsets.first + 4 * i);
-    if (pool >= pool_bytes.count || offset > reader.u32(pool_bytes.first + 4 * pool)) return false;
+// Element of a vector of words; 0 when the vector is absent.
+uint32_t word_at(const FlatReader& reader, const FlatVector& vector, uint32_t index) {
+  return index < vector.count ? reader.u32(vector.first + 4 * index) : 0;
+}
+
+// What is known of the bytes behind bases.
+struct Memories {
+  FlatVector pool_bytes;                          // of the package
+  FlatVector regions, offsets, needed, memories;  // of a function
+
+  Memories(const FlatReader& reader, uint32_t table)
+      : pool_bytes(reader.vector(reader.follow(0), kPackagePoolBytes)),
+        regions(reader.vector(table, kFunctionRegions)),
+        offsets(reader.vector(table, kFunctionRegionOffsets)),
+        needed(reader.vector(table, kFunctionRegionBytes)),
+        memories(reader.vector(table, kFunctionRegionMemories)) {}
+
+  bool is_constants(const FlatReader& reader, uint32_t i) const {
+    return reader.u8(regions.first + kRegionBytes * i + kRegionKindAt) == kRegionConstants;
+  }
+  uint32_t pool_of(const FlatReader& reader, uint32_t i) const {
+    return reader.u16(regions.first + kRegionBytes * i + kRegionPoolAt);
+  }
+  // Bytes of the pool's block behind the base.
+  uint32_t bytes_of(const FlatReader& reader, uint32_t i) const {
+    const uint32_t bytes = word_at(reader, pool_bytes, pool_of(reader, i));
+    const uint32_t offset = word_at(reader, offsets, i);
+    return offset <= bytes ? bytes - offset : 0;
+  }
+};
+
+bool ranges_lie_in(const FlatReader& reader, const FlatVector& ranges,
+                   const FlatVector& pool_bytes) {
+  for (uint32_t i = 0; i < ranges.count; ++i) {
+    const uint32_t range = ranges.first + kRangeBytes * i;
+    const uint32_t bytes = word_at(reader, pool_bytes, reader.u16(range + kRangePoolAt));
+    const uint32_t offset = reader.u32(range + kRangeOffsetAt);
+    if (offset > bytes || reader.u32(range + kRangeBytesAt) > bytes - offset) return false;
   }
   return true;
+}
+
+// Whether a function keeps to what the package says it uses of each pool.
+bool lies_in_pools(const FlatReader& reader, uint32_t table) {
+  const Memories memories(reader, table);
+  const uint32_t constants = reader.vector(table, kFunctionConstants).count;
+  for (uint32_t i = 0; i < memories.regions.count; ++i) {
+    const uint32_t needed = word_at(reader, memories.needed, i);
+    if (memories.is_constants(reader, i)) {
+      if (needed > constants) return false;
+      continue;
+    }
+    const uint32_t pool = memories.pool_of(reader, i);
+    if (pool >= memories.pool_bytes.count ||
+        word_at(reader, memories.offsets, i) > word_at(reader, memories.pool_bytes, pool) ||
+        needed > memories.bytes_of(reader, i))
+      return false;
+  }
+  return ranges_lie_in(reader, reader.vector(table, kFunctionAccessed), memories.pool_bytes) &&
+         ranges_lie_in(reader, reader.vector(table, kFunctionResults), memories.pool_bytes);
 }
 
 const uint8_t* bytes_of(const FlatReader& reader, const FlatVector& vector) {
@@ -66,7 +115,31 @@ const uint8_t* bytes_of(const FlatReader& reader, const FlatVector& vector) {
 intarsia_stream stream_of(const FlatReader& reader, uint32_t table) {
   const FlatVector commands = reader.vector(table, kFunctionCommands);
   const FlatVector constants = reader.vector(table, kFunctionConstants);
-  return {bytes_of(reader, commands), commands.count, bytes_of(reader, constants), constants.count};
+  return {bytes_of(reader, commands), commands.count, bytes_of(reader, constants), constants.count,
+          nullptr};
+}
+
+// Calls `hook` for what the function has in `slot`. A package that says nothing of it uses the whole of its regions' pools.
+template <typename Hook>
+void for_each_range(const FlatReader& reader, uint32_t table, uint32_t slot, void* const* pools,
+                    uint32_t pool_count, Hook hook) {
+  if (reader.field(table, kFunctionAccessed) == 0 && reader.field(table, kFunctionResults) == 0) {
+    const Memories memories(reader, table);
+    for (uint32_t i = 0; i < memories.regions.count; ++i)
+      if (!memories.is_constants(reader, i))
+        hook(static_cast<uint8_t*>(pools[memories.pool_of(reader, i)]) +
+                 word_at(reader, memories.offsets, i),
+             memories.bytes_of(reader, i));
+    return;
+  }
+  const FlatVector ranges = reader.vector(table, slot);
+  for (uint32_t i = 0; i < ranges.count; ++i) {
+    const uint32_t range = ranges.first + kRangeBytes * i;
+    const uint32_t pool = reader.u16(range + kRangePoolAt);
+    if (pool < pool_count && pools[pool] != nullptr)
+      hook(static_cast<uint8_t*>(pools[pool]) + reader.u32(range + kRangeOffsetAt),
+           reader.u32(range + kRangeBytesAt));
+  }
 }
 
 }  // namespace
@@ -82,6 +155,8 @@ intarsia_status intarsia_package_open(intarsia_package* package, const void* byt
   const intarsia_status status = check(first, size);
   if (status != INTARSIA_OK) return status;
   *package = {first, size, functions_of(FlatReader(first + kHeaderBytes)).count};
+  // The program may have written it there itself.
+  intarsia_cache_clean(bytes, size);
   return INTARSIA_OK;
 }
 
@@ -102,7 +177,7 @@ intarsia_status intarsia_package_check(const intarsia_package* package,
   }
   const FlatVector functions = functions_of(reader);
   for (uint32_t i = 0; i < functions.count; ++i)
-    if (!regions_lie_in(reader, reader.follow(functions.first + 4 * i), pools))
+    if (!lies_in_pools(reader, reader.follow(functions.first + 4 * i)))
       return INTARSIA_ERROR_PACKAGE_FORMAT;
   return INTARSIA_OK;
 }
@@ -127,22 +202,28 @@ intarsia_status intarsia_package_run(const intarsia_package* package, uint32_t f
     return INTARSIA_ERROR_NULL_ARGUMENT;
 
   const FlatReader reader(package->bytes + kHeaderBytes);
-  const intarsia_stream stream = stream_of(reader, table);
+  intarsia_stream stream = stream_of(reader, table);
+  const Memories memories(reader, table);
   void* bases[INTARSIA_PACKAGE_MAX_REGIONS] = {};
-  const FlatVector regions = reader.vector(table, kFunctionRegions);
-  const FlatVector offsets = reader.vector(table, kFunctionRegionOffsets);
-  for (uint32_t i = 0; i < regions.count; ++i) {
-    const uint32_t region = regions.first + kRegionBytes * i;
-    if (reader.u8(region + kRegionKindAt) == kRegionConstants) {
+  intarsia_region regions[INTARSIA_PACKAGE_MAX_REGIONS] = {};
+  for (uint32_t i = 0; i < memories.regions.count; ++i) {
+    regions[i].needed = word_at(reader, memories.needed, i);
+    if (i < memories.memories.count) regions[i].memory = reader.u8(memories.memories.first + i);
+    if (memories.is_constants(reader, i)) {
       // Devices only read this region; the interface has one kind of pointer for all of them.
       bases[i] = const_cast<uint8_t*>(stream.constants);
+      regions[i].bytes = stream.constant_bytes;
       continue;
     }
-    const uint32_t pool = reader.u16(region + kRegionPoolAt);
+    const uint32_t pool = memories.pool_of(reader, i);
     if (pool >= pool_count) return INTARSIA_ERROR_BAD_INDEX;
     if (pools[pool] == nullptr) return INTARSIA_ERROR_NULL_ARGUMENT;
-    const uint32_t offset = offsets.count == 0 ? 0 : reader.u32(offsets.first + 4 * i);
-    bases[i] = static_cast<uint8_t*>(pools[pool]) + offset;
+    bases[i] = static_cast<uint8_t*>(pools[pool]) + word_at(reader, memories.offsets, i);
+    regions[i].bytes = memories.bytes_of(reader, i);
   }
-  return device->run(device, &stream, bases, regions.count);
+  if (memories.needed.count != 0) stream.regions = regions;
+  for_each_range(reader, table, kFunctionAccessed, pools, pool_count, intarsia_cache_clean);
+  const intarsia_status ended = device->run(device, &stream, bases, memories.regions.count);
+  for_each_range(reader, table, kFunctionResults, pools, pool_count, intarsia_cache_invalidate);
+  return ended;
 }

@@ -94,11 +94,12 @@ class PayloadCheck {
 
   bool function(uint32_t place) const {
     FlatVector commands, constants;
-    return table(place, kFunctionRegionOffsets + 1) && string(place, kFunctionName) &&
+    return table(place, kFunctionResults + 1) && string(place, kFunctionName) &&
            string(place, kFunctionDevice) && string(place, kFunctionTarget) &&
            vector(place, kFunctionCommands, 0, kBlobAlignment, Presence::Required, &commands) &&
            vector(place, kFunctionConstants, 0, kBlobAlignment, Presence::Optional, &constants) &&
-           regions(place) && operators(place);
+           regions(place) && operators(place) && ranges(place, kFunctionAccessed) &&
+           ranges(place, kFunctionResults);
   }
 
   bool regions(uint32_t function) const {
@@ -108,9 +109,21 @@ class PayloadCheck {
     if (list.count > INTARSIA_PACKAGE_MAX_REGIONS) return false;
     for (uint32_t i = 0; i < list.count; ++i)
       if (reader_.u8(list.first + kRegionBytes * i + kRegionKindAt) > kRegionPool) return false;
-    FlatVector offsets;
+    FlatVector offsets, bytes, memories;
+    const auto of_each = [&](const FlatVector& vector) {
+      return vector.count == 0 || vector.count == list.count;
+    };
     return vector(function, kFunctionRegionOffsets, 2, 4, Presence::Optional, &offsets) &&
-           (offsets.count == 0 || offsets.count == list.count);
+           vector(function, kFunctionRegionBytes, 2, 4, Presence::Optional, &bytes) &&
+           vector(function, kFunctionRegionMemories, 0, 1, Presence::Optional, &memories) &&
+           of_each(offsets) && of_each(bytes) && of_each(memories);
+  }
+
+  // The count is in bounds of words first, so that three times as many can be counted.
+  bool ranges(uint32_t function, uint32_t slot) const {
+    FlatVector list;
+    return vector(function, slot, 2, 4, Presence::Optional, &list) &&
+           list.count * (kRangeBytes / 4) <= (size_ - list.first) / 4;
   }
 
   bool operators(uint32_t function) const {

@@ -15,12 +15,17 @@ inline constexpr uint32_t kPackageModel = 0, kPackageFunctions = 1, kPackageMode
 
 inline constexpr uint32_t kFunctionName = 0, kFunctionDevice = 1, kFunctionTarget = 2,
                           kFunctionCommands = 3, kFunctionConstants = 4, kFunctionRegions = 5,
-                          kFunctionOperators = 6, kFunctionRegionOffsets = 7;
+                          kFunctionOperators = 6, kFunctionRegionOffsets = 7,
+                          kFunctionRegionBytes = 8, kFunctionRegionMemories = 9,
+                          kFunctionAccessed = 10, kFunctionResults = 11;
 
 // struct Region
 inline constexpr uint32_t kRegionShift = 2, kRegionBytes = 1 << kRegionShift, kRegionKindAt = 0,
                           kRegionPoolAt = 2;
 inline constexpr uint8_t kRegionConstants = 0, kRegionPool = 1;
+
+// struct Range: three words, so that its elements are counted by 4 bytes.
+inline constexpr uint32_t kRangeBytes = 12, kRangeOffsetAt = 0, kRangeBytesAt = 4, kRangePoolAt = 8;
 
 // commands and constants
 inline constexpr uint32_t kBlobAlignment = 16;

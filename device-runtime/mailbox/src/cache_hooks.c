@@ -1,13 +1,12 @@
-/* For cores without data caches, or with caches that the hardware keeps equal. A firmware for others
- * defines both functions itself: these are weak, and in a file of their own. */
+/* The mailbox's hooks are those of the whole runtime, unless a firmware defines these two: they are weak, and in a file of
+ * their own. */
+#include "intarsia/contract/cache.h"
 #include "intarsia/mailbox/mailbox.h"
 
 __attribute__((weak)) void intarsia_mailbox_clean(const void* begin, uint32_t bytes) {
-  (void)begin;
-  (void)bytes;
+  intarsia_cache_clean(begin, bytes);
 }
 
 __attribute__((weak)) void intarsia_mailbox_invalidate(void* begin, uint32_t bytes) {
-  (void)begin;
-  (void)bytes;
+  intarsia_cache_invalidate(begin, bytes);
 }

@@ -10,14 +10,16 @@
 #include "intarsia/graph/shared_bytes.h"
 #include "intarsia/plugin/artifacts.h"
 #include "intarsia/result.h"
+#include "package_writer/stream_memory.h"
 
 namespace intarsia {
 
 // What binds a package to the C sources that open it (intarsia_package_check of the runtime).
 struct PackageContract {
   uint32_t model_id = 0;
-  std::vector<uint32_t> pool_bytes;  // used of each pool of the plan
-  uint32_t alignment = 0;            // of the pools' blocks; 0: any
+  std::vector<uint32_t> pool_bytes;       // used of each pool of the plan
+  uint32_t alignment = 0;                 // of the pools' blocks; 0: any
+  std::vector<StreamMemory> memory = {};  // one per stream, or none
   bool operator==(const PackageContract&) const = default;
 };
 

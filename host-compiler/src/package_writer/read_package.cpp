@@ -19,6 +19,28 @@ bool is_aligned(const flatbuffers::Vector<uint8_t>* vector, const uint8_t* paylo
   return vector == nullptr || vector->size() == 0 || (vector->data() - payload) % 16 == 0;
 }
 
+std::vector<PoolRange> ranges_of(const flatbuffers::Vector<const contract::Range*>* vector) {
+  std::vector<PoolRange> ranges;
+  if (vector != nullptr)
+    for (const contract::Range* range : *vector)
+      ranges.push_back({range->pool(), range->offset(), range->bytes()});
+  return ranges;
+}
+
+// Nothing when it is not one value for each region, as the runtime asks.
+std::optional<StreamMemory> memory_of(const contract::Function& function) {
+  StreamMemory memory;
+  const size_t regions = function.regions() == nullptr ? 0 : function.regions()->size();
+  if (function.region_bytes() != nullptr)
+    memory.region_bytes.assign(function.region_bytes()->begin(), function.region_bytes()->end());
+  memory.region_memories = bytes_of(function.region_memories());
+  for (const size_t count : {memory.region_bytes.size(), memory.region_memories.size()})
+    if (count != 0 && count != regions) return {};
+  memory.accessed = ranges_of(function.accessed());
+  memory.results = ranges_of(function.results());
+  return memory;
+}
+
 std::optional<CommandStream> stream_of(const contract::Function& function, const uint8_t* payload) {
   if (!is_aligned(function.commands(), payload) || !is_aligned(function.constants(), payload))
     return {};
@@ -78,13 +100,16 @@ Result<StreamPackage> read_package(std::span<const uint8_t> bytes, const std::st
     return Diagnostics(where, "the package is damaged", "compile the model again");
 
   const contract::Package& root = *contract::GetPackage(payload.data());
-  StreamPackage contents{root.model()->str(), {}, {root.model_id(), {}, root.alignment()}};
+  StreamPackage contents{root.model()->str(), {}, {root.model_id(), {}, root.alignment(), {}}};
   if (root.pool_bytes() != nullptr)
     contents.contract.pool_bytes.assign(root.pool_bytes()->begin(), root.pool_bytes()->end());
   for (const contract::Function* function : *root.functions()) {
     std::optional<CommandStream> stream = stream_of(*function, payload.data());
-    if (!stream) return Diagnostics(where, "the package is damaged", "compile the model again");
+    std::optional<StreamMemory> memory = memory_of(*function);
+    if (!stream || !memory)
+      return Diagnostics(where, "the package is damaged", "compile the model again");
     contents.streams.push_back(std::move(*stream));
+    contents.contract.memory.push_back(std::move(*memory));
   }
   return contents;
 }

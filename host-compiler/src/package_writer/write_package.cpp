@@ -66,8 +66,32 @@ Offset<flatbuffers::Vector<uint32_t>> region_offsets(flatbuffers::FlatBufferBuil
   return needed ? builder.CreateVector(offsets) : Offset<flatbuffers::Vector<uint32_t>>(0);
 }
 
+// Absent when there are none; `both` says that the other list is there, and that an empty one means something.
+Offset<flatbuffers::Vector<const contract::Range*>> ranges(flatbuffers::FlatBufferBuilder& builder,
+                                                           const std::vector<PoolRange>& list,
+                                                           bool both) {
+  if (list.empty() && !both) return 0;
+  std::vector<contract::Range> ranges;
+  for (const PoolRange& range : list) {
+    INTARSIA_CHECK(range.pool <= std::numeric_limits<uint16_t>::max(),
+                   "a pool's index fits sixteen bits");
+    ranges.emplace_back(range.offset, range.bytes, static_cast<uint16_t>(range.pool));
+  }
+  return builder.CreateVectorOfStructs(ranges);
+}
+
+template <typename Element>
+Offset<flatbuffers::Vector<Element>> of_each_region(flatbuffers::FlatBufferBuilder& builder,
+                                                    const CommandStream& stream,
+                                                    const std::vector<Element>& values) {
+  INTARSIA_CHECK(values.empty() || values.size() == stream.regions.size(),
+                 "every region has a value");
+  return values.empty() ? Offset<flatbuffers::Vector<Element>>(0) : builder.CreateVector(values);
+}
+
 Offset<contract::Function> function(flatbuffers::FlatBufferBuilder& builder,
-                                    const CommandStream& stream, Constants& all_constants) {
+                                    const CommandStream& stream, const StreamMemory& memory,
+                                    Constants& all_constants) {
   INTARSIA_CHECK(stream.regions.size() <= INTARSIA_PACKAGE_MAX_REGIONS,
                  "a stream has no more regions than the runtime binds");
   std::vector<contract::Region> regions;
@@ -82,8 +106,14 @@ Offset<contract::Function> function(flatbuffers::FlatBufferBuilder& builder,
   const auto region_list = builder.CreateVectorOfStructs(regions);
   const auto operators = builder.CreateVectorOfStrings(stream.operators);
   const auto offsets = region_offsets(builder, stream.regions);
+  const auto region_bytes = of_each_region(builder, stream, memory.region_bytes);
+  const auto region_memories = of_each_region(builder, stream, memory.region_memories);
+  const bool knows_ranges = !memory.accessed.empty() || !memory.results.empty();
+  const auto accessed = ranges(builder, memory.accessed, knows_ranges);
+  const auto results = ranges(builder, memory.results, knows_ranges);
   return contract::CreateFunction(builder, name, device, target, commands, constants, region_list,
-                                  operators, offsets);
+                                  operators, offsets, region_bytes, region_memories, accessed,
+                                  results);
 }
 
 }  // namespace
@@ -93,8 +123,11 @@ std::vector<uint8_t> write_package(const std::string& model, std::span<const Com
   flatbuffers::FlatBufferBuilder builder;
   std::vector<Offset<contract::Function>> functions;
   Constants constants;
-  for (const CommandStream& stream : streams)
-    functions.push_back(function(builder, stream, constants));
+  INTARSIA_CHECK(bound.memory.empty() || bound.memory.size() == streams.size(),
+                 "what is said of memory is said of every stream");
+  for (size_t i = 0; i < streams.size(); ++i)
+    functions.push_back(function(
+        builder, streams[i], bound.memory.empty() ? StreamMemory{} : bound.memory[i], constants));
   const auto name = builder.CreateString(model);
   const auto list = builder.CreateVector(functions);
   const auto pool_bytes = bound.pool_bytes.empty() ? 0 : builder.CreateVector(bound.pool_bytes);

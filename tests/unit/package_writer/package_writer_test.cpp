@@ -71,6 +71,19 @@ TEST(ReadPackage, GivesBackEverything) {
   EXPECT_EQ(contents->streams, streams);
 }
 
+TEST(ReadPackage, GivesBackWhatIsSaidOfMemory) {
+  const PackageContract contract = {3,
+                                    {100, 64, 8},
+                                    32,
+                                    {{{33, 8, 90}, {1, 3, 2}, {{0, 16, 32}, {2, 0, 8}}, {}},
+                                     {{64, 16}, {}, {}, {{1, 0, 64}}},
+                                     {}}};
+  const Result<StreamPackage> contents =
+      read_package(write_package("kws", sample_streams(), contract), "kws.pkg");
+  ASSERT_TRUE(contents.ok()) << contents.error().to_string();
+  EXPECT_EQ(contents->contract, contract);
+}
+
 TEST(ReadPackage, SaysWhatIsWrong) {
   const std::vector<uint8_t> good = write_package("kws", sample_streams());
   const auto complaint = [](const std::vector<uint8_t>& bytes) {

@@ -15,6 +15,7 @@ endif()
 string(REGEX REPLACE "g\\+\\+$" "" prefix ${CXX})
 set(runtime ${SOURCE_DIR}/device-runtime)
 file(GLOB core ${runtime}/core/src/*.cpp)
+list(APPEND core ${runtime}/contract/src/cache.c)
 file(GLOB kernels ${runtime}/kernels/src/*.c)
 file(GLOB target_folders LIST_DIRECTORIES true ${SOURCE_DIR}/targets/*/device)
 set(common -ffreestanding -Os -mthumb -Wall -Wextra -Wconversion -Werror -ffunction-sections

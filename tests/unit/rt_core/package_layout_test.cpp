@@ -28,6 +28,10 @@ TEST(PackageLayout, SlotsAreThoseOfTheSchema) {
   EXPECT_EQ(kFunctionRegions, slot(contract::Function::VT_REGIONS));
   EXPECT_EQ(kFunctionOperators, slot(contract::Function::VT_OPERATORS));
   EXPECT_EQ(kFunctionRegionOffsets, slot(contract::Function::VT_REGION_OFFSETS));
+  EXPECT_EQ(kFunctionRegionBytes, slot(contract::Function::VT_REGION_BYTES));
+  EXPECT_EQ(kFunctionRegionMemories, slot(contract::Function::VT_REGION_MEMORIES));
+  EXPECT_EQ(kFunctionAccessed, slot(contract::Function::VT_ACCESSED));
+  EXPECT_EQ(kFunctionResults, slot(contract::Function::VT_RESULTS));
 }
 
 TEST(PackageLayout, RegionAndIdentifierAreThoseOfTheSchema) {
@@ -38,6 +42,13 @@ TEST(PackageLayout, RegionAndIdentifierAreThoseOfTheSchema) {
   EXPECT_EQ(bytes[kRegionKindAt], kRegionPool);
   EXPECT_EQ(bytes[kRegionPoolAt] | bytes[kRegionPoolAt + 1] << 8, 0x1234);
   EXPECT_EQ(static_cast<uint8_t>(contract::RegionKind::Constants), kRegionConstants);
+  EXPECT_EQ(kRangeBytes, sizeof(contract::Range));
+  const contract::Range range(1, 2, 3);
+  uint32_t words[3];
+  std::memcpy(words, &range, sizeof range);
+  EXPECT_EQ(words[kRangeOffsetAt / 4], 1u);
+  EXPECT_EQ(words[kRangeBytesAt / 4], 2u);
+  EXPECT_EQ(words[kRangePoolAt / 4] & 0xFFFF, 3u);
   uint32_t identifier = 0;
   std::memcpy(&identifier, contract::PackageIdentifier(), 4);
   EXPECT_EQ(kMagic, identifier);

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define BESIDE_NPU_PACKAGE_BYTES 496u
+#define BESIDE_NPU_PACKAGE_BYTES 576u
 
 extern const uint8_t beside_npu_package[BESIDE_NPU_PACKAGE_BYTES];
 

@@ -12,8 +12,8 @@
 #include "intarsia/contract/status.h"
 #include "intarsia/contract/version.h"
 
-#if INTARSIA_RUNTIME_VERSION != 3
-#error "while_counts was compiled for version 3 of the Intarsia runtime, and intarsia/contract/version.h is of another: compile all models of a program with one version of Intarsia"
+#if INTARSIA_RUNTIME_VERSION != 4
+#error "while_counts was compiled for version 4 of the Intarsia runtime, and intarsia/contract/version.h is of another: compile all models of a program with one version of Intarsia"
 #endif
 
 #ifdef __cplusplus

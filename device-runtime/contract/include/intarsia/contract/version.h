@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define INTARSIA_RUNTIME_VERSION 3
+#define INTARSIA_RUNTIME_VERSION 4
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,8 +5,8 @@
  *   sender:    if (intarsia_channel_has_room(&c)) intarsia_channel_send(&c, slots, bytes, result);
  *   receiver:  if (intarsia_channel_has_message(&c)) intarsia_channel_receive(&c, slots, bytes, input);
  *
- * Cores with data caches that the hardware does not keep equal define the two hooks below; the ones
- * here do nothing. */
+ * Cores with data caches that the hardware does not keep equal define the hooks of intarsia/contract/cache.h,
+ * which do nothing by themselves. */
 #ifndef INTARSIA_MAILBOX_MAILBOX_H
 #define INTARSIA_MAILBOX_MAILBOX_H
 
@@ -46,8 +46,8 @@ void intarsia_channel_receive(struct intarsia_channel* channel, uint8_t* slots, 
 void intarsia_mailbox_store(uint32_t* word, uint32_t value);
 uint32_t intarsia_mailbox_load(uint32_t* word);
 
-/* Hooks. clean: what this core wrote becomes visible in memory. invalidate: what this core reads next
- * comes from memory. Ranges begin at a multiple of the alignment. */
+/* Hooks, weak: intarsia_cache_clean and intarsia_cache_invalidate, unless the firmware defines these for mailboxes alone.
+ * Ranges begin at a multiple of the alignment. */
 void intarsia_mailbox_clean(const void* begin, uint32_t bytes);
 void intarsia_mailbox_invalidate(void* begin, uint32_t bytes);
 
