@@ -7,6 +7,7 @@
 
 #include "common_options.h"
 #include "packaging/formats/format.h"
+#include "requests/bare_networks.h"
 #include "requests/offload_model.h"
 #include "terminal.h"
 
@@ -17,23 +18,30 @@ using From = ValueKind::From;
 
 constexpr const char *kMake = "Compile", *kCompare = "Run and compare", *kLookInto = "Look into";
 
-ValueKind format_value() {
+ValueKind format_value(const requests::Environment& environment) {
   ValueKind value{"FORMAT", From::Words};
   for (const packaging::Format& format : packaging::formats())
     value.words.emplace_back(format.name);
   value.words.emplace_back(requests::kOffloadFormat);
+  value.words.emplace_back(requests::kFiguresFormat);
+  for (const std::string& format : requests::network_formats(environment))
+    value.words.push_back(format);
   return value;
 }
 
 // What --format takes, a line each.
-std::string formats_help() {
+std::string formats_help(const requests::Environment& environment) {
   std::string text = "the build files beside the C:";
   for (const packaging::Format& format : packaging::formats())
     text += fmt::format("\n{}: {}", format.name, format.summary);
   text += fmt::format(
       "\n{}: no folder: the model as one .tflite file whose operators an NPU runs, as Vela "
-      "writes it",
-      requests::kOffloadFormat);
+      "writes it"
+      "\n{}: of that file only the row of figures that Vela writes",
+      requests::kOffloadFormat, requests::kFiguresFormat);
+  for (const std::string& format : requests::network_formats(environment))
+    text += fmt::format(
+        "\n{0}: no C: each network of the NPU as a bare .{0} file, with networks.json", format);
   return text;
 }
 
@@ -103,14 +111,19 @@ void CommandLine::add_compile() {
   command.group("What is written");
   command
       .option("-o,--output", compile_.output_folder, folder_value(),
-              "the folder to write; with --format tflite the file")
+              "the folder to write; with --format tflite and csv the file")
       ->required()
       ->check(not_empty);
-  command.option("--format", compile_.format, format_value(), formats_help())
+  command.option("--format", compile_.format, format_value(context_), formats_help(context_))
       ->capture_default_str();
   command
-      .option("--summary-csv", compile_.summary_file, file_value(),
-              "of --format tflite: memory and cycles as a row of a table with Vela's columns")
+      .option(
+          "--summary-csv", compile_.summary_file, file_value(),
+          "of --format tflite: memory, traffic and cycles as a row of a table with Vela's columns")
+      ->check(not_empty);
+  command
+      .option("--layers-csv", compile_.layers_file, file_value(),
+              "of --format tflite: the NPU's operations, a row each under Vela's columns")
       ->check(not_empty);
   CLI::Option* runtime =
       command.option("--runtime", compile_.runtime_folder, folder_value(),

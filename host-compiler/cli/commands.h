@@ -15,12 +15,16 @@ struct CompileCommand {
   std::string
       runtime_folder;  // of the runtime as a package of its own; empty: it is in the model's
   bool single_file = false;
-  std::string format = "plain";  // of packaging/formats/format.h, or requests::kOffloadFormat
-  bool count_cycles = false;     // for the report
-  std::string summary_file;      // of kOffloadFormat
+  // Of packaging/formats/format.h; or no folder of C: of requests/offload_model.h, or requests/bare_networks.h.
+  std::string format = "plain";
+  bool count_cycles = false;              // for the report
+  std::string summary_file, layers_file;  // of kOffloadFormat
 };
 int run_compile(Context& context, const CompileCommand& command);
-int run_offload(Context& context, const CompileCommand& command);  // of kOffloadFormat
+int run_offload(Context& context, const CompileCommand& command);   // of kOffloadFormat
+int run_networks(Context& context, const CompileCommand& command);  // of bare networks
+// What only a folder of C has, asked for in a format that is none.
+Result<void> check_no_folder_options(const CompileCommand& command);
 
 struct RunCommand {
   CommonOptions common;

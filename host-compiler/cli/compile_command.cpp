@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "commands.h"
 #include "compile_summary.h"
 #include "measured_program.h"
+#include "requests/bare_networks.h"
 #include "requests/offload_model.h"
 #include "requests/package_folder.h"
 #include "terminal.h"
@@ -10,10 +13,16 @@
 namespace intarsia::cli {
 
 int run_compile(Context& context, const CompileCommand& command) {
-  if (command.format == requests::kOffloadFormat) return run_offload(context, command);
-  if (!command.summary_file.empty())
-    return fail(Diagnostics("--summary-csv", "is of --format tflite",
-                            "the folders of other formats have report.json"));
+  if (command.format == requests::kOffloadFormat || command.format == requests::kFiguresFormat)
+    return run_offload(context, command);
+  for (const auto& [option, file] : {std::pair("--summary-csv", &command.summary_file),
+                                     std::pair("--layers-csv", &command.layers_file)})
+    if (!file->empty())
+      return fail(Diagnostics(option, "is of --format tflite",
+                              "the folders of other formats have report.json"));
+  const std::vector<std::string> networks = requests::network_formats(context);
+  if (std::ranges::find(networks, command.format) != networks.end())
+    return run_networks(context, command);
   const requests::FolderRequest folder{command.output_folder, command.runtime_folder,
                                        command.single_file, command.format};
   if (const Result<void> possible = requests::check_folder_request(folder); !possible.ok())

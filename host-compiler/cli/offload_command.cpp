@@ -8,21 +8,29 @@
 #include "support/files.h"
 
 namespace intarsia::cli {
-namespace {
 
-// What only a folder has.
-Result<void> check_file_options(const CompileCommand& command) {
-  const auto refuse = [](const char* option) {
-    return Diagnostics(option, "is of the formats that are folders, which --format tflite is not",
-                       "leave it out");
+Result<void> check_no_folder_options(const CompileCommand& command) {
+  const auto refuse = [&](const char* option) {
+    return Diagnostics(
+        option,
+        fmt::format("is of the formats with C, which --format {} has none of", command.format),
+        "leave it out");
   };
   if (!command.runtime_folder.empty()) return refuse("--runtime");
   if (command.single_file) return refuse("--single-file");
   if (command.count_cycles) return refuse("--count-cycles");
   if (command.common.json) return refuse("--json");
+  return {};
+}
+
+namespace {
+
+Result<void> check_file_options(const CompileCommand& command) {
+  INTARSIA_TRY_VOID(check_no_folder_options(command));
   if (std::filesystem::is_directory(command.output_folder))
-    return Diagnostics(command.output_folder, "is a folder, and --format tflite writes a file",
-                       "for example -o model_npu.tflite");
+    return Diagnostics(command.output_folder,
+                       fmt::format("is a folder, and --format {} writes a file", command.format),
+                       fmt::format("for example -o model_npu.{}", command.format));
   return {};
 }
 
@@ -33,13 +41,18 @@ Result<void> write(Context& context, const CompileCommand& command) {
   INTARSIA_TRY(
       const requests::OffloadedFile file,
       requests::offload_model(context, command.common, bytes, print_note, progress_listener()));
-  INTARSIA_TRY_VOID(write_file(command.output_folder, std::span<const uint8_t>(file.bytes)));
   const std::string name = command.common.name.empty()
                                ? std::filesystem::path(command.common.model).stem().string()
                                : command.common.name;
+  const std::string row = requests::offload_csv(file, name);
+  INTARSIA_TRY_VOID(command.format == requests::kFiguresFormat
+                        ? write_file(command.output_folder, std::string_view(row))
+                        : write_file(command.output_folder, std::span<const uint8_t>(file.bytes)));
   if (!command.summary_file.empty())
+    INTARSIA_TRY_VOID(write_file(command.summary_file, std::string_view(row)));
+  if (!command.layers_file.empty())
     INTARSIA_TRY_VOID(
-        write_file(command.summary_file, std::string_view(requests::offload_csv(file, name))));
+        write_file(command.layers_file, std::string_view(requests::offload_layers_csv(file))));
   clear_progress();
   fmt::print("{}\n{}\n", requests::offload_summary(file, name), command.output_folder);
   return {};

@@ -8,9 +8,6 @@ namespace {
 
 constexpr const char* kAddresses = "OfflineMemoryAllocation";
 
-// What interpreters look for in the options of an operator that holds a stream: a FlexBuffer of the number 1, a payload for Arm's driver.
-constexpr uint8_t kPayloadOptions[] = {1, 4, 1};
-
 // Of a tensor that the file's metadata places: its offset, else that the interpreter chooses.
 std::vector<uint8_t> addresses_of(const std::vector<int32_t>& offsets) {
   std::vector<int32_t> words = {0, 1, static_cast<int32_t>(offsets.size())};
@@ -96,11 +93,10 @@ class FileDraft {
     for (const int32_t id : region.inputs) inputs.push_back(number_.at(id));
     std::vector<int32_t> outputs;
     for (const int32_t id : region.outputs) outputs.push_back(number_.at(id));
-    draft_.operators.push_back(
-        {.custom_code = container_.custom_code,
-         .custom_options = {std::begin(kPayloadOptions), std::end(kPayloadOptions)},
-         .inputs = std::move(inputs),
-         .outputs = std::move(outputs)});
+    draft_.operators.push_back({.custom_code = container_.custom_code,
+                                .custom_options = container_.custom_options,
+                                .inputs = std::move(inputs),
+                                .outputs = std::move(outputs)});
   }
 
   std::vector<int32_t> mapped(std::span<const int32_t> ids) const {

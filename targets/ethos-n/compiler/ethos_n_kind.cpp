@@ -12,6 +12,7 @@
 #include "network/import_network.h"
 #include "network/network_file.h"
 #include "network/network_function.h"
+#include "network/payload.h"
 #include "program/tables.h"
 
 namespace intarsia::targets::ethos_n {
@@ -79,6 +80,12 @@ int32_t tolerance(const Target&, const graph::Node& node) {
   return moves || node.kind == MaxPool2d || node.kind == Maximum || node.kind == Minimum ? 0 : 1;
 }
 
+// The bare file is what a stream of ours holds behind the places of its buffers.
+Result<std::vector<uint8_t>> bare_network(std::span<const uint8_t> commands) {
+  INTARSIA_TRY(const PayloadView view, read_payload(commands));
+  return std::vector<uint8_t>(view.network.begin(), view.network.end());
+}
+
 DeviceDriver driver(const Target&) {
   return {.folder = INTARSIA_TARGET_FOLDER,
           .header = "intarsia/targets/ethos_n/driver.h",
@@ -109,7 +116,8 @@ void add_kinds(TargetRegistry& registry) {
   kind.driver = driver;
   kind.simulator = simulator;
   kind.disassemble = disassemble;
-  kind.foreign_formats.files = {{is_network, import_network}};
+  kind.foreign_formats.files = {
+      {.is_one = is_network, .read = import_network, .extension = "encn", .write = bare_network}};
   registry.add(std::move(kind));
 }
 

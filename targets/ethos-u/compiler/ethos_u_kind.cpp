@@ -15,6 +15,7 @@
 #include "intarsia/plugin/check.h"
 #include "legalise/patterns.h"
 #include "lower.h"
+#include "work.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -167,6 +168,10 @@ void add_kinds(TargetRegistry& registry) {
                           const graph::Function& function, const LoweringOptions& options) {
     return estimate(*schedules, device, module, function, options);
   };
+  kind.work = [schedules](const Target& device, const graph::Module& module,
+                          const graph::Function& function, const LoweringOptions& options) {
+    return work_of(*schedules, device, module, function, options);
+  };
   kind.transfer_microseconds = transfer_microseconds;
   kind.memories = own_memories;
   kind.on_board =
@@ -179,11 +184,12 @@ void add_kinds(TargetRegistry& registry) {
   kind.driver = driver;
   kind.simulator = simulator;
   kind.disassemble = disassemble;
-  // As Vela writes it.
+  // As Vela writes it. The options are a FlexBuffer of the number 1: a payload for Arm's driver.
   kind.foreign_formats.operators = {{.custom_code = "ethos-u",
                                      .device = "ethos-u",
                                      .layer_names = {"ethos_u", "npu"},
-                                     .hint = "compile the model again with Vela"}};
+                                     .hint = "compile the model again with Vela",
+                                     .custom_options = {1, 4, 1}}};
   registry.add(std::move(kind));
 }
 

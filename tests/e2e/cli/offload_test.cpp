@@ -323,19 +323,19 @@ TEST_F(Offload, PinnedOperatorsStay) {
 }
 
 // Of the first virtual environment in INTARSIA_PEERS that has the package; empty: none has.
-std::string python_of_tflite_micro() {
+std::string python_with(const std::string& package) {
   const char* folders = std::getenv("INTARSIA_PEERS");
   std::istringstream list(folders == nullptr ? "" : folders);
   for (std::string folder; std::getline(list, folder, ':');) {
     std::string python = folder + "/bin/python";
-    const Result<ProcessOutcome> ran = run_process({python, "-c", "import tflite_micro"});
+    const Result<ProcessOutcome> ran = run_process({python, "-c", "import " + package});
     if (ran.ok() && ran->succeeded()) return python;
   }
   return "";
 }
 
 TEST_F(Offload, WhatIsOnTheCpuRunsInTfliteMicro) {
-  const std::string python = python_of_tflite_micro();
+  const std::string python = python_with("tflite_micro");
   if (python.empty())
     GTEST_SKIP() << needs("peers") << "no folder of INTARSIA_PEERS has tflite-micro";
   ModelSpec m = softmax_model();
@@ -413,6 +413,130 @@ TEST_F(Offload, TheSummaryHasVelasColumns) {
   EXPECT_THAT(row, HasSubstr(",Off-chip Flash,SRAM,"));
 }
 
+// A table of one file: rows of cells by column.
+using Table = std::vector<std::map<std::string, std::string>>;
+
+Table table_of(const std::vector<uint8_t>& bytes) {
+  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
+  const auto cells = [&]() -> std::vector<std::string> {
+    std::string line, cell;
+    std::vector<std::string> result;
+    if (!std::getline(lines, line)) return result;
+    for (std::istringstream row(line); std::getline(row, cell, ',');) result.push_back(cell);
+    return result;
+  };
+  const std::vector<std::string> header = cells();
+  Table table;
+  for (std::vector<std::string> row = cells(); !row.empty(); row = cells()) {
+    EXPECT_EQ(row.size(), header.size());
+    auto& named = table.emplace_back();
+    for (size_t i = 0; i < std::min(row.size(), header.size()); ++i) named[header[i]] = row[i];
+  }
+  return table;
+}
+
+// Every byte of an operand goes over a way once at least, and the rows of the layers are those that the sums are of.
+TEST_F(Offload, TrafficAndCyclesAddUp) {
+  for (const char* target :
+       {"ethos-u55-32", "ethos-u55-128", "ethos-u55-256 -memory-mode=sram-only", "ethos-u65-256",
+        "ethos-u65-512 -memory-mode=dedicated-sram-512k",
+        "ethos-u55-128 -system=400:8/32/32/32:0.5/128/64/64"}) {
+    SCOPED_TRACE(target);
+    const ProcessOutcome outcome = offload(
+        digits_path(), target, {"--summary-csv", "summary.csv", "--layers-csv", "layers.csv"});
+    ASSERT_TRUE(done(outcome));
+    auto figures = table_of(read("summary.csv")).at(0);
+    const auto number = [&](const std::string& column) { return std::stod(figures.at(column)); };
+    double slowest = number("cycles_npu"), moved = 0;
+    for (const char* memory : {"sram", "dram", "on_chip_flash", "off_chip_flash"}) {
+      const std::string name = memory;
+      const double bytes = number(name + "_total_bytes");
+      EXPECT_NEAR(bytes,
+                  number(name + "_feature_map_read_bytes") +
+                      number(name + "_feature_map_write_bytes") +
+                      number(name + "_weight_read_bytes") + number(name + "_weight_write_bytes"),
+                  4);
+      EXPECT_EQ(bytes > 0, number("cycles_" + name + "_access") > 0);
+      // No way is faster than its memory.
+      EXPECT_LE(bytes, number(name + "_bandwidth") * (1 << 30) *
+                               number("cycles_" + name + "_access") / number("core_clock") * 1.01 +
+                           64);
+      moved += bytes;
+      slowest = std::max(slowest, number("cycles_" + name + "_access"));
+    }
+    EXPECT_GE(moved, number("total_npu_encoded_weights"));
+    // Nothing is over before the busiest part is, and it takes no longer than all of them one after the other.
+    EXPECT_GE(number("cycles_total"), 0.7 * slowest);
+    EXPECT_LE(number("cycles_total"), 3 * slowest);
+    EXPECT_NEAR(number("inference_time"), number("cycles_total") / number("core_clock"), 1e-6);
+
+    const Table layers = table_of(read("layers.csv"));
+    ASSERT_GT(layers.size(), 5u);
+    EXPECT_EQ(std::ssize(layers), std::stol(figures.at("passes_after_fusing")));
+    const auto sum = [&](const std::string& column) {
+      double all = 0;
+      for (const auto& row : layers) all += std::stod(row.at(column));
+      return all;
+    };
+    const auto rows = static_cast<double>(layers.size());
+    EXPECT_NEAR(sum("NPU"), number("cycles_npu"), rows);
+    EXPECT_NEAR(sum("SRAM AC"), number("cycles_sram_access"), rows);
+    EXPECT_NEAR(sum("DRAM AC"), number("cycles_dram_access"), rows);
+    EXPECT_NEAR(sum("OnFlash AC"), number("cycles_on_chip_flash_access"), rows);
+    EXPECT_NEAR(sum("OffFlash AC"), number("cycles_off_chip_flash_access"), rows);
+    EXPECT_NEAR(sum("Network% (cycles)"), 100, 0.01);
+    for (const auto& row : layers) {
+      EXPECT_LE(std::stod(row.at("Util% (MAC)")), 100) << row.at("Name");
+      EXPECT_LE(std::stod(row.at("Staging Usage")), 1024 * number("sram_memory_used"))
+          << row.at("Name");
+      EXPECT_FALSE(row.at("Original Operator").empty());
+    }
+  }
+}
+
+TEST_F(Offload, TheRowOfFiguresIsAFormatOfItsOwn) {
+  ASSERT_TRUE(done(offload(digits_path(), "ethos-u55-128", {"--summary-csv", "summary.csv"})));
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--target", "ethos-u55-128", "--format",
+                             "csv", "-o", "only.csv"})));
+  EXPECT_EQ(read("only.csv"), read("summary.csv"));
+}
+
+// What a script that reads Vela's tables by their columns needs: the same columns, and numbers where there are numbers.
+TEST_F(Offload, ScriptsThatReadVelasTablesReadOurs) {
+  const std::string python = python_with("ethosu.vela");
+  if (python.empty()) GTEST_SKIP() << needs("peers") << "no folder of INTARSIA_PEERS has Vela";
+  write("digits.tflite", digits_bytes());
+  const ProcessOutcome vela = program(
+      {std::filesystem::path(python).replace_filename("vela").string(), "digits.tflite",
+       "--accelerator-config", "ethos-u55-128", "--output-dir", "vela", "--verbose-performance"});
+  ASSERT_TRUE(vela.succeeded()) << vela.err;
+  ASSERT_TRUE(done(offload(digits_path(), "ethos-u55-128",
+                           {"--summary-csv", "summary.csv", "--layers-csv", "layers.csv"})));
+  write("compare.py", std::string(R"(
+import csv, sys
+def is_number(text):
+    try:
+        float(text)
+        return True
+    except ValueError:
+        return False
+for ours, theirs in (("summary.csv", "vela/digits_summary_Ethos_U55_High_End_Embedded.csv"),
+                     ("layers.csv", "vela/digits_per-layer.csv")):
+    mine, other = csv.DictReader(open(ours)), csv.DictReader(open(theirs))
+    assert mine.fieldnames == other.fieldnames, (mine.fieldnames, other.fieldnames)
+    row, model = next(mine), next(other)
+    for column in mine.fieldnames:
+        assert is_number(row[column]) or not is_number(model[column]), (column, row[column])
+    if ours == "summary.csv":
+        for same in ("accelerator_configuration", "system_config", "memory_mode", "core_clock",
+                     "weights_storage_area", "feature_map_storage_area", "sram_bandwidth",
+                     "off_chip_flash_bandwidth"):
+            assert row[same] == model[same] or float(row[same]) == float(model[same]), same
+)"));
+  const ProcessOutcome compared = program({python, "compare.py"});
+  EXPECT_TRUE(compared.succeeded()) << compared.err;
+}
+
 // ---- bad input --------------------------------------------------------------------------------------
 
 TEST_F(Offload, WhatCannotBeKeptIsRefusedByName) {
@@ -428,9 +552,10 @@ TEST_F(Offload, WhatCannotBeKeptIsRefusedByName) {
   refuses({"--runtime", "there"}, {"--runtime"});
   EXPECT_TRUE(refused(offload(digits_path(), "c"), {"--format tflite", "an NPU"}));
   EXPECT_TRUE(refused(offload(digits_path(), "c + ethosn"), {"--format tflite", "ethosn"}));
-  EXPECT_TRUE(refused(
-      intarsia({"compile", digits_path(), "--target", "c", "-o", "out", "--summary-csv", "s.csv"}),
-      {"--summary-csv", "--format tflite"}));
+  for (const char* option : {"--summary-csv", "--layers-csv"})
+    EXPECT_TRUE(
+        refused(intarsia({"compile", digits_path(), "--target", "c", "-o", "out", option, "s.csv"}),
+                {option, "--format tflite"}));
   write("not.tflite", std::string("this is no model at all"));
   EXPECT_TRUE(refused(offload("not.tflite", "ethos-u55-128"), {"not.tflite"}));
 }

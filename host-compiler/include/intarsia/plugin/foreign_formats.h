@@ -23,6 +23,8 @@ struct ProgramOperator {
   std::vector<std::string> layer_names =
       {};                 // lower-case beginnings that its tensors' names have: "npu"
   std::string hint = {};  // what to do about a file that lacks something
+  // Of operators that we write: what interpreters look for in their options.
+  std::vector<uint8_t> custom_options = {};
 };
 
 // A file that is no model of a format of networks.
@@ -32,6 +34,10 @@ struct ProgramFile {
   std::function<Result<graph::Module>(std::span<const uint8_t> bytes, const std::string& file,
                                       const std::string& name)>
       read;
+  // The end of its name, and what `compile --format` calls it.
+  std::string extension = {};
+  // Such a file of a command stream that the kind has made. Empty: files are read only.
+  std::function<Result<std::vector<uint8_t>>(std::span<const uint8_t> commands)> write = {};
 };
 
 struct ForeignFormats {

@@ -14,6 +14,7 @@
 #include "intarsia/lowering_options.h"
 #include "intarsia/plan.h"
 #include "intarsia/plugin/artifacts.h"
+#include "intarsia/plugin/device_work.h"
 #include "intarsia/plugin/foreign_formats.h"
 #include "intarsia/plugin/kernel_library.h"
 #include "intarsia/plugin/pattern.h"
@@ -128,6 +129,11 @@ struct TargetKind {
   // A command stream of this kind as readable text, or nothing when the bytes are not one of its own. Takes what a
   // package holds and, where the kind has them, other tools' files around its streams.
   std::function<std::optional<Result<std::string>>(std::span<const uint8_t>)> disassemble;
+
+  // What `cost` estimates of such a function, operation by operation, for summaries.
+  std::function<DeviceWork(const Target&, const graph::Module&, const graph::Function&,
+                           const LoweringOptions&)>
+      work;
 
   // What other compilers write for targets of this kind, for the importer.
   ForeignFormats foreign_formats = {};

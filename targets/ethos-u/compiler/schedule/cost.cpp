@@ -56,30 +56,14 @@ bool clamps(const Operation& operation, DataType type) {
   return operation.clamp_low > low || operation.clamp_high < high;
 }
 
-}  // namespace
-
-CostModel::CostModel(const Hardware& hardware, const isa::MemorySystem& system)
-    : npu_(timing_of(hardware)), system_(system) {}
-
-size_t CostModel::port(Memory which) const {
-  const int port = which == Memory::Constants ? system_.constants
-                   : which == Memory::Arena   ? system_.arena
-                                              : system_.cache;
-  return static_cast<size_t>(port);
-}
-
-const isa::MemoryTiming& CostModel::memory(Memory which) const {
-  return system_.ports[port(which)];
-}
-
-OperationCost CostModel::cost(const Operation& operation, const Step& step, const Places& places,
-                              int64_t weight_bytes, int64_t scale_bytes,
-                              double weight_headers) const {
+// The operation as the estimate asks for it; what is known of its constants is added.
+timing::OperationTiming described_by(const CostModel& model, const Operation& operation,
+                                     const Step& step, const CostModel::Places& places) {
   const auto map = [&](const FeatureMap& from, Memory where) {
     const bool packed =
         from.stride_x == from.extent.depth * element_bytes(from.type) || from.extent.width == 1;
     return timing::MapTiming{volume(from.extent), 8 * element_bytes(from.type),
-                             from.layout == Layout::Nhcwb16, packed, memory(where)};
+                             from.layout == Layout::Nhcwb16, packed, model.memory(where)};
   };
   timing::OperationTiming described;
   described.work = work_of(operation);
@@ -102,10 +86,33 @@ OperationCost CostModel::cost(const Operation& operation, const Step& step, cons
   described.acc40 = step.block.accumulators == AccumulatorFormat::Int40;
   described.uses_table = operation.activation != Activation::None;
   described.uses_clamp = !described.uses_table && clamps(operation, step.ofm.type);
+  described.constants = model.memory(places.weights);
+  return described;
+}
+
+}  // namespace
+
+CostModel::CostModel(const Hardware& hardware, const isa::MemorySystem& system)
+    : npu_(timing_of(hardware)), system_(system) {}
+
+size_t CostModel::port(Memory which) const {
+  const int port = which == Memory::Constants ? system_.constants
+                   : which == Memory::Arena   ? system_.arena
+                                              : system_.cache;
+  return static_cast<size_t>(port);
+}
+
+const isa::MemoryTiming& CostModel::memory(Memory which) const {
+  return system_.ports[port(which)];
+}
+
+OperationCost CostModel::cost(const Operation& operation, const Step& step, const Places& places,
+                              int64_t weight_bytes, int64_t scale_bytes,
+                              double weight_headers) const {
+  timing::OperationTiming described = described_by(*this, operation, step, places);
   described.weight_bytes = weight_bytes;
   described.scale_bytes = scale_bytes;
   described.weight_headers = weight_headers;
-  described.constants = memory(places.weights);
   const timing::OperationCycles cycles = timing::operation_cycles(npu_, described);
   OperationCost result;
   result.pipeline = cycles.pipeline;
@@ -117,6 +124,18 @@ OperationCost CostModel::cost(const Operation& operation, const Step& step, cons
   result.ports[port(places.weights)] += cycles.weights.cycles + cycles.scales.cycles;
   result.ports[port(places.ofm)] += cycles.ofm.cycles;
   return result;
+}
+
+CostModel::Traffic CostModel::traffic(const Operation& operation, const Step& step,
+                                      const Places& places, int64_t weight_bytes,
+                                      int64_t scale_bytes) const {
+  timing::OperationTiming described = described_by(*this, operation, step, places);
+  described.weight_bytes = weight_bytes;
+  described.scale_bytes = scale_bytes;
+  const timing::OperationCycles cycles = timing::operation_cycles(npu_, described);
+  const auto way = [](const timing::Transfer& of) { return Traffic::Way{of.bytes, of.cycles}; };
+  return {way(cycles.ifm),    way(cycles.ifm2), way(cycles.ofm), way(cycles.weights),
+          way(cycles.scales), cycles.pipeline,  cycles.macs};
 }
 
 // The processor reads commands over the port of the constants.

@@ -29,6 +29,17 @@ class CostModel {
   // `step` has maps and block; weights count with `weight_bytes` and the cycles that their headers take to decode.
   OperationCost cost(const Operation& operation, const Step& step, const Places& places,
                      int64_t weight_bytes, int64_t scale_bytes, double weight_headers) const;
+  // The same operation as bytes: of its maps once for every block that reads them, of its weights once for every block of the plane.
+  struct Traffic {
+    struct Way {
+      double bytes = 0, cycles = 0;  // cycles: that the port is busy
+    };
+    Way ifm, ifm2, ofm, weights, scales;
+    double pipeline = 0;
+    int64_t macs = 0;
+  };
+  Traffic traffic(const Operation& operation, const Step& step, const Places& places,
+                  int64_t weight_bytes, int64_t scale_bytes) const;
   // Of the commands of one operation or transfer.
   npu::CommandCosts commands() const;
   // Into SHRAM when `to` is empty.
