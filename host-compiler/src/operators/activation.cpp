@@ -12,6 +12,7 @@
 #include "operators/common_types.h"
 #include "operators/evaluation/broadcast.h"
 #include "operators/evaluation/elementwise.h"
+#include "operators/evaluation/straight_lines.h"
 #include "operators/families.h"
 #include "operators/lowering/broadcast.h"
 #include "operators/lowering/result_table.h"
@@ -261,14 +262,34 @@ double gelu_by_tanh(double x) {
   return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
 }
 
+// TFLite computes the points for int16 in single precision, step by step.
+float gelu_of_point(float x) {
+  const float part = x * -std::sqrt(0.5f);
+  return 0.5f * x * static_cast<float>(std::erfc(static_cast<double>(part)));
+}
+
+float gelu_of_point_by_tanh(float x) {
+  constexpr auto kRoot = static_cast<float>(0.79788456080286535588);  // of 2 / pi
+  const float cube = 0.044715f * x * x * x, part = kRoot * (x + cube);
+  return 0.5f * x * (1 + static_cast<float>(std::tanh(static_cast<double>(part))));
+}
+
+StraightLines gelu_lines(const graph::Node& node, const Tensor& in, const Tensor& out) {
+  return {in, out, node.attrs<GeluAttrs>().approximate ? gelu_of_point_by_tanh : gelu_of_point};
+}
+
 Result<void> eval_gelu(const Invocation& call) {
+  if (call.type() == Int16) return map<int16_t>(call, gelu_lines(call.node, call.in(), call.out()));
   const auto function = rounded(call.node.attrs<GeluAttrs>().approximate ? gelu_by_tanh : gelu);
   return call.type() == Int8 ? tabulated(call, function) : map<float>(call, function);
 }
 
 Stmt lower_gelu(OpLowering& op) {
-  if (op.view.in(0).type == Int8) return lower_by_table(op);
-  const bool by_tanh = op.view.node.attrs<GeluAttrs>().approximate;
+  const OpView& v = op.view;
+  if (v.in(0).type == Int8) return lower_by_table(op);
+  if (v.in(0).type == Int16)
+    return lower_by_lines(op, gelu_lines(v.node, v.in(0), v.out()).points());
+  const bool by_tanh = v.node.attrs<GeluAttrs>().approximate;
   return lower_by_call(op, by_tanh ? "intarsia_gelu_tanh_f32" : "intarsia_gelu_f32");
 }
 
@@ -439,7 +460,7 @@ constexpr Operator kActivationOperators[] = {
      .elementwise = Elementwise::Unary,
      .rows = each_row},
     {.kind = OpKind::Gelu,
-     .types = kInt8OrReal,
+     .types = kNumber,
      .infer = infer_unary,
      .evaluate = eval_gelu,
      .lower = lower_gelu,

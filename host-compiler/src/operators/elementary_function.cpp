@@ -9,6 +9,7 @@
 #include "intarsia/plugin/rounded_exp.h"
 #include "operators/common_types.h"
 #include "operators/evaluation/elementwise.h"
+#include "operators/evaluation/straight_lines.h"
 #include "operators/families.h"
 #include "operators/lowering/broadcast.h"
 #include "operators/lowering/result_table.h"
@@ -74,7 +75,8 @@ Shapes infer_abs(OpCheck& check) {
 
 Shapes infer_rsqrt(OpCheck& check) {
   const Tensor &input = check.in(0), &output = check.out();
-  if (check.ok() && is_integer(input.type) && quantized(check))
+  if (check.ok() && is_integer(input.type) && quantized(check, input.type == Int16) &&
+      input.type == Int8)
     check.factor(rsqrt_factor(input, output), 50);
   return {input.shape};
 }
@@ -85,15 +87,35 @@ Result<void> eval_abs(const Invocation& call) {
   return map<float>(call, [](float x) { return std::abs(x); });
 }
 
+StraightLines exp_lines(const Tensor& in, const Tensor& out) {
+  return {in, out, rounded_exp};
+}
+
+// What has no logarithm gives the least result.
+StraightLines log_lines(const Tensor& in, const Tensor& out) {
+  const float least = out.quantization.scale[0] * -32768.0f;
+  return {in, out, [least](float x) {
+            return x > 0 ? static_cast<float>(std::log(static_cast<double>(x))) : least;
+          }};
+}
+
+// Below zero and of zero it gives the largest result.
+StraightLines rsqrt_lines(const Tensor& in, const Tensor& out) {
+  const float most = out.quantization.scale[0] * 32767.0f;
+  return {in, out, [most](float x) { return x > 0 ? 1 / std::sqrt(x) : most; }};
+}
+
 Result<void> eval_exp(const Invocation& call) {
   if (call.type() == Int8) return tabulated(call, rounded_exp);
+  if (call.type() == Int16) return map<int16_t>(call, exp_lines(call.in(), call.out()));
   return map<float>(call, rounded_exp);
 }
 
 // Of int8, what has no logarithm gives the least result.
 Result<void> eval_log(const Invocation& call) {
   const auto log = rounded([](double x) { return std::log(x); });
-  if (call.type() != Int8) return map<float>(call, log);
+  if (call.type() == Int16) return map<int16_t>(call, log_lines(call.in(), call.out()));
+  if (call.type() == Float32) return map<float>(call, log);
   return tabulated(
       call, [&](float x) { return x > 0 ? log(x) : -std::numeric_limits<float>::infinity(); });
 }
@@ -117,6 +139,7 @@ Result<void> eval_sqrt(const Invocation& call) {
 
 Result<void> eval_rsqrt(const Invocation& call) {
   if (call.type() == Int8) return rsqrt_of_int8(call);
+  if (call.type() == Int16) return map<int16_t>(call, rsqrt_lines(call.in(), call.out()));
   return map<float>(call, [](float x) { return 1 / std::sqrt(x); });
 }
 
@@ -130,11 +153,17 @@ Stmt lower_abs(OpLowering& op) {
 }
 
 Stmt lower_exp(OpLowering& op) {
-  return op.view.in(0).type == Int8 ? lower_by_table(op) : lower_by_call(op, "intarsia_exp_f32");
+  const OpView& v = op.view;
+  if (v.in(0).type == Int8) return lower_by_table(op);
+  if (v.in(0).type == Int16) return lower_by_lines(op, exp_lines(v.in(0), v.out()).points());
+  return lower_by_call(op, "intarsia_exp_f32");
 }
 
 Stmt lower_log(OpLowering& op) {
-  return op.view.in(0).type == Int8 ? lower_by_table(op) : lower_by_call(op, "intarsia_log_f32");
+  const OpView& v = op.view;
+  if (v.in(0).type == Int8) return lower_by_table(op);
+  if (v.in(0).type == Int16) return lower_by_lines(op, log_lines(v.in(0), v.out()).points());
+  return lower_by_call(op, "intarsia_log_f32");
 }
 
 Stmt lower_sqrt(OpLowering& op) {
@@ -142,7 +171,9 @@ Stmt lower_sqrt(OpLowering& op) {
 }
 
 Stmt lower_rsqrt(OpLowering& op) {
-  if (op.view.in(0).type == Int8) return lower_by_table(op);
+  const OpView& v = op.view;
+  if (v.in(0).type == Int8) return lower_by_table(op);
+  if (v.in(0).type == Int16) return lower_by_lines(op, rsqrt_lines(v.in(0), v.out()).points());
   return map_elements(op, [](Expr x) {
     return tir::call(Float32, "intarsia_divide_f32",
                      {tir::float_imm(1), tir::call(Float32, "intarsia_sqrt_f32", {x})});
@@ -151,7 +182,7 @@ Stmt lower_rsqrt(OpLowering& op) {
 
 constexpr Operator kElementaryFunctionOperators[] = {
     {.kind = OpKind::Exp,
-     .types = kInt8OrReal,
+     .types = kNumber,
      .infer = infer_unary,
      .evaluate = eval_exp,
      .lower = lower_exp,
@@ -164,7 +195,7 @@ constexpr Operator kElementaryFunctionOperators[] = {
      .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_erf_f32"); },
      .elementwise = Elementwise::Unary},
     {.kind = OpKind::Log,
-     .types = kInt8OrReal,
+     .types = kNumber,
      .infer = infer_unary,
      .evaluate = eval_log,
      .lower = lower_log,
@@ -203,7 +234,7 @@ constexpr Operator kElementaryFunctionOperators[] = {
      .refuses = refuses_quantization,
      .elementwise = Elementwise::Unary},
     {.kind = OpKind::Rsqrt,
-     .types = kInt8OrReal,
+     .types = kNumber,
      .infer = infer_rsqrt,
      .evaluate = eval_rsqrt,
      .lower = lower_rsqrt,

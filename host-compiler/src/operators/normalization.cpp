@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -12,6 +11,7 @@
 #include "intarsia/plugin/fixed_point.h"
 #include "intarsia/plugin/rounded_exp.h"
 #include "operators/common_types.h"
+#include "operators/evaluation/straight_lines.h"
 #include "operators/families.h"
 #include "operators/operand_checks.h"
 
@@ -111,52 +111,15 @@ void softmax_of_int8(const Invocation& call) {
   }
 }
 
-// A function over int16, given by 513 points with linear interpolation between them.
-class Int16Table {
- public:
-  // x = scale * (value - zero), and results of 2 / 65535 each.
-  template <typename F>
-  Int16Table(float scale, int32_t zero, F&& f) {
-    constexpr int32_t kLeast = -32768, kMost = 32767, kSteps = 512;
-    const float output_scale = 2.0f / 65535;
-    const float first = scale * static_cast<float>(kLeast - zero);
-    const float last = scale * static_cast<float>(kMost - zero);
-    const float per_unit = 65536.0f / (output_scale * static_cast<float>(kMost) -
-                                       output_scale * static_cast<float>(kLeast));
-    const float step = (last - first) / kSteps, half = step / 2;
-    const auto element = [&](float value) {
-      return static_cast<int16_t>(std::clamp(value, float{kLeast}, float{kMost}));
-    };
-    for (int i = 0; i < kSteps; ++i) {
-      const float at = first + static_cast<float>(i) * step;
-      const float here = std::round(f(at) * per_unit);
-      const float next = f(first + static_cast<float>(i + 1) * step) * per_unit;
-      const float middle = std::round(f(at + half) * per_unit);
-      // Half of what the straight line misses in the middle is taken off.
-      const float error = std::round((next + here) / 2) - middle;
-      points_[static_cast<size_t>(i)] = element(here - std::round(error / 2));
-    }
-    points_[kSteps] = element(std::round(f(last) * per_unit));
-  }
-
-  int16_t operator()(int32_t value) const {
-    const auto index = static_cast<size_t>(256 + (value >> 7));
-    const int32_t slope = points_[index + 1] - points_[index];
-    return static_cast<int16_t>(points_[index] + ((slope * (value & 127) + 64) >> 7));
-  }
-
- private:
-  std::array<int16_t, 513> points_{};
-};
-
 int32_t to_int16(int32_t value) {
   return std::clamp(value, -32768, 32767);
 }
 
 void softmax_of_int16(const Invocation& call) {
-  static const Int16Table exponential(10.0f / 65535, 32767, rounded_exp);
-  static const Int16Table reciprocal(1.0f / 65535, -32768,
-                                     [](float x) { return 1.0f / (1.0f + x); });
+  constexpr float kResultScale = 2.0f / 65535;
+  static const StraightLines exponential(10.0f / 65535, 32767, kResultScale, rounded_exp);
+  static const StraightLines reciprocal(1.0f / 65535, -32768, kResultScale,
+                                        [](float x) { return 1.0f / (1.0f + x); });
   const FixedFactor factor =
       fixed_factor(softmax_factor(call.in(), call.node.attrs<SoftmaxAttrs>().beta));
   const int64_t depth = call.in().shape.back();

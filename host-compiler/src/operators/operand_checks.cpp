@@ -41,7 +41,7 @@ bool quantized(OpCheck& check, bool symmetric) {
 }
 
 Shapes infer_unary(OpCheck& check) {
-  if (check.ok() && is_integer(check.in(0).type)) quantized(check);
+  if (check.ok() && is_integer(check.in(0).type)) quantized(check, check.in(0).type == Int16);
   return {check.in(0).shape};
 }
 

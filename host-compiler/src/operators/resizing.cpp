@@ -1,5 +1,5 @@
 // Resizing of images. The arithmetic of positions is TFLite's: float for the nearest neighbour and for float images,
-// fixed point with 10 bits for int8. Which input rows and columns an output row or column takes, and with which weights,
+// fixed point with 10 bits for integers. Which input rows and columns an output row or column takes, and with which weights,
 // is known at compile time and becomes tables.
 #include <fmt/format.h>
 
@@ -60,7 +60,7 @@ Neighbours<float> neighbours(int64_t at, int64_t in, int64_t out, const ResizeAt
   return {low, high, position - static_cast<float>(low)};
 }
 
-Neighbours<int64_t> neighbours(int64_t at, int64_t in, int64_t out, const ResizeAttrs& a, int8_t) {
+Neighbours<int64_t> neighbours(int64_t at, int64_t in, int64_t out, const ResizeAttrs& a, int64_t) {
   constexpr int64_t kOne = 1 << 10;
   const int64_t scale = a.align_corners && out > 1 ? (kOne * (in - 1) + (out - 1) / 2) / (out - 1)
                                                    : (kOne * in + out / 2) / out;
@@ -70,35 +70,36 @@ Neighbours<int64_t> neighbours(int64_t at, int64_t in, int64_t out, const Resize
   return {low, high, position - low * kOne};
 }
 
-int8_t blend(const int8_t* corners[4], int64_t c, int64_t y, int64_t x, int8_t) {
+template <typename T>
+T blend(const T* corners[4], int64_t c, int64_t y, int64_t x) {
   constexpr int64_t kOne = 1 << 10;
   const int64_t sum = corners[0][c] * (kOne - y) * (kOne - x) + corners[1][c] * y * (kOne - x) +
                       corners[2][c] * (kOne - y) * x + corners[3][c] * y * x;
   constexpr int64_t kHalf = 1 << 19;
-  return static_cast<int8_t>((sum + (sum > 0 ? kHalf : -kHalf)) / (1 << 20));
+  return static_cast<T>((sum + (sum > 0 ? kHalf : -kHalf)) / (1 << 20));
 }
 
-float blend(const float* corners[4], int64_t c, float y, float x, float) {
+float blend(const float* corners[4], int64_t c, float y, float x) {
   return corners[0][c] * (1 - y) * (1 - x) + corners[1][c] * y * (1 - x) +
          corners[2][c] * (1 - y) * x + corners[3][c] * y * x;
 }
 
-template <typename T>
+template <typename T, typename Weight>
 void bilinear(const Invocation& call) {
   const auto& a = call.node.attrs<ResizeAttrs>();
   const Shape &in = call.in().shape, &out = call.out().shape;
   T* result = call.result<T>();
   for (int64_t row = 0; row < out[0] * out[1]; ++row) {
     const T* image = call.data<T>(0) + row / out[1] * in[1] * in[2] * in[3];
-    const auto y = neighbours(row % out[1], in[1], out[1], a, T{});
+    const auto y = neighbours(row % out[1], in[1], out[1], a, Weight{});
     for (int64_t column = 0; column < out[2]; ++column) {
-      const auto x = neighbours(column, in[2], out[2], a, T{});
+      const auto x = neighbours(column, in[2], out[2], a, Weight{});
       const auto pixel = [&](int64_t at_y, int64_t at_x) {
         return image + (at_y * in[2] + at_x) * in[3];
       };
       const T* corners[4] = {pixel(y.low, x.low), pixel(y.high, x.low), pixel(y.low, x.high),
                              pixel(y.high, x.high)};
-      for (int64_t c = 0; c < in[3]; ++c) *result++ = blend(corners, c, y.weight, x.weight, T{});
+      for (int64_t c = 0; c < in[3]; ++c) *result++ = blend(corners, c, y.weight, x.weight);
     }
   }
 }
@@ -106,9 +107,11 @@ void bilinear(const Invocation& call) {
 Result<void> eval_resize(const Invocation& call) {
   if (call.node.kind == OpKind::ResizeBilinear) {
     if (call.type() == Int8)
-      bilinear<int8_t>(call);
+      bilinear<int8_t, int64_t>(call);
+    else if (call.type() == Int16)
+      bilinear<int16_t, int64_t>(call);
     else if (call.type() == Float32)
-      bilinear<float>(call);
+      bilinear<float, float>(call);
     else
       return unsupported_types(call);
     return {};
@@ -233,7 +236,10 @@ Stmt lower_resize_bilinear(OpLowering& op) {
   FuncBuilder& b = op.b;
   const auto& attrs = v.node.attrs<ResizeAttrs>();
   const Shape &in = v.in(0).shape, &out = v.out().shape;
-  const bool integer = v.out().type == Int8;
+  const DataType type = v.out().type, sum_type = type == Int8    ? Int32
+                                                 : type == Int16 ? Int64
+                                                                 : Float32;
+  const bool integer = type != Float32;
   op.declare({in}, out);
   const auto make = integer ? integer_blend : real_blend;
   const AxisTables y(op, "row", make(in[1], out[1], attrs));
@@ -243,25 +249,29 @@ Stmt lower_resize_bilinear(OpLowering& op) {
   };
   const Expr one = integer ? tir::int_imm(1 << 10) : tir::float_imm(1);
   const auto rounded = [&](const Expr& sum) {
-    const Expr half = tir::select(tir::binary(tir::BinaryOp::Gt, sum, tir::int_imm(0)),
-                                  tir::int_imm(1 << 19), tir::int_imm(-(1 << 19)));
-    return tir::cast(Int8, tir::binary(tir::BinaryOp::Div, sum + half, tir::int_imm(1 << 20)));
+    const auto number = [&](int64_t value) { return tir::int_imm(value, sum_type); };
+    const Expr half = tir::select(tir::binary(tir::BinaryOp::Gt, sum, number(0)), number(1 << 19),
+                                  number(-(1 << 19)));
+    return tir::cast(type, tir::binary(tir::BinaryOp::Div, sum + half, number(1 << 20)));
   };
-  const BufferId sum = b.register_("sum", integer ? Int32 : Float32);
+  const BufferId sum = b.register_("sum", sum_type);
   return b.loop("n", out[0], [&](const Expr& n) {
     return b.loop("oy", out[1], [&](const Expr& oy) {
       return b.let("wy", weight_of(y, oy), [&](const Expr& wy) {
         return b.loop("ox", out[2], [&](const Expr& ox) {
           return b.let("wx", weight_of(x, ox), [&](const Expr& wx) {
             return b.loop("c", out[3], [&](const Expr& c) {
-              const auto corner = [&](const Table& row, const Table& column) {
+              // Of int16 the product of both weights has 20 bits, and that with the value 36.
+              const auto corner = [&](const Table& row, const Table& column, const Expr& of_row,
+                                      const Expr& of_column) {
                 const Expr value = b.load(op.in(0), {n, row.at(b, oy), column.at(b, ox), c});
-                return integer ? to_i32(value) : value;
+                if (type == Int16)
+                  return tir::cast(Int64, value) * tir::cast(Int64, of_row * of_column);
+                return (integer ? to_i32(value) : value) * of_row * of_column;
               };
-              const Expr total = corner(y.low, x.low) * (one - wy) * (one - wx) +
-                                 corner(y.high, x.low) * wy * (one - wx) +
-                                 corner(y.low, x.high) * (one - wy) * wx +
-                                 corner(y.high, x.high) * wy * wx;
+              const Expr total =
+                  corner(y.low, x.low, one - wy, one - wx) + corner(y.high, x.low, wy, one - wx) +
+                  corner(y.low, x.high, one - wy, wx) + corner(y.high, x.high, wy, wx);
               const Expr result = b.load(sum);
               return tir::seq(
                   {b.store(sum, {}, total),
@@ -282,7 +292,7 @@ constexpr Operator kResizingOperators[] = {
      .lower = lower_resize_nearest,
      .channels = each_channel},
     {.kind = OpKind::ResizeBilinear,
-     .types = kInt8OrReal,
+     .types = kNumber,
      .infer = infer_resize,
      .evaluate = eval_resize,
      .lower = lower_resize_bilinear,

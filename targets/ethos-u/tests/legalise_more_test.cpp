@@ -85,6 +85,47 @@ TEST(Legalise, FunctionsOfOneElement) {
   }
 }
 
+// All values of 16 bits through the lines that TFLite draws, which are the NPU's own.
+TEST(Legalise, FunctionsOfInt16AsLines) {
+  Random random(61);
+  for (const OpKind kind : {OpKind::Gelu, OpKind::Exp, OpKind::Log, OpKind::Rsqrt})
+    for (int i = 0; i < 6; ++i) {
+      const float in = random.real(5e-5f, 2.5e-4f);
+      const float out =
+          kind == OpKind::Exp ? std::exp(in * 32767) / 32767 : random.real(1e-4f, 1e-3f);
+      graph::Attributes attributes = graph::NoAttrs{};
+      if (kind == OpKind::Gelu) attributes = graph::GeluAttrs{random.chance(50)};
+      Graph g;
+      const TensorId x = g.input(DataType::Int16, {1, 64, 64, 16}, in, 0);
+      const graph::Module module =
+          g.finish(g.node(kind, attributes, {x}, 1, DataType::Int16, out, 0));
+      EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]), "");
+      graph::TensorValue all(1 << 17);
+      for (size_t value = 0; value < 1 << 16; ++value)
+        all[2 * value] = static_cast<uint8_t>(value),
+                all[2 * value + 1] = static_cast<uint8_t>(value >> 8);
+      expect_same(module, {all});
+    }
+}
+
+// Sizes whose weights have few bits, as twice and four times: sums of int16 fit then. Of others they do not, which is said.
+TEST(Legalise, BilinearOfInt16) {
+  Random random(62);
+  const auto resized = [&](int64_t height, int64_t width, bool corners, bool half) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {2, 5, 9, 3}, 0.001f, 0);
+    return g.finish(g.node(OpKind::ResizeBilinear, graph::ResizeAttrs{height, width, corners, half},
+                           {x}, 1, DataType::Int16, 0.001f, 0));
+  };
+  for (const bool half : {false, true})
+    for (const auto& [height, width] : {std::pair{10, 18}, {20, 36}, {40, 72}, {10, 36}, {5, 18}})
+      expect_taken_and_same(random, resized(height, width, false, half));
+  expect_taken_and_same(random, resized(9, 17, true, false));
+  const graph::Module odd = resized(7, 13, false, true);
+  EXPECT_EQ(refusal(odd, odd.entry_function(), odd.entry_function().nodes[0]),
+            "its weights have 10 + 10 bits, which i16 leaves 15 of in sums of 32 bits");
+}
+
 // Results of other types than the int8 that they are of, joined with nothing: the sum before keeps its clamp.
 TEST(Legalise, LookupsOfAllTypes) {
   Random random(12);

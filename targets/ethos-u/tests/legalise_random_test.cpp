@@ -91,17 +91,17 @@ INSTANTIATE_TEST_SUITE_P(
                       OpKind::SpaceToDepth, OpKind::DepthToSpace, OpKind::MirrorPad, OpKind::PadV2,
                       OpKind::Tile, OpKind::BroadcastTo, OpKind::Sum, OpKind::ReduceMax,
                       OpKind::ReduceMin, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish,
-                      OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Exp, OpKind::Log,
-                      OpKind::Abs, OpKind::Rsqrt, OpKind::BatchMatmul, OpKind::SquaredDifference,
-                      OpKind::ArgMax, OpKind::ArgMin),
+                      OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Gelu, OpKind::Exp,
+                      OpKind::Log, OpKind::Abs, OpKind::Rsqrt, OpKind::BatchMatmul,
+                      OpKind::SquaredDifference, OpKind::ArgMax, OpKind::ArgMin),
     name_of);
 INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
                          ::testing::Values(OpKind::DepthwiseConv2d, OpKind::Sub, OpKind::Minimum,
                                            OpKind::Maximum, OpKind::Concat, OpKind::Slice,
                                            OpKind::Transpose, OpKind::MirrorPad, OpKind::Tile,
                                            OpKind::ReduceMax, OpKind::ReduceMin, OpKind::Sum,
-                                           OpKind::LeakyRelu, OpKind::Softmax,
-                                           OpKind::SquaredDifference),
+                                           OpKind::LeakyRelu, OpKind::Softmax, OpKind::Gelu,
+                                           OpKind::ResizeBilinear, OpKind::SquaredDifference),
                          name_of);
 
 }  // namespace

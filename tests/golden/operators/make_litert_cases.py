@@ -466,6 +466,70 @@ def gelu_tanh_f32():
     return gelu(np.float32, True)
 
 
+def unary_s16(op, in_scale, out_scale, opts=None):
+    """Every 23rd value of an int16, or of those that are not negative."""
+    model = Model()
+    g = model.subgraph()
+    values = np.arange(0 if op == "RSQRT" else -32768, 32768, 23).astype(np.int16)
+    values = values[:len(values) // 2 * 2].reshape(2, -1)
+    x, y = (g.tensor(values.shape, np.int16, scale=scale) for scale in (in_scale, out_scale))
+    g.op(op, [x], [y], opts)
+    g.inputs(x)
+    g.outputs(y)
+    model.values = [values]
+    return model
+
+
+@case
+def gelu_s16():
+    return unary_s16("GELU", 9.5e-5, 9.4e-5, options("GeluOptions", approximate=False))
+
+
+@case
+def gelu_tanh_s16():
+    return unary_s16("GELU", 3e-4, 1.5e-4, options("GeluOptions", approximate=True))
+
+
+@case
+def exp_s16():
+    return unary_s16("EXP", 6e-5, 2e-4)
+
+
+@case
+def log_s16():
+    return unary_s16("LOG", 3e-4, 2e-4)
+
+
+@case
+def rsqrt_s16():
+    return unary_s16("RSQRT", 3e-4, 1.7e-3)
+
+
+def bilinear_s16(extent, **opts):
+    model = Model()
+    g = model.subgraph()
+    x, y = g.tensor([2, 5, 7, 3], np.int16, scale=1e-3), g.tensor([2, *extent, 3], np.int16, scale=1e-3)
+    g.op("RESIZE_BILINEAR", [x, g.constant(extent)], [y], options("ResizeBilinearOptions", **opts))
+    g.inputs(x)
+    g.outputs(y)
+    return model
+
+
+@case
+def resize_bilinear_s16():
+    return bilinear_s16([10, 14], halfPixelCenters=True)
+
+
+@case
+def resize_bilinear_odd_s16():
+    return bilinear_s16([8, 5])
+
+
+@case
+def resize_bilinear_corners_s16():
+    return bilinear_s16([9, 13], alignCorners=True)
+
+
 def make_case(folder, name):
     model = CASES[name]()
     folder = fresh(folder / name)

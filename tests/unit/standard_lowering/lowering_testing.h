@@ -48,9 +48,11 @@ inline std::vector<Case> supported_cases() {
                             OpKind::DepthToSpace,  OpKind::SpaceToBatch,
                             OpKind::BatchToSpace,  OpKind::MirrorPad,
                             OpKind::PadV2,         OpKind::Gather,
-                            OpKind::ResizeNearest, OpKind::Sum,
-                            OpKind::ReduceMax,     OpKind::ReduceMin,
-                            OpKind::Select}) {
+                            OpKind::ResizeNearest, OpKind::ResizeBilinear,
+                            OpKind::Exp,           OpKind::Log,
+                            OpKind::Gelu,          OpKind::Rsqrt,
+                            OpKind::Sum,           OpKind::ReduceMax,
+                            OpKind::ReduceMin,     OpKind::Select}) {
     for (const DataType type : {Int8, Int16, Float32}) cases.push_back({kind, type});
   }
   for (const OpKind kind :
@@ -60,10 +62,9 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({kind, Int16});
   }
   for (const OpKind kind :
-       {OpKind::HardSwish, OpKind::Elu, OpKind::Exp, OpKind::Log, OpKind::Rsqrt, OpKind::Sqrt,
-        OpKind::ResizeBilinear, OpKind::ArgMax, OpKind::ArgMin, OpKind::L2Normalization,
-        OpKind::Equal, OpKind::NotEqual, OpKind::Greater, OpKind::GreaterEqual, OpKind::Less,
-        OpKind::LessEqual, OpKind::Cast}) {
+       {OpKind::HardSwish, OpKind::Elu, OpKind::Sqrt, OpKind::ArgMax, OpKind::ArgMin,
+        OpKind::L2Normalization, OpKind::Equal, OpKind::NotEqual, OpKind::Greater,
+        OpKind::GreaterEqual, OpKind::Less, OpKind::LessEqual, OpKind::Cast}) {
     cases.push_back({kind, Int8});
     cases.push_back({kind, Float32});
   }

@@ -1,4 +1,3 @@
-// Operators of one int8 operand as tables of their 256 results, which the reference evaluator fills as the model is compiled.
 #include "operators/lowering/result_table.h"
 
 #include "intarsia/plugin/check.h"
@@ -37,6 +36,33 @@ Stmt lower_by_table(OpLowering& op) {
   return op.b.loop("i", flat[0], [&](const Expr& i) {
     const Expr place = to_i32(op.b.load(op.in(0), {i})) + 128;
     return op.b.store(op.out(), {i}, op.b.load(table, {place}));
+  });
+}
+
+Stmt lower_by_lines(OpLowering& op, const std::array<int16_t, 513>& points) {
+  const Shape flat{element_count(op.view.out().shape)};
+  op.declare({flat}, flat);
+  op.allow_in_place();
+  std::vector<uint8_t> bytes;
+  for (const int16_t point : points)
+    for (int byte = 0; byte < 2; ++byte)
+      bytes.push_back(static_cast<uint8_t>(static_cast<uint32_t>(point) >> (8 * byte)));
+  FuncBuilder& b = op.b;
+  const BufferId table = op.raw_table("points", DataType::Int16, {513}, std::move(bytes));
+  const auto shifted = [](const Expr& x) {
+    return tir::binary(tir::BinaryOp::Shr, x, tir::int_imm(7));
+  };
+  return b.loop("i", flat[0], [&](const Expr& i) {
+    return b.let("x", to_i32(b.load(op.in(0), {i})) + 32768, [&](const Expr& x) {
+      return b.let("line", shifted(x), [&](const Expr& line) {
+        return b.let("first", to_i32(b.load(table, {line})), [&](const Expr& first) {
+          const Expr slope = to_i32(b.load(table, {line + 1})) - first;
+          const Expr along = tir::binary(tir::BinaryOp::And, x, tir::int_imm(127));
+          return b.store(op.out(), {i},
+                         tir::cast(DataType::Int16, first + shifted(slope * along + 64)));
+        });
+      });
+    });
   });
 }
 

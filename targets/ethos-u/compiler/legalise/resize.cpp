@@ -98,8 +98,9 @@ int doublings(const Site& site) {
   for (int n = 1; n <= 3; ++n) {
     const int64_t factor = 1 << n;
     if (out.at(1) != in.at(1) * factor || out.at(2) != in.at(2) * factor) continue;
+    // Averages with padding are of bytes.
     if (site.node.kind == graph::OpKind::ResizeBilinear)
-      return a.align_corners || a.half_pixel_centers ? 0 : n;
+      return a.align_corners || a.half_pixel_centers || site.in().type != DataType::Int8 ? 0 : n;
     for (const size_t axis : {size_t{1}, size_t{2}})
       for (int64_t at = 0; at < out.at(axis); ++at)
         if (nearest(at, in.at(axis), out.at(axis), a).low != at / factor) return 0;
@@ -165,8 +166,6 @@ Reason refuses_resize(const Site& site) {
   if (site.in().type != site.out().type)
     return fmt::format("the output is {}, the input {}", to_string(site.out().type),
                        to_string(site.in().type));
-  if (site.node.kind == graph::OpKind::ResizeBilinear && site.in().type != DataType::Int8)
-    return fmt::format("bilinear resizing is of i8, not {}", to_string(site.in().type));
   if (doublings(site) != 0) return std::nullopt;
   if (in_pieces(pieces_of(site))) return std::nullopt;
   return refuses_resize_by_lines(site);

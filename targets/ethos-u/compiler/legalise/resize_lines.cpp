@@ -3,6 +3,7 @@
 // each other and multiplied by a constant with a weight for each column, rows then by a constant with a weight for each row:
 // sums of 30 bits, a band of rows at a time, since they take many times the memory of the result.
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <optional>
 
@@ -104,12 +105,32 @@ struct Band {
   Lines rows;          // from `first` on and from `low` on
 };
 
+// So many bits are common to all weights of an axis: none of them has a one there.
+int64_t common_bits(const std::vector<Neighbours>& axis) {
+  int64_t all = kResizeOne;
+  for (const Neighbours& n : axis) all |= n.weight;
+  return std::countr_zero(static_cast<uint64_t>(all));
+}
+
+// Weights of int16 are no finer than they have to be, so that sums have room in 32 bits.
+void make_coarse(std::vector<Neighbours>& axis, int64_t bits) {
+  for (Neighbours& n : axis) n.weight >>= bits;
+}
+
+constexpr int64_t kResizeBits = 10, kMostBitsOfInt16 = 15;
+
 struct Blend {
   std::vector<Neighbours> y, x;
+  int64_t bits_y = kResizeBits, bits_x = kResizeBits;  // of the weights
   Lines low_columns, high_columns;
   std::vector<Band> bands;
 
   explicit Blend(const Site& site) : y(neighbours_along(site, 1)), x(neighbours_along(site, 2)) {
+    if (site.in().type == DataType::Int16) {
+      const int64_t common_y = common_bits(y), common_x = common_bits(x);
+      make_coarse(y, common_y), make_coarse(x, common_x);
+      bits_y -= common_y, bits_x -= common_x;
+    }
     const Shape &in = site.in().shape, &out = site.out().shape;
     low_columns = low_lines(x);
     high_columns = fewest_lines(0, out.at(2), [&](int64_t at) {
@@ -171,7 +192,7 @@ struct ColumnWeights {
   ColumnWeights(Builder& builder, const Blend& blend) {
     std::vector<int64_t> of_low, of_high;
     for (const Neighbours& n : blend.x) {
-      of_low.push_back(kResizeOne - n.weight);
+      of_low.push_back((int64_t{1} << blend.bits_x) - n.weight);
       of_high.push_back(n.weight);
     }
     const Extent extent = {1, static_cast<int32_t>(blend.x.size()), 1};
@@ -180,7 +201,7 @@ struct ColumnWeights {
   }
 };
 
-// Rows of the input with the output's columns, times 2^10.
+// Rows of the input with the output's columns, times 2^bits_x.
 Operand blended_columns(Builder& builder, const Operand& rows, const Blend& blend,
                         const ColumnWeights& weights) {
   const auto columns = static_cast<int32_t>(blend.x.size());
@@ -208,7 +229,7 @@ void blend_rows(Builder& builder, const Operand& rows, const Operand& out, const
       std::vector<int64_t> weights;
       for (int64_t i = 0; i < line.count; ++i) {
         const int64_t weight = blend.y[static_cast<size_t>(line.first + i * band.rows.step)].weight;
-        weights.push_back(2 * (high ? weight : kResizeOne - weight));
+        weights.push_back(2 * (high ? weight : (int64_t{1} << blend.bits_y) - weight));
       }
       return weighted(builder, values,
                       weights_along(builder, DataType::Int32,
@@ -221,7 +242,7 @@ void blend_rows(Builder& builder, const Operand& rows, const Operand& out, const
       sums = wide(builder, OperationKind::Add, sums, side(next, true));
     }
     builder.emit(wide_operation(builder, OperationKind::Mul, sums, wide_constant(builder, 1 << 30),
-                                one.to, 31 + 20));
+                                one.to, 31 + static_cast<int>(blend.bits_y + blend.bits_x)));
   }
 }
 
@@ -236,7 +257,11 @@ Reason refuses_resize_by_lines(const Site& site) {
                          kMostCopies);
     return std::nullopt;
   }
-  const int64_t operations = Blend(site).operations();
+  const Blend blend(site);
+  if (site.in().type == DataType::Int16 && blend.bits_y + blend.bits_x > kMostBitsOfInt16)
+    return fmt::format("its weights have {} + {} bits, which i16 leaves {} of in sums of 32 bits",
+                       blend.bits_y, blend.bits_x, kMostBitsOfInt16);
+  const int64_t operations = blend.operations();
   if (operations > kMostBlends)
     return fmt::format("its neighbourhoods take {} operations, more than {}", operations,
                        kMostBlends);
