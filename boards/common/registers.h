@@ -15,6 +15,12 @@
 #define INTARSIA_CPACR_CP10_CP11 (0xFu << 20) /* the FPU and the vector extension */
 #define INTARSIA_CCR_LOB (1u << 19)           /* low-overhead branches, Armv8.1-M */
 #define INTARSIA_CCR_UNALIGN_TRP (1u << 3)
+#define INTARSIA_VTOR INTARSIA_REGISTER(0xE000ED08u)  /* the vector table */
+#define INTARSIA_SHCSR INTARSIA_REGISTER(0xE000ED24u) /* which faults have handlers of their own */
+#define INTARSIA_HFSR INTARSIA_REGISTER(0xE000ED2Cu)  /* why a hard fault */
+
+#define INTARSIA_SHCSR_MEMFAULTENA (1u << 16)
+#define INTARSIA_CFSR_DACCVIOL (1u << 1) /* the memory protection unit refused an access to data */
 #define INTARSIA_CFSR_BFARVALID (1u << 15)
 #define INTARSIA_CFSR_STKOF (1u << 20) /* below the stack limit, Armv8-M */
 
@@ -27,5 +33,14 @@
 
 #define INTARSIA_MPU_CTRL_ENABLE_WITH_DEFAULT 5u /* what no region covers stays as it was */
 #define INTARSIA_MPU_RASR_NO_ACCESS (1u << 28 | 1u)
+
+/* Of Armv8-M: a region is from RBAR to RLAR, in units of 32 bytes. */
+#define INTARSIA_MPU_RLAR INTARSIA_REGISTER(0xE000EDA0u)
+#define INTARSIA_MPU_MAIR0 INTARSIA_REGISTER(0xE000EDC0u)
+
+#define INTARSIA_MPU_CTRL_ENABLE 1u          /* what no region covers faults */
+#define INTARSIA_MPU_RBAR_WRITABLE (1u << 1) /* at every privilege */
+#define INTARSIA_MPU_RLAR_ENABLE 1u          /* attributes 0 of MAIR0 */
+#define INTARSIA_MPU_NORMAL_MEMORY 0x44u     /* not cached */
 
 #endif

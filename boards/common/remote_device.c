@@ -4,28 +4,16 @@
 #include <stddef.h>
 
 #include "intarsia_board/marks.h"
+#include "remote_transact.h"
 
 extern volatile struct intarsia_remote_device __intarsia_device_window[];
 
-static void barrier(void) {
-  __asm__ volatile("dsb" ::: "memory");
-}
-
 static uint32_t transact(void* context, uint32_t operation, uint32_t offset, uint32_t value) {
-  volatile struct intarsia_remote_device* device = context;
-  const uint32_t number = device->request + 1u;
-  device->operation = operation;
-  device->offset = offset;
-  device->value = value;
-  barrier();
-  device->request = number;
-  barrier();
+  uint32_t answer;
   intarsia_mark_pause();
-  while (device->answer != number) {
-  }
+  answer = intarsia_remote_transact(context, operation, offset, value);
   intarsia_mark_resume();
-  barrier();
-  return device->value;
+  return answer;
 }
 
 static uint32_t read_register(void* context, uint32_t offset) {

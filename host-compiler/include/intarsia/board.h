@@ -95,6 +95,7 @@ struct Board {
   std::vector<Memory> memories;
   Roles roles;
   uint64_t stack_size = 0;
+  uint64_t cache_line = 0;  // bytes, of the CPU's data cache; 0: there is none, or it is never on
   std::map<std::string, int64_t> clocks_mhz;  // of devices, by their names in `accessible_by`
   // At most one of them. Neither: a program for it cannot be started from here.
   std::optional<Emulator> emulator;

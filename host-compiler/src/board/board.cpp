@@ -115,6 +115,7 @@ MemoryPool pool_of(const Board& board, const Memory& memory) {
                    (pool.holds_constants && !is_among(board.roles.activations, memory.name));
   pool.cycles_per_access = memory.cycles_per_access;
   pool.accessible_by = memory.accessible_by;
+  pool.alignment = std::max(pool.alignment, static_cast<int32_t>(board.cache_line));
   pool.speed = memory.speed;
   return pool;
 }

@@ -50,7 +50,8 @@ std::vector<std::string> support_sources(const Board& board, const std::string& 
       append(sources, startup_sources(board, root));
       append(sources, {common + (board.is_riscv() ? "fault_riscv.c" : "fault.c"),
                        common + "stack.c", common + "port_semihosting.c"});
-      if (board.takes_simulated_devices()) sources.push_back(common + "remote_device.c");
+      if (board.takes_simulated_devices())
+        append(sources, {common + "remote_device.c", common + "remote_registers.c"});
       if (board.probe) sources.push_back(common + "probe.c");
       break;
     case Port::Stdio:

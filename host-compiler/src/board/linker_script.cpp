@@ -127,15 +127,15 @@ std::string writable_sections(const Board& board) {
 }
 
 // One section for each memory: what says INTARSIA_IN_MEMORY(name).
-std::string pool_section(const Memory& memory) {
-  return fmt::format(R"(  .pool.{name}{noload} : ALIGN(16) {{
+std::string pool_section(const Memory& memory, uint64_t alignment) {
+  return fmt::format(R"(  .pool.{name}{noload} : ALIGN({alignment}) {{
     __intarsia_{name}_start = .;
     *(.intarsia.{name} .intarsia.{name}.*)
     __intarsia_{name}_end = .;
   }} > {name}
 
 )",
-                     fmt::arg("name", memory.name),
+                     fmt::arg("name", memory.name), fmt::arg("alignment", alignment),
                      fmt::arg("noload", memory.kind == MemoryKind::Ram ? " (NOLOAD)" : ""));
 }
 
@@ -173,7 +173,8 @@ std::string linker_script(const Board& board) {
     if (name != board.roles.constants.front()) text += constants_section(name);
   text += writable_sections(board);
   text += thread_section(board);
-  for (const Memory& memory : board.memories) text += pool_section(memory);
+  for (const Memory& memory : board.memories)
+    text += pool_section(memory, std::max<uint64_t>(16, board.cache_line));
   text += closing_sections(board);
   if (board.takes_simulated_devices())
     text += fmt::format("\n  __intarsia_device_window = {:#x};\n", board.emulator->device_window);

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kWidth = 100;  // of a line of board.json
-constexpr const char *kScript = "link.ld", *kSecondCore = "second_core.c";
+constexpr const char *kScript = "link.ld", *kSecondCore = "second_core.c", *kDevices = "devices.c";
 
 std::string key_text(const Json& value, const std::string& key) {
   return value.is_object() ? Json(key).dump() + ": " : "";
@@ -141,8 +141,8 @@ Result<std::vector<SourceFile>> new_board_files(const NewBoard& wanted,
     for (const std::string& source : like.startup) copies.push_back(like.folder + "/" + source);
   }
   std::error_code error;
-  if (fs::exists(like.folder + "/" + kSecondCore, error))
-    copies.push_back(like.folder + "/" + kSecondCore);
+  for (const char* name : {kSecondCore, kDevices})
+    if (fs::exists(like.folder + "/" + name, error)) copies.push_back(like.folder + "/" + name);
   for (const std::string& source : copies) {
     INTARSIA_TRY(SourceFile file, copied(source));
     files.push_back(std::move(file));

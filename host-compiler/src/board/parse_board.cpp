@@ -210,6 +210,7 @@ Result<Board> parse_board(std::string_view text, const std::string& where) {
     if (board.roles.streams.empty()) board.roles.streams = memory_of_streams(board);
   }
   board.stack_size = reader.amount("stack_size");
+  board.cache_line = reader.optional_amount("cache_line", 0);
   if (const json* clocks = reader.optional_object("clocks_mhz"))
     board.clocks_mhz = parse_clocks(*clocks, at("clocks_mhz"), problems);
   if (const json* run = reader.optional_object("run")) {

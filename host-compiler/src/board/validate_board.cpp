@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace intarsia::board {
 namespace {
 
 constexpr uint64_t kAddressSpace = uint64_t{1} << 32;
 constexpr uint64_t kAlignment = 16;  // what the linker script aligns to
+constexpr uint64_t kLineMax = 1024;
 
 bool is_identifier(const std::string& name) {
   return !name.empty() && name[0] >= 'a' && name[0] <= 'z' &&
@@ -25,6 +27,7 @@ class Validator {
 
   void run() {
     check_cores();
+    check_cache();
     check_memories();
     check_overlaps();
     check_roles();
@@ -59,6 +62,14 @@ class Validator {
     }
   }
 
+  void check_cache() {
+    const uint64_t line = board_.cache_line;
+    if (line == 0 || (std::has_single_bit(line) && line >= kAlignment && line <= kLineMax)) return;
+    complain("cache_line",
+             fmt::format("{} is not a power of two from {} to {}", line, kAlignment, kLineMax),
+             "write the bytes of a line of the data cache: 32 on Cortex-M7, M55 and M85");
+  }
+
   void check_memories() {
     std::vector<std::string> seen;
     for (const Memory& memory : board_.memories) {
@@ -84,8 +95,9 @@ class Validator {
     if (memory.size > kAddressSpace || memory.base > kAddressSpace - memory.size) {
       complain(place, "reaches beyond the 4 GB that 32-bit addresses span");
     }
-    if (memory.base % kAlignment != 0 || memory.size % kAlignment != 0) {
-      complain(place, fmt::format("base and size are not multiples of {}", kAlignment));
+    const uint64_t alignment = std::max(kAlignment, board_.cache_line);
+    if (memory.base % alignment != 0 || memory.size % alignment != 0) {
+      complain(place, fmt::format("base and size are not multiples of {}", alignment));
     }
     if (memory.reserved > memory.size) complain(place, "reserves more than its size");
     if (memory.loaded && memory.kind == MemoryKind::Flash)

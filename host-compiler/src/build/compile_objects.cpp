@@ -113,6 +113,9 @@ Result<std::vector<std::string>> compile_board_support(const BuildSetting& setti
       std::max({setting.manifest.inputs.size(), setting.manifest.outputs.size(), size_t{1}});
   std::vector<std::string> sources = board::support_sources(setting.board, setting.resource_root);
   if (!setting.manifest.parts.empty()) sources.push_back(setting.board.folder + "/second_core.c");
+  if (const std::string devices = setting.board.folder + "/devices.c";
+      !setting.manifest.devices.empty() && fs::exists(devices))
+    sources.push_back(devices);
   std::vector<Job> jobs;
   std::vector<std::string> objects;
   for (size_t i = 0; i < sources.size(); ++i) {

@@ -56,12 +56,13 @@ bool runs_beside_simulators(const BuildSetting& setting) {
 
 Result<std::string> build_program(const BuildSetting& setting, const std::string& work_folder) {
   const bool simulates = runs_beside_simulators(setting);
-  if (!setting.board.native() && !setting.manifest.devices.empty() && !simulates)
+  const bool has_devices = std::filesystem::exists(setting.board.folder + "/devices.c");
+  if (!setting.board.native() && !setting.manifest.devices.empty() && !simulates && !has_devices)
     return Diagnostics(
         fmt::format("--board {}", setting.board.name),
         fmt::format("the board has no device for {}", fmt::join(setting.manifest.devices, ", ")),
         "run it with --board host, where the device is simulated; 'compile' makes the sources for "
-        "a board of your own");
+        "a board of your own, whose devices.c says where its registers are");
   const std::string cores = setting.board.folder + "/second_core.c";
   if (!setting.manifest.parts.empty() && !std::filesystem::exists(cores))
     return Diagnostics(fmt::format("--board {}", setting.board.name),

@@ -42,6 +42,18 @@ DevicePlace place_of(const Device& device, DevicePlace place) {
   return device.simulator.header.empty() ? DevicePlace::Board : place;
 }
 
+// Registers that the board says it has are answered for there, by the simulated device: the driver is the one for silicon.
+void at_board_registers(CWriter& out, const Device& device, size_t index) {
+  out.line(fmt::format("void *registers = intarsia_board_registers(\"{}\", {});", device.name,
+                       device.unit));
+  out.open(fmt::format("if (registers != NULL && intarsia_remote_registers({}, registers) == 0)",
+                       index));
+  out.line(fmt::format("if ({}(&driver, registers) != INTARSIA_OK) return NULL;",
+                       device.driver.open_function));
+  out.line("return &driver.device;");
+  out.close();
+}
+
 void open_function(CWriter& out, const Device& device, size_t index, DevicePlace place) {
   out.comment({fmt::format("{}: {}", device.target->name, to_string(*device.target))});
   out.open(fmt::format("static struct intarsia_device *open_device{}(void)", index));
@@ -49,6 +61,7 @@ void open_function(CWriter& out, const Device& device, size_t index, DevicePlace
   std::string call;
   if (place_of(device, place) == DevicePlace::Remote) {
     out.line("static struct intarsia_register_bus bus;");
+    if (device.driver.has_registers) at_board_registers(out, device, index);
     out.line(fmt::format("bus = intarsia_remote_bus({});", index));
     out.line("if (bus.read == NULL) return NULL;");
     call = fmt::format("{}(&driver, &bus)", device.simulator.open_bus_function);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/plan.h"
+#include "intarsia/plugin/rounding.h"
 #include "intarsia/plugin/tir_walk.h"
 
 namespace intarsia {
@@ -29,6 +30,7 @@ struct Checker {
   std::map<std::string, const tir::Func*> funcs = {};
   // Per buffer who reads or writes it, aliases on their own; "" is the program that calls the model.
   std::vector<std::set<std::string>> users = {};
+  std::set<int> written_by_devices = {};
   Diagnostics problems = {};
 
   int root(int buffer) const {
@@ -279,9 +281,35 @@ struct Checker {
     }
   }
 
+  // Roots that a device beside the CPU writes.
+  void find_written_by_devices() {
+    for (const tir::Call& call : calls) {
+      const tir::Func* callee = find_func(call.function);
+      if (callee == nullptr) continue;
+      const auto master = plan.memory.masters.find(callee->target);
+      if (master == plan.memory.masters.end() || master->second == "cpu") continue;
+      for (size_t i = 0; i < callee->parameters.size() && i < call.arguments.size(); ++i)
+        if (callee->parameters[i].access != tir::Access::Read)
+          written_by_devices.insert(root(call.arguments[i].index));
+    }
+  }
+
+  // What a device writes takes whole lines of the CPU's cache where there is one, the bytes of any other are its own.
+  bool share_bytes(const Placement& a, const Placement& b) const {
+    constexpr int64_t kEveryBlock = 16;
+    const int64_t alignment = plan.memory.pools[static_cast<size_t>(a.pool)].alignment;
+    const auto unit = [&](const Placement& p) {
+      const bool whole =
+          alignment > kEveryBlock && written_by_devices.contains(root(p.buffer.index));
+      return whole ? alignment : 1;
+    };
+    const auto begin = [&](const Placement& p) { return p.offset / unit(p) * unit(p); };
+    const auto end = [&](const Placement& p) { return round_up(p.offset + p.bytes, unit(p)); };
+    return begin(a) < end(b) && begin(b) < end(a);
+  }
+
   void check_pair(const Placement& a, const Placement& b) {
-    if (a.pool != b.pool || a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes)
-      return;
+    if (a.pool != b.pool || !share_bytes(a, b)) return;
     const int root_a = root(a.buffer.index), root_b = root(b.buffer.index);
     if (root_a == root_b) return;  // check_alias
     const Life x = lives[static_cast<size_t>(root_a)], y = lives[static_cast<size_t>(root_b)];
@@ -296,8 +324,11 @@ struct Checker {
          may_overlap_at(first, b.buffer.index, a.buffer.index, a.offset - b.offset)))
       return;
     problems.add(fmt::format("plan of {}: step {}", module.name, first),
-                 fmt::format("buffers '{}' and '{}' are alive together and share bytes",
-                             schedule.buffer(a.buffer).name, schedule.buffer(b.buffer).name));
+                 fmt::format("buffers '{}' and '{}' are alive together and share bytes{}",
+                             schedule.buffer(a.buffer).name, schedule.buffer(b.buffer).name,
+                             a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes
+                                 ? ""
+                                 : " of a cache line"));
   }
 };
 
@@ -311,6 +342,7 @@ Result<void> check_plan(const tir::Module& module, const Plan& plan) {
   checker.collect(checker.schedule.body);
   checker.find_lives();
   checker.find_users();
+  checker.find_written_by_devices();
   std::set<int> placed;
   for (const Placement& p : plan.placements) {
     if (!placed.empty() && p.buffer.index <= *placed.rbegin())

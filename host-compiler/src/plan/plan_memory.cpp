@@ -8,6 +8,7 @@
 
 #include "intarsia/memory_plan.h"
 #include "intarsia/plan.h"
+#include "plan/cache_lines.h"
 #include "plan/constant_places.h"
 #include "plan/lifetimes.h"
 #include "plan/pool_choice.h"
@@ -247,7 +248,8 @@ MemoryMap beside_constants(const Plan& constants) {
 Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
                          const PlanOptions& options) {
   if (options.on_progress) options.on_progress({"planning memory"});
-  const plan::Lifetimes lifetimes = plan::find_lifetimes(module, options.in_place);
+  plan::Lifetimes lifetimes = plan::find_lifetimes(module, options.in_place);
+  plan::keep_cache_lines(module, memory, lifetimes);
   const plan::ConstantsToPlace constants = plan::constants_of(module, memory);
   // By themselves first: what the memories cannot hold at all needs no search.
   Plan alone;

@@ -7,6 +7,9 @@ namespace {
 
 // Minutes on a microcontroller; more than any stream takes.
 constexpr uint32_t kPollLimit = 1u << 30;
+// A start and a reset take some cycles of the device's clock; a look at a register takes some of the bus.
+constexpr uint32_t kStartLimit = 1u << 12, kResetLimit = 1u << 12;
+constexpr uint32_t kPatienceMs = 1000;
 // AXI limits by number: 0 and 1 belong to port AXI0, 2 and 3 to AXI1.
 constexpr uint32_t kQueueConfig = 2;
 // Region 0 holds the constants and region 2 the fast memory. All others are the arena, or are counted from
@@ -41,6 +44,9 @@ template <typename Bus>
 intarsia_status open(intarsia_ethos_u& npu) {
   npu.device.run = run<Bus>;
   npu.poll_limit = kPollLimit;
+  npu.start_limit = kStartLimit;
+  npu.reset_limit = kResetLimit;
+  npu.patience_ms = kPatienceMs;
   npu.wait = nullptr;
   npu.wait_context = nullptr;
   npu.queue_config = kQueueConfig;
@@ -53,6 +59,8 @@ intarsia_status open(intarsia_ethos_u& npu) {
   }
   npu.fault_status = 0;
   npu.fault_offset = 0;
+  npu.fault_region = 0;
+  npu.power_losses = 0;
   npu.interrupts = 0;
   const Bus bus = bus_of(npu, static_cast<Bus*>(nullptr));
   const intarsia_status status = Npu(bus, npu).open();

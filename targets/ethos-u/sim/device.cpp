@@ -115,16 +115,27 @@ void Device::reset() {
   for (const RegisterRow& row : kRegisters) at(row.offset) = row.reset;
   at(reg::ID) = configuration_.id_word();
   at(reg::CONFIG) = configuration_.config_word();
-  busy_left_ = 0;
+  busy_left_ = stale_left_ = 0;
   last_fault_.reset();
+}
+
+void Device::lose_power() {
+  reset();
+  if (non_secure_) at(reg::PROT) = bits::PROT_active_CSL;
 }
 
 uint32_t Device::read(uint32_t offset) {
   const RegisterRow* row = find_register(offset);
   if (row == nullptr || row->access == WriteOnly) return 0;
+  if (offset == reg::STATUS && stale_left_ > 0) {
+    --stale_left_;
+    return stale_status_;
+  }
   if (offset == reg::STATUS && busy_left_ > 0) {
     --busy_left_;
-    return busy_status_;
+    const uint32_t status = busy_status_;
+    if (busy_left_ == 0 && std::exchange(loses_power_, false)) lose_power();
+    return status;
   }
   return at(offset);
 }
@@ -140,8 +151,9 @@ void Device::write(uint32_t offset, uint32_t value) {
       reset();
       // The device comes up in the state that was asked for.
       at(reg::PROT) = value & (bits::PROT_active_CPL | bits::PROT_active_CSL);
+      if (non_secure_) at(reg::PROT) |= bits::PROT_active_CSL;
       busy_status_ = bits::STATUS_reset_status;
-      busy_left_ = busy_reads_;
+      busy_left_ = clock_stopped_ ? UINT32_MAX : busy_reads_;
       break;
     case reg::PMCR:
     case reg::PMCNTENSET:
@@ -201,12 +213,16 @@ std::optional<Fault> Device::unreachable() const {
 }
 
 void Device::start() {
+  if (clock_stopped_) return;
   last_fault_.reset();
+  stale_status_ = at(reg::STATUS);
+  stale_left_ = start_delay_;
   at(reg::STATUS) &= ~bits::STATUS_cmd_end_reached;
   at(reg::QREAD) = 0;
   busy_status_ = at(reg::STATUS) | bits::STATUS_state;
   busy_left_ = busy_reads_;
 
+  if (fails_on_purpose()) return;
   if (std::optional<Fault> fault = unreachable()) return fail(std::move(*fault));
   for (uint32_t i = 0; i < kRegions; ++i)
     memory_.regions[i] = region_at(pair(reg::BASEP0_LO + 8 * i));
@@ -228,6 +244,30 @@ void Device::start() {
       outcome.fault = std::move(fault);
   finish(outcome);
   if (model != nullptr) count(*model);
+}
+
+bool Device::fails_on_purpose() {
+  const auto found = injected_.find(runs_++);
+  if (found == injected_.end()) return false;
+  const std::string why = "a fault that was asked for";
+  switch (found->second) {
+    case InjectedFault::Bus:
+      fail({Cause::Bus, 0, "", why});
+      break;
+    case InjectedFault::Command:
+      fail({Cause::Stream, 0, "", why});
+      break;
+    case InjectedFault::Weights:
+      fail({Cause::WeightDecoder, 0, "", why});
+      break;
+    case InjectedFault::Power:
+      loses_power_ = true;
+      break;
+    case InjectedFault::Stuck:
+      busy_left_ = 0;
+      break;
+  }
+  return true;
 }
 
 void Device::finish(const Outcome& outcome) {

@@ -12,6 +12,7 @@
 
 #include "intarsia/contract/register_bus.h"
 #include "intarsia/targets/ethos_u/cycle_model.h"
+#include "intarsia/targets/ethos_u/injected_faults.h"
 #include "intarsia/targets/ethos_u/memory.h"
 #include "intarsia/targets/ethos_u/run.h"
 
@@ -48,6 +49,15 @@ class Device {
 
   // How many reads of STATUS see the device running after it was started, or under reset.
   void set_busy_reads(uint32_t reads) { busy_reads_ = reads; }
+  // How many reads of STATUS see what it said before a start.
+  void set_start_delay(uint32_t reads) { start_delay_ = reads; }
+  // Without a clock nothing starts, and no reset ends.
+  void set_clock_stopped(bool stopped) { clock_stopped_ = stopped; }
+  // Whether registers are written from the non-secure state, which cannot make the device secure.
+  void set_non_secure(bool non_secure) { non_secure_ = non_secure; }
+  // All registers are as after power came.
+  void lose_power();
+  void set_injected_faults(InjectedFaults faults) { injected_ = std::move(faults); }
   // Which memory each port reaches; everything where nobody says.
   void set_reach(const Reach& reach) { reach_ = reach; }
   // Sees every run from now on; must outlive the device.
@@ -76,6 +86,8 @@ class Device {
   void start();
   void finish(const Outcome& outcome);
   void fail(Fault fault);
+  // Whether the run is one of those that fail on purpose.
+  bool fails_on_purpose();
   void monitor(uint32_t offset, uint32_t value);
   void count(const CycleModel& model);
 
@@ -86,6 +98,11 @@ class Device {
   Reach reach_;
   std::array<uint32_t, kBytes / 4> registers_ = {};
   uint32_t busy_reads_ = 1, busy_left_ = 0, busy_status_ = 0;
+  uint32_t start_delay_ = 0, stale_left_ = 0, stale_status_ = 0;
+  bool clock_stopped_ = false, non_secure_ = false;
+  InjectedFaults injected_;
+  uint32_t runs_ = 0;
+  bool loses_power_ = false;  // as soon as it was seen running
   Observer* observer_ = nullptr;
   MakeCycleModel make_cycle_model_;
   std::function<void(const Fault&)> fault_handler_;

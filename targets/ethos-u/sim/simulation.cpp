@@ -22,6 +22,7 @@ std::optional<intarsia_register_bus> Simulation::add_device(std::string_view con
   for (size_t i = 0; i < reach.regions.size(); ++i)
     reach.regions[i] = behind(memories->port_of_region(static_cast<int64_t>(i)));
   device.set_reach(reach);
+  device.set_injected_faults(faults_);
   device.set_fault_handler([this, found](const Fault& fault) {
     recorder_.say(std::string(found->tag) + " simulator: " + fault.to_string());
   });

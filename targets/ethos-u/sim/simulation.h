@@ -13,7 +13,8 @@ namespace intarsia::simulators::ethos_u {
 
 class Simulation {
  public:
-  explicit Simulation(Recording recording) : recorder_(std::move(recording)) {}
+  explicit Simulation(Recording recording)
+      : faults_(recording.faults), recorder_(std::move(recording)) {}
 
   // As simulator.h says; nothing for what does not exist. The device lives as long as this.
   std::optional<intarsia_register_bus> add_device(std::string_view configuration,
@@ -22,6 +23,7 @@ class Simulation {
   const Recorder& recorder() const { return recorder_; }
 
  private:
+  InjectedFaults faults_;
   Recorder recorder_;
   std::deque<Device> devices_;  // never moves its elements
 };

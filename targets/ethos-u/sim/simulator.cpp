@@ -38,11 +38,11 @@ class Program {
   Program()
       : trace_file_(from_environment("INTARSIA_DEVICE_TRACE")),
         profile_file_(from_environment("INTARSIA_DEVICE_PROFILE")),
-        simulation_(
-            {.trace = !trace_file_.empty(),
-             .profile = !profile_file_.empty(),
-             .marks = contents(from_environment("INTARSIA_DEVICE_MARKS")),
-             .say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }}) {}
+        simulation_({.trace = !trace_file_.empty(),
+                     .profile = !profile_file_.empty(),
+                     .marks = contents(from_environment("INTARSIA_DEVICE_MARKS")),
+                     .say = say,
+                     .faults = faults()}) {}
   ~Program() {
     if (!trace_file_.empty()) write_file(trace_file_, simulation_.recorder().trace_text());
     if (!profile_file_.empty()) write_file(profile_file_, simulation_.recorder().profile_text());
@@ -50,6 +50,15 @@ class Program {
   sim::Simulation& simulation() { return simulation_; }
 
  private:
+  static void say(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+  static sim::InjectedFaults faults() {
+    std::string problem;
+    sim::InjectedFaults faults =
+        sim::parse_injected_faults(from_environment("INTARSIA_DEVICE_FAULTS"), problem);
+    if (!problem.empty()) say("ethos-u simulator: INTARSIA_DEVICE_FAULTS: " + problem);
+    return faults;
+  }
+
   std::string trace_file_, profile_file_;
   sim::Simulation simulation_;
 };

@@ -16,7 +16,9 @@ extern "C" {
  *
  * Every run is checked (sim/checker.h); findings go to the standard error output and make it fail, as does
  * what a run itself fails with. A trace and a profile are written to the files that the environment names in
- * INTARSIA_DEVICE_TRACE and INTARSIA_DEVICE_PROFILE. */
+ * INTARSIA_DEVICE_TRACE and INTARSIA_DEVICE_PROFILE. INTARSIA_DEVICE_FAULTS makes runs fail, counted from 0, so that a program's
+ * handling of faults can be tried: "power@1,bus@3", with bus, command, weights, power (lost while it works) and stuck (it never
+ * begins). */
 struct intarsia_register_bus intarsia_ethos_u_simulator(const char* configuration);
 struct intarsia_register_bus intarsia_ethos_u_simulator_in(const char* configuration,
                                                            const char* system,

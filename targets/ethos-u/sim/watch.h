@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "intarsia/targets/ethos_u/checker.h"
+#include "intarsia/targets/ethos_u/injected_faults.h"
 #include "intarsia/targets/ethos_u/timeline.h"
 #include "intarsia/targets/ethos_u/trace.h"
 
@@ -21,6 +22,7 @@ struct Recording {
   bool trace = false, profile = false;
   std::string marks;  // isa/marks.h; names of operators come from it
   std::function<void(const std::string& line)> say = {};  // told what is wrong; empty: nobody
+  InjectedFaults faults = {};                             // of every device
 };
 
 // Collects runs of all devices of a program.

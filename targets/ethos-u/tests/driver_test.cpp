@@ -31,7 +31,8 @@ class Driver : public testing::Test {
   intarsia_status run(const std::vector<uint32_t>& words, const std::vector<void*>& bases = {}) {
     std::copy(words.begin(), words.end(), code_);
     const intarsia_stream stream = {reinterpret_cast<const uint8_t*>(code_),
-                                    static_cast<uint32_t>(4 * words.size()), nullptr, 0};
+                                    static_cast<uint32_t>(4 * words.size()), nullptr, 0,
+                                    regions_.empty() ? nullptr : regions_.data()};
     return npu_.device.run(&npu_.device, &stream, bases.data(),
                            static_cast<uint32_t>(bases.size()));
   }
@@ -43,6 +44,7 @@ class Driver : public testing::Test {
 
   alignas(16) uint32_t code_[256] = {};
   alignas(16) uint8_t data_[128] = {};
+  std::vector<intarsia_region> regions_;  // empty: nothing is said of them
   sim::Device device_{*sim::find_configuration(std::string_view("ethos-u55-128"))};
   intarsia_ethos_u npu_ = {};
 };
@@ -75,13 +77,32 @@ TEST_F(Driver, RefusesStreamsForOtherDevices) {
 }
 
 TEST_F(Driver, RefusesBasesTheDeviceCannotReach) {
-  EXPECT_EQ(run(payload({kStop}), {data_ + 8}), INTARSIA_ERROR_DEVICE_MEMORY);
+  EXPECT_EQ(run(payload({kStop}), {data_ + 8}), INTARSIA_ERROR_DEVICE_MISALIGNED);
+  EXPECT_EQ(npu_.fault_region, 0u);
+}
+
+// What a package says of its regions.
+TEST_F(Driver, RefusesRegionsBeforeItStarts) {
+  regions_ = {{}, {128, 96, INTARSIA_MEMORY_MAIN, {}}};
+  EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_OK);
+  regions_[1].bytes = 95;
+  data_[0] = 1;
+  EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_ERROR_DEVICE_REGION);
+  EXPECT_EQ(npu_.fault_region, 1u);
+  EXPECT_EQ(data_[64], 0) << "it was not started";
+  regions_[1].bytes = 128;
+  EXPECT_EQ(run(payload(transfer()), {nullptr, nullptr}), INTARSIA_ERROR_DEVICE_MEMORY)
+      << "no memory for what it uses";
+  regions_[1] = {0xFFFFFFFF, 0xFFFFFFFF, INTARSIA_MEMORY_MAIN, {}};
+  auto* last = reinterpret_cast<void*>(UINTPTR_MAX - 0xFFF);
+  EXPECT_EQ(run(payload(transfer()), {nullptr, last}), INTARSIA_ERROR_DEVICE_MEMORY)
+      << "beyond the end of all memory";
 }
 
 TEST_F(Driver, ReportsFaultsAndGoesOn) {
-  EXPECT_EQ(run(payload({0x000003FF, kStop})), INTARSIA_ERROR_DEVICE_FAULT) << "no such command";
+  EXPECT_EQ(run(payload({0x000003FF, kStop})), INTARSIA_ERROR_DEVICE_COMMAND) << "no such command";
   EXPECT_NE(npu_.fault_status & 1u << 4, 0u);
-  EXPECT_EQ(run(payload(transfer()), {nullptr, nullptr}), INTARSIA_ERROR_DEVICE_FAULT)
+  EXPECT_EQ(run(payload(transfer()), {nullptr, nullptr}), INTARSIA_ERROR_DEVICE_BUS)
       << "nobody answers there";
   EXPECT_NE(npu_.fault_status & 1u << 2, 0u);
   EXPECT_GT(npu_.fault_offset, 0u);
@@ -105,6 +126,73 @@ TEST_F(Driver, AcknowledgesInterrupts) {
   EXPECT_EQ(run(payload({kStop})), INTARSIA_OK);
   EXPECT_EQ(npu_.interrupts, 1u);
   EXPECT_EQ(device_.read(4) & 2u, 0u) << "STATUS.irq_raised";
+}
+
+// Between the write that starts it and its first cycle STATUS says what it said before: nothing, or that the run before
+// has ended.
+TEST_F(Driver, WaitsForTheStart) {
+  device_.set_start_delay(50);
+  EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_OK);
+  int looks = 0;
+  npu_.wait = [](intarsia_ethos_u*, void* context) { ++*static_cast<int*>(context); };
+  npu_.wait_context = &looks;
+  EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_OK);
+  EXPECT_GE(looks, 50) << "the end of the first run is not that of the second";
+  npu_.start_limit = 20;
+  EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_ERROR_DEVICE_START);
+  device_.set_start_delay(0);
+  EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_OK);
+}
+
+TEST_F(Driver, ADeviceWithoutAClockDoesNotStart) {
+  npu_.start_limit = npu_.reset_limit = 20;
+  device_.set_clock_stopped(true);
+  EXPECT_EQ(run(payload({kStop})), INTARSIA_ERROR_DEVICE_START);
+  device_.write(0xC, 0);  // RESET
+  EXPECT_EQ(run(payload({kStop})), INTARSIA_ERROR_DEVICE_RESET);
+  const intarsia_register_bus bus = device_.bus();
+  intarsia_ethos_u other;
+  EXPECT_EQ(intarsia_ethos_u_open_bus(&other, &bus), INTARSIA_ERROR_DEVICE_RESET);
+  device_.set_clock_stopped(false);
+  EXPECT_EQ(run(payload({kStop})), INTARSIA_OK);
+}
+
+TEST_F(Driver, PowerLostInTheMiddleHasAStatusAndTheNextRunWorks) {
+  struct Plug {
+    sim::Device* device;
+    bool pulled = false;
+  } plug{&device_};
+  device_.set_busy_reads(10);
+  npu_.wait_context = &plug;
+  npu_.wait = [](intarsia_ethos_u*, void* context) {
+    auto* it = static_cast<Plug*>(context);
+    if (!it->pulled) it->device->lose_power();
+    it->pulled = true;
+  };
+  EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_ERROR_DEVICE_POWER);
+  EXPECT_EQ(npu_.power_losses, 1u);
+  EXPECT_EQ(device_.read(0x24), npu_.protection) << "PROT";
+  EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_OK);
+  EXPECT_EQ(npu_.power_losses, 1u);
+}
+
+TEST_F(Driver, PowerLostBetweenRunsIsMadeGood) {
+  EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_OK);
+  device_.lose_power();
+  EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_OK);
+  EXPECT_EQ(npu_.power_losses, 1u);
+}
+
+TEST_F(Driver, APrivilegeThatIsNotGivenIsRefused) {
+  device_.set_non_secure(true);
+  EXPECT_EQ(run(payload({kStop})), INTARSIA_OK) << "still in the state that open left it in";
+  device_.lose_power();
+  EXPECT_EQ(run(payload({kStop})), INTARSIA_ERROR_DEVICE_PRIVILEGE);
+  // A caller that is not secure opens it as what it gets.
+  const intarsia_register_bus bus = device_.bus();
+  ASSERT_EQ(intarsia_ethos_u_open_bus(&npu_, &bus), INTARSIA_OK);
+  EXPECT_EQ(npu_.protection, 3u) << "privileged, not secure";
+  EXPECT_EQ(run(payload({kStop})), INTARSIA_OK);
 }
 
 class FortyTwo final : public sim::CycleModel {

@@ -74,18 +74,17 @@ TEST(RegionPorts, TheWrongOneIsABusError) {
     const intarsia_register_bus bus = intarsia_ethos_u_simulator_in("ethos-u65-256", "", row.mode);
     intarsia_ethos_u npu;
     ASSERT_EQ(intarsia_ethos_u_open_bus_shared(&npu, &bus), INTARSIA_OK);
-    EXPECT_EQ(run_transfer(npu), row.shared_is_right ? INTARSIA_OK : INTARSIA_ERROR_DEVICE_FAULT);
+    EXPECT_EQ(run_transfer(npu), row.shared_is_right ? INTARSIA_OK : INTARSIA_ERROR_DEVICE_BUS);
     if (!row.shared_is_right) {
       EXPECT_NE(npu.fault_status & 1u << 2, 0u) << "bus_status";
     }
     ASSERT_EQ(intarsia_ethos_u_open_bus_dedicated(&npu, &bus), INTARSIA_OK);
-    EXPECT_EQ(run_transfer(npu),
-              row.dedicated_is_right ? INTARSIA_OK : INTARSIA_ERROR_DEVICE_FAULT);
+    EXPECT_EQ(run_transfer(npu), row.dedicated_is_right ? INTARSIA_OK : INTARSIA_ERROR_DEVICE_BUS);
     // The stream over the port that does not reach it.
     npu.region_config = row.shared_is_right ? 0x3 : 0xB;
     EXPECT_EQ(run_transfer(npu), INTARSIA_OK);
     npu.queue_config = 0;
-    EXPECT_EQ(run_transfer(npu), INTARSIA_ERROR_DEVICE_FAULT);
+    EXPECT_EQ(run_transfer(npu), INTARSIA_ERROR_DEVICE_BUS);
   }
 }
 
@@ -122,11 +121,11 @@ TEST(RegionPorts, TheFaultNamesRegionAndPort) {
   const intarsia_register_bus bus = device.bus();
   intarsia_ethos_u npu;
   ASSERT_EQ(intarsia_ethos_u_open_bus_shared(&npu, &bus), INTARSIA_OK);
-  EXPECT_EQ(run_transfer(npu), INTARSIA_ERROR_DEVICE_FAULT);
+  EXPECT_EQ(run_transfer(npu), INTARSIA_ERROR_DEVICE_BUS);
   EXPECT_EQ(last.what, "region 1 goes over AXI0 (REGIONCFG) and its memory lies behind AXI1");
   reach.stream = 1 << kAxi0;
   device.set_reach(reach);
-  EXPECT_EQ(run_transfer(npu), INTARSIA_ERROR_DEVICE_FAULT);
+  EXPECT_EQ(run_transfer(npu), INTARSIA_ERROR_DEVICE_BUS);
   EXPECT_EQ(last.what, "the stream goes over AXI1 (QCONFIG) and its memory lies behind AXI0");
 }
 
@@ -145,7 +144,7 @@ TEST(Protection, IsWhatTheDriverIsToldAndComesBack) {
   EXPECT_EQ(run_transfer(npu), INTARSIA_OK);
   reach.protection = sim::bits::PROT_active_CSL;
   device.set_reach(reach);
-  EXPECT_EQ(run_transfer(npu), INTARSIA_ERROR_DEVICE_FAULT);
+  EXPECT_EQ(run_transfer(npu), INTARSIA_ERROR_DEVICE_BUS);
   EXPECT_EQ(last.what, "memory answers accesses with a PROT of 2 and the device makes them with 1");
   npu.protection = sim::bits::RESET_pending_CSL;
   EXPECT_EQ(run_transfer(npu), INTARSIA_OK);

@@ -165,6 +165,8 @@ TEST(EndToEnd, GlueOpensSimulatorsOrRegisters) {
   const std::string beside =
       emission::device_glue_text(model->program().emitted, registry, target, DevicePlace::Remote);
   EXPECT_THAT(beside, HasSubstr("bus = intarsia_remote_bus(1);"));
+  EXPECT_THAT(beside, HasSubstr("void *registers = intarsia_board_registers(\"example-npu\", 1);"));
+  EXPECT_THAT(beside, HasSubstr("intarsia_remote_registers(1, registers) == 0"));
   EXPECT_THAT(beside, HasSubstr("intarsia_example_npu_open_bus(&driver, &bus)"));
   EXPECT_THAT(beside, testing::Not(HasSubstr("simulator")));
   const std::string server =

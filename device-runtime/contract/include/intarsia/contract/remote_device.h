@@ -29,6 +29,11 @@ struct intarsia_remote_device {
  * The board's linker script says where the window is. */
 struct intarsia_register_bus intarsia_remote_bus(int32_t index);
 
+/* In firmware for an emulated Armv8-M core: accesses to the words of the 4 kB at `registers` become accesses to those of the
+ * model's device `index`, so that a driver works there as on silicon. 0; -1 when nobody answers, the core cannot do it, or it was
+ * done for another device. Written by the boards (boards/common/remote_registers.c). */
+int32_t intarsia_remote_registers(int32_t index, void *registers);
+
 /* In the other program: maps argv[1], a file that is the memory of argv[3] bytes at address argv[2],
  * starts the emulator (the arguments behind "--") and serves `devices` at the window argv[4] until the
  * emulator ends. Addresses of the memory are the same in this process, so that a simulated device
