@@ -53,7 +53,7 @@ namespace {
 
 namespace sim = simulators::ethos_u;
 
-class DriverRtos : public testing::Test {
+class DriverRtos : public ::testing::Test {
  protected:
   void SetUp() override {
     const intarsia_register_bus bus = device_.bus();

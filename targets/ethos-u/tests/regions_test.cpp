@@ -9,6 +9,8 @@
 #include "intarsia/targets/ethos_u/device.h"
 #include "intarsia/targets/ethos_u/driver.h"
 #include "intarsia/targets/ethos_u/simulator.h"
+#include "package_writer/package_writer.h"
+#include "packaging/stream_package.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
@@ -50,13 +52,14 @@ struct Transfer {
                                  32,         0x00000010, 0x00000011,   0xFFFF0000};
 };
 
-intarsia_status run_transfer(intarsia_ethos_u& npu) {
+intarsia_status run_transfer(intarsia_ethos_u& npu, const intarsia_region* regions = nullptr) {
   alignas(16) static uint32_t code[32];
   alignas(16) static uint8_t data[128];
   const Transfer transfer;
   std::copy(transfer.words.begin(), transfer.words.end(), code);
   const intarsia_stream stream = {reinterpret_cast<const uint8_t*>(code),
-                                  static_cast<uint32_t>(4 * transfer.words.size()), nullptr, 0};
+                                  static_cast<uint32_t>(4 * transfer.words.size()), nullptr, 0,
+                                  regions};
   void* bases[] = {nullptr, data};
   return npu.device.run(&npu.device, &stream, bases, 2);
 }
@@ -86,6 +89,23 @@ TEST(RegionPorts, TheWrongOneIsABusError) {
     npu.queue_config = 0;
     EXPECT_EQ(run_transfer(npu), INTARSIA_ERROR_DEVICE_BUS);
   }
+}
+
+// What the package says of a region's memory decides over what the number of the region would say.
+TEST(RegionPorts, FollowTheMemoryOfThePlan) {
+  const intarsia_register_bus bus =
+      intarsia_ethos_u_simulator_in("ethos-u65-256", "", "dedicated-sram");
+  intarsia_ethos_u npu;
+  ASSERT_EQ(intarsia_ethos_u_open_bus_dedicated(&npu, &bus), INTARSIA_OK);
+  const auto run_in = [&](uint8_t memory) {
+    const intarsia_region regions[2] = {{}, {128, 96, memory, {}}};
+    return run_transfer(npu, regions);
+  };
+  EXPECT_EQ(run_in(INTARSIA_MEMORY_MAIN), INTARSIA_OK);
+  EXPECT_EQ(run_in(INTARSIA_MEMORY_UNKNOWN), INTARSIA_OK);
+  EXPECT_EQ(run_in(INTARSIA_MEMORY_CONSTANTS), INTARSIA_OK) << "beside the arena";
+  EXPECT_EQ(run_in(INTARSIA_MEMORY_FAST), INTARSIA_ERROR_DEVICE_BUS)
+      << "region 1 of this system lies behind the other port";
 }
 
 // A system of one memory: both ports lead to it.
@@ -187,6 +207,35 @@ std::vector<std::string> regions_with(int64_t fast_bytes) {
 TEST(Regions, OfADedicatedPlanKeepTheirNumbers) {
   EXPECT_EQ(regions_with(0), (std::vector<std::string>{"constants", "constants", "fast"}));
   EXPECT_EQ(regions_with(512), (std::vector<std::string>{"constants", "slow", "fast"}));
+}
+
+// Of the same model, what the package tells the driver.
+TEST(Regions, TheirMemoriesAreInThePackage) {
+  const TargetRegistry registry = make_registry();
+  const auto target = parse_target_argument(registry.catalogue(), "ethos-u65-256");
+  ASSERT_TRUE(target.ok());
+  CompileOptions options;
+  options.memory = {};
+  options.memory.pools = {{"slow", 0, false, 4, {}, 16}, {"fast", 512, false, 1, {}, 16}};
+  const std::string text = kModel;
+  const std::vector<uint8_t> bytes(text.begin(), text.end());
+  const Result<CompiledModel> model = compile(bytes, "model", registry, *target, options);
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  const Result<StreamPackage> package =
+      read_package(packaging::stream_package(model->program()), "model.intarsia");
+  ASSERT_TRUE(package.ok()) << package.error().to_string();
+  const StreamMemory& memory = package->contract.memory.at(0);
+  EXPECT_EQ(memory.region_memories,
+            (std::vector<uint8_t>{INTARSIA_MEMORY_CONSTANTS, INTARSIA_MEMORY_MAIN,
+                                  INTARSIA_MEMORY_FAST}));
+  ASSERT_EQ(memory.region_bytes.size(), 3u);
+  for (size_t region = 1; region < 3; ++region) {
+    const uint32_t pool = static_cast<uint32_t>(region) - 1;
+    EXPECT_GT(memory.region_bytes[region], 0u);
+    EXPECT_LE(memory.region_bytes[region], package->contract.pool_bytes.at(pool));
+  }
+  ASSERT_EQ(memory.results.size(), 1u) << "the output of the model and nothing else";
+  EXPECT_EQ(memory.results[0].bytes, 64u);
 }
 
 // What the glue opens is what the streams were made for.

@@ -10,19 +10,19 @@
 
 #include "end_to_end.h"
 #include "intarsia/contract/package.h"
-#include "package_writer/package_writer.h"
+#include "packaging/stream_package.h"
 #include "support/kernel_functions.h"
 
 namespace intarsia::test::ethos_u {
 
 struct FreeAligned {
-  void operator()(uint8_t* block) const { ::operator delete (block, std::align_val_t{16}); }
+  void operator()(uint8_t* block) const { ::operator delete (block, std::align_val_t{64}); }
 };
 using AlignedBlock = std::unique_ptr<uint8_t, FreeAligned>;
 
 inline AlignedBlock aligned(size_t bytes) {
   return AlignedBlock(
-      static_cast<uint8_t*>(::operator new (std::max<size_t>(bytes, 1), std::align_val_t{16})));
+      static_cast<uint8_t*>(::operator new (std::max<size_t>(bytes, 1), std::align_val_t{64})));
 }
 
 // The bytes of the program's buffers while it runs.
@@ -37,6 +37,12 @@ class Blocks {
     }
   }
   std::vector<void*>& pools() { return pools_; }
+  std::vector<std::span<uint8_t>> memory() const {
+    std::vector<std::span<uint8_t>> all;
+    for (size_t i = 0; i < blocks_.size(); ++i)
+      all.emplace_back(blocks_[i].get(), static_cast<size_t>(compiled_.program().plan.use[i].peak));
+    return all;
+  }
   std::span<uint8_t> of(tir::BufferId id) {
     const tir::Buffer& buffer = compiled_.program().lowered.entry_func().buffer(id);
     const Placement* placement = compiled_.program().plan.find(id);
@@ -74,14 +80,16 @@ class Program {
         blocks_(compiled),
         interpreter_(compiled.program().lowered) {
     testing::define_kernels(interpreter_);
-    const std::vector<uint8_t> bytes =
-        write_package(compiled.program().emitted.name, compiled.program().emitted.streams);
+    const std::vector<uint8_t> bytes = packaging::stream_package(compiled.program());
     package_bytes_ = aligned(bytes.size());
     std::copy(bytes.begin(), bytes.end(), package_bytes_.get());
     opened_ =
         intarsia_package_open(&package_, package_bytes_.get(), static_cast<uint32_t>(bytes.size()));
     blocks_.reset();
   }
+
+  // The bytes of each pool of the plan.
+  std::vector<std::span<uint8_t>> memory() const { return blocks_.memory(); }
 
   // INTARSIA_OK, the device's status, or -1 where the interpreter stopped.
   intarsia_status run(const std::vector<graph::TensorValue>& inputs,

@@ -45,6 +45,18 @@ TEST(ParseBoard, ReadsEveryField) {
   EXPECT_EQ(board.emulator->shared_memory, "ddr");
 }
 
+TEST(ParseBoard, BlocksBeginAtLinesOfTheCache) {
+  for (const MemoryPool& pool : memory_map(sample_board()).pools) EXPECT_EQ(pool.alignment, 16);
+  const std::string text =
+      with("\"stack_size\": \"4K\",", "\"stack_size\": \"4K\", \"cache_line\": 32,");
+  const Result<Board> board = parse_board(text, "sample.json");
+  ASSERT_TRUE(board.ok()) << board.error().to_string();
+  EXPECT_EQ(board->cache_line, 32u);
+  for (const MemoryPool& pool : memory_map(*board).pools) EXPECT_EQ(pool.alignment, 32);
+  EXPECT_THAT(linker_script(*board), testing::HasSubstr(".pool.ddr (NOLOAD) : ALIGN(32)"));
+  EXPECT_THAT(linker_script(sample_board()), testing::HasSubstr(".pool.ddr (NOLOAD) : ALIGN(16)"));
+}
+
 // The sample with another value of `run`.
 std::string run_by(const std::string& run) {
   const size_t begin = kSample.find("{\"emulator\"");
@@ -208,6 +220,10 @@ INSTANTIATE_TEST_SUITE_P(
                   "clocks_mhz: 'ethos-u' is not between 1 and 10000"},
         Complaint{"\"cycles_per_access\": 4", "\"cycles_per_access\": 0",
                   "memories[1]: 'cycles_per_access' is not between 1 and 10000"},
+        Complaint{"\"stack_size\": \"4K\",", "\"stack_size\": \"4K\", \"cache_line\": 24,",
+                  "cache_line: 24 is not a power of two from 16 to 1024"},
+        Complaint{"\"stack_size\": \"4K\",", "\"stack_size\": \"4K\", \"cache_line\": 8,",
+                  "cache_line: 8 is not a power of two from 16 to 1024"},
         Complaint{"\"shared_memory\": \"ddr\"", "\"shared_memory\": \"dram\"",
                   "run: shared_memory: there is no memory 'dram'"},
         Complaint{"\"data\": \"ram\"", "\"data\": \"ram\", \"streams\": \"dram\"",
