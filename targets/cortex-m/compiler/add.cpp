@@ -95,8 +95,8 @@ namespace {
 LowerKernel wide_sum_kernel(CoreClass core, const OpView& view, const AddRescaling& r,
                             const Range& range) {
   constexpr int kMostShift = 30;
-  if (core == CoreClass::Thumb || core == CoreClass::Long || r.a.shift < -kMostShift ||
-      r.b.shift < -kMostShift || r.output.shift > -1 || r.output.shift < -kMostShift)
+  if (lacks_simd(core) || r.a.shift < -kMostShift || r.b.shift < -kMostShift ||
+      r.output.shift > -1 || r.output.shift < -kMostShift)
     return nullptr;
   return by_rows(view,
                  view.node.kind == graph::OpKind::Sub ? "intarsia_sub_s16" : "intarsia_add_s16",
@@ -138,9 +138,8 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
                    {(*found)[0], (*found)[1], (*found)[2], range.low, range.high});
   }
   constexpr int kLeftShift = 20, kMostShift = 30, kMostOutShift = 22;
-  if (sign < 0 || core == CoreClass::Thumb || core == CoreClass::Long ||
-      r->left_shift != kLeftShift || r->a.shift < -kMostShift || r->b.shift < -kMostShift ||
-      r->output.shift > -1 || r->output.shift < -kMostOutShift)
+  if (sign < 0 || lacks_simd(core) || r->left_shift != kLeftShift || r->a.shift < -kMostShift ||
+      r->b.shift < -kMostShift || r->output.shift > -1 || r->output.shift < -kMostOutShift)
     return nullptr;
   return by_rows(view, "intarsia_add_s8",
                  {a.quantization.zero_point[0], r->a.value, -r->a.shift,

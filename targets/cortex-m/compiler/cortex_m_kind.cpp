@@ -88,7 +88,7 @@ standard_lowering::ChooseKernel kernels_of(const Target& target, const LoweringO
 
 std::vector<std::string> headers_of(const Target& target) {
   // The second is where flags without the class's instructions are told of.
-  constexpr const char* kMadeFor[] = {"thumb", "long", "dsp", "mve"};
+  constexpr const char* kMadeFor[] = {"rv32", "thumb", "long", "dsp", "mve"};
   return {"intarsia/targets/cortex_m/kernels.h",
           fmt::format("intarsia/targets/cortex_m/made_for_{}.h",
                       kMadeFor[static_cast<size_t>(class_of(target))])};
@@ -123,7 +123,7 @@ fn panic(problem: &core::panic::PanicInfo) -> ! {
 // Zephyr's symbols are those of its arch/arm/core/cortex_m/Kconfig.
 std::optional<CoreNames> names_of(const Target& target) {
   const Core* core = find_core(target);
-  if (core == nullptr) return std::nullopt;
+  if (core == nullptr || *core->cmsis == '\0') return std::nullopt;
   CoreNames names;
   names.cmsis = core->cmsis;
   names.cmsis_device = device_of(core->cmsis);
@@ -141,7 +141,8 @@ std::optional<CoreNames> names_of(const Target& target) {
       {"the DSP extension", "CPU_CORTEX_M4 || CPU_CORTEX_M7 || ARMV8_M_DSP"},
       {"Helium, the vector extension", "ARMV8_1_M_MVEI"},
   };
-  const Instructions& used = kInstructions[static_cast<size_t>(class_of(target))];
+  const Instructions& used =
+      kInstructions[static_cast<size_t>(class_of(target)) - static_cast<size_t>(CoreClass::Thumb)];
   names.instructions = used.words;
   names.zephyr_condition = used.zephyr_condition;
   return names;

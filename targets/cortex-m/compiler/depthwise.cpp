@@ -234,8 +234,10 @@ LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {
   std::optional<Channels> channels = make_channels(view, d.rows, multipliers);
   if (!channels || !d.window.fits()) return nullptr;
   channels->shared = small;
-  if (core == CoreClass::Thumb || core == CoreClass::Long)
-    return thumb_depthwise_kernel(d, *channels);
+  if (core == CoreClass::Rv32) {
+    if (LowerKernel kernel = rv32_depthwise_kernel(d, *channels)) return kernel;
+  }
+  if (lacks_simd(core)) return thumb_depthwise_kernel(d, *channels);
   if (core == CoreClass::Mve) {
     if (LowerKernel kernel = mve_depthwise_kernel(d, d.window.dilation_w, *channels)) return kernel;
   }

@@ -13,7 +13,11 @@ using operators::OpLowering;
 using operators::OpView;
 using standard_lowering::LowerKernel;
 
-enum class CoreClass { Thumb, Long, Dsp, Mve };
+// Those of RISC-V have products of single elements, as Thumb and Long do, and twice the registers.
+enum class CoreClass { Rv32, Thumb, Long, Dsp, Mve };
+constexpr bool lacks_simd(CoreClass core) {
+  return core <= CoreClass::Long;
+}
 
 // struct intarsia_window.
 struct Window {

@@ -14,8 +14,7 @@ namespace {
 // added faster than bytes.
 bool pays(CoreClass core, int64_t count, int64_t inner) {
   constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLeastRowOfVectors = 16;
-  if (core == CoreClass::Thumb || core == CoreClass::Long)
-    return inner % 4 == 0 && count >= kLeastCount;
+  if (lacks_simd(core)) return inner % 4 == 0 && count >= kLeastCount;
   if (inner == 1) return count >= (core == CoreClass::Mve ? kLeastRowOfVectors : kLeastRow);
   return inner >= 4 && count >= kLeastCount;
 }

@@ -15,6 +15,18 @@ LowerKernel dsp_dense_kernel(const Conv& conv, const Channels& channels);
 // Cores without SIMD (device/thumb_conv.h, device/long_conv.h, device/thumb_depthwise.h). Empty where the
 // kernels do not cover the operator.
 LowerKernel thumb_conv_kernel(CoreClass core, const Conv& conv, const Channels& channels);
+// Those of RISC-V (device/rv32_conv.h, device/rv32_depthwise.h); as above.
+LowerKernel rv32_conv_kernel(const Conv& conv, const Channels& channels);
+LowerKernel rv32_depthwise_kernel(const Depthwise& depthwise, const Channels& channels);
 LowerKernel thumb_depthwise_kernel(const Depthwise& depthwise, const Channels& channels);
+
+// Rows of four windows that are in scratch at a time, as device/pixel_windows.h has them, where sums of so many channels are kept
+// from one to the next. As few parts as possible, of equal rows, whose weights are whole words. None where not even one row has
+// room.
+struct Parts {
+  int64_t rows = 0;
+  int64_t bytes = 0;
+};
+Parts parts_of(const Window& w, int64_t channels, int64_t channels_at_once);
 
 }  // namespace intarsia::targets::cortex_m

@@ -110,6 +110,7 @@ int64_t own_scratch(CoreClass core, const Staged& s, bool vectors, int64_t pixel
   const int64_t bytes = s.kernel_h * s.kernel_w * s.group_in, run = round_up(bytes, kWord);
   if (vectors) return kWord;
   switch (core) {
+    case CoreClass::Rv32:
     case CoreClass::Thumb:
       return run;
     case CoreClass::Long:
@@ -199,7 +200,7 @@ std::optional<StagedCall> make_call(CoreClass core, const OpView& v, const Stage
   channels->shared = small;
   // Without SIMD, staging an element costs as much as leaving its products to the loops where fewer channels share it.
   constexpr int64_t kShared = 4;
-  if (core <= CoreClass::Long && s.group_out < kShared) return std::nullopt;
+  if (lacks_simd(core) && s.group_out < kShared) return std::nullopt;
   const bool vectors = core == CoreClass::Mve && channels->quick;
   s.in_zero = zero_point(v.in(0)), s.out_zero = zero_point(v.out());
   s.low = range.low, s.high = range.high;

@@ -12,28 +12,6 @@ using namespace operators;
 constexpr int64_t kWord = 4;
 constexpr int64_t kPixels = 4;  // of device/thumb_pairs.h
 
-// Rows of four windows that are in scratch at a time, as device/thumb_conv.h says.
-struct Parts {
-  int64_t rows = 0;
-  int64_t bytes = 0;
-};
-
-// As few parts as possible, of equal rows, whose weights are whole words. None where not even one row has room.
-Parts parts_of(const Window& w) {
-  constexpr int64_t kMostBytes = 4096;
-  const int64_t row = w.kernel_w * w.in_c;
-  const bool padded = w.kernel_h * w.kernel_w > 1;
-  for (int64_t count = 1; count <= w.kernel_h; ++count) {
-    const int64_t rows = ceil_div(w.kernel_h, count);
-    if (rows < w.kernel_h && row % kWord != 0) return {};
-    const int64_t kept = kPixels * kWord * (rows < w.kernel_h ? w.out_c : 1);
-    const int64_t bytes =
-        kept + 2 * kWord * round_up(rows * row, kWord) + (padded ? kPixels * row : 0);
-    if (bytes <= kMostBytes) return {rows, bytes};
-  }
-  return {};
-}
-
 // Whether products of these weights add up in 16 bits with any inputs.
 bool fits_half(const std::vector<int8_t>& row, int64_t begin, int64_t end) {
   constexpr int64_t kLargestInput = 128, kLargestSum = 32767;
@@ -138,6 +116,21 @@ Stmt lower(OpLowering& op, const Window& w, const WeightRows& rows, const Channe
 
 }  // namespace
 
+Parts parts_of(const Window& w, int64_t channels, int64_t channels_at_once) {
+  constexpr int64_t kMostBytes = 4096;
+  const int64_t row = w.kernel_w * w.in_c;
+  const bool padded = w.kernel_h * w.kernel_w > 1;
+  for (int64_t count = 1; count <= w.kernel_h; ++count) {
+    const int64_t rows = ceil_div(w.kernel_h, count);
+    if (rows < w.kernel_h && row % kWord != 0) return {};
+    const int64_t kept = kPixels * kWord * (rows < w.kernel_h ? channels : channels_at_once);
+    const int64_t bytes =
+        kept + 2 * kWord * round_up(rows * row, kWord) + (padded ? kPixels * row : 0);
+    if (bytes <= kMostBytes) return {rows, bytes};
+  }
+  return {};
+}
+
 LowerKernel thumb_conv_kernel(CoreClass core, const Conv& conv, const Channels& channels) {
   constexpr int64_t kBlock = 6;  // pixels of device/long_conv.h
   const Window& w = conv.window;
@@ -148,7 +141,7 @@ LowerKernel thumb_conv_kernel(CoreClass core, const Conv& conv, const Channels& 
   Layout layout =
       pairs ? Layout{"intarsia_long_conv", paired, run} : Layout{"intarsia_thumb_conv", one, run};
   Conv made = conv;
-  const Parts parts = parts_of(w);
+  const Parts parts = parts_of(w, w.out_c, 1);
   std::vector<int64_t> blocks = blocks_of_rows(conv.rows, w, parts);
   if (!blocks.empty()) {
     layout = {"intarsia_thumb_conv", parts.bytes, run, std::move(blocks)};

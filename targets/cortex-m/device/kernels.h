@@ -12,6 +12,8 @@
 #include "intarsia/targets/cortex_m/mve_conv.h"
 #include "intarsia/targets/cortex_m/mve_depthwise.h"
 #include "intarsia/targets/cortex_m/pool_softmax.h"
+#include "intarsia/targets/cortex_m/rv32_conv.h"
+#include "intarsia/targets/cortex_m/rv32_depthwise.h"
 #include "intarsia/targets/cortex_m/staged_conv.h"
 #include "intarsia/targets/cortex_m/sum.h"
 #include "intarsia/targets/cortex_m/svdf.h"

@@ -47,7 +47,7 @@ INTARSIA_INLINE int32_t intarsia_high_product(int32_t a, int32_t b) {
   int32_t result;
   __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
   return result;
-#elif defined(__ARM_ARCH) && __ARM_ARCH > 6
+#elif (defined(__ARM_ARCH) && __ARM_ARCH > 6) || defined(__riscv)
   return (int32_t)(((int64_t)a * b + (INT64_C(1) << 31)) >> 32);
 #else
   // Where a 64-bit product is a call: by halves. Neither sum of partial products leaves 32 bits.

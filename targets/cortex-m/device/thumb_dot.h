@@ -111,8 +111,18 @@ INTARSIA_OUTLINE void INTARSIA_DOT_4X1(const int8_t *input, const int8_t *weight
 #undef INTARSIA_LANE
   sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
 #else
-  for (int32_t lane = 0; lane < kIntarsiaLanes; ++lane)
-    for (int32_t i = 0; i < run; ++i) sums[lane] += input[i] * weights[lane * pitch + i];
+  const int8_t *row0 = weights, *row1 = weights + pitch, *row2 = weights + 2 * pitch,
+               *row3 = weights + 3 * pitch;
+  int32_t sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3];
+  for (const int8_t *end = input + run; input != end;
+       input += 4, row0 += 4, row1 += 4, row2 += 4, row3 += 4)
+    for (int32_t i = 0; i < 4; ++i) {
+      sum0 += input[i] * row0[i];
+      sum1 += input[i] * row1[i];
+      sum2 += input[i] * row2[i];
+      sum3 += input[i] * row3[i];
+    }
+  sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
 #endif
 }
 

@@ -131,6 +131,23 @@ TEST_P(EveryCore, DifferencesAndProducts) {
   check_all(differences_and_products());
 }
 
+// Where products of several weights share a word, how many depends on their size.
+TEST_P(EveryCore, WeightsOfEverySize) {
+  std::vector<graph::Module> modules;
+  Random random(31);
+  for (const int64_t most : {1, 9, 31, 64, 127, 128})
+    for (WindowCase c : {WindowCase{OpKind::Conv2d, 1, 6, 5, 12, 5, 3, 3, 1},
+                         {OpKind::Conv2d, 2, 3, 3, 52, 6, 1, 1, 1},
+                         {OpKind::Conv2d, 1, 5, 4, 64, 3, 3, 3, 1},
+                         {OpKind::Conv2d, 1, 1, 9, 300, 2, 1, 1, 1},
+                         {OpKind::DepthwiseConv2d, 1, 7, 4, 5, 5, 3, 3, 1},
+                         {OpKind::DepthwiseConv2d, 1, 3, 8, 6, 6, 3, 3, 2}}) {
+      c.most_weight = most;
+      modules.push_back(window_module(random, c));
+    }
+  check_all(std::move(modules));
+}
+
 TEST_P(EveryCore, ClangCompilesThemWithoutAWarning) {
   const std::vector<std::string> compilers = testing::c_compilers();
   if (std::find(compilers.begin(), compilers.end(), "clang") == compilers.end())
@@ -276,7 +293,8 @@ TEST(Optimise, SizeHasNoTableOfExponentials) {
 }
 
 INSTANTIATE_TEST_SUITE_P(CortexM, EveryCore,
-                         ::testing::Values("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"),
+                         ::testing::Values("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55",
+                                           "rv32imc"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::erase(name, '-');
