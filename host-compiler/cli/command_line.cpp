@@ -232,7 +232,9 @@ void CommandLine::add_sweep() {
       ->allow_extra_args(false);
   command
       .option("--ram-budget", sweep_.ram_budgets, any_value("BYTES"),
-              "activations and scratch to stay within: 20000, 20K, 1.5M, or none")
+              "activations and scratch to stay within: 20000, 20K, 1.5M; none; or auto: what each "
+              "board "
+              "has, where the model does not fit otherwise")
       ->check(check_budget)
       ->allow_extra_args(false);
   command

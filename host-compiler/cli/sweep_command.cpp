@@ -82,7 +82,10 @@ std::vector<Figure> figures_of(const std::vector<std::string>& names) {
 requests::SweepRequest request_of(const SweepCommand& command) {
   requests::SweepRequest request{command.common, command.models, command.targets, command.boards};
   for (const std::string& text : command.ram_budgets)
-    request.ram_budgets.push_back(text == kNoBudget ? std::nullopt : parse_bytes(text));
+    request.ram_budgets.push_back({.bytes = text == kNoBudget || text == requests::kAutoSweepBudget
+                                                ? std::nullopt
+                                                : parse_bytes(text),
+                                   .is_auto = text == requests::kAutoSweepBudget});
   request.attributes = command.attributes;
   request.measures = !command.no_measure;
   request.jobs = command.jobs;
@@ -137,11 +140,12 @@ std::string table_of(const requests::ShownSweep& shown) {
 }  // namespace
 
 std::string check_budget(const std::string& text) {
-  if (text == kNoBudget) return "";
+  if (text == kNoBudget || text == requests::kAutoSweepBudget) return "";
   const std::optional<int64_t> bytes = parse_bytes(text);
   if (!bytes)
     return fmt::format(
-        "'{}' is no size; write bytes as 60000, 20K, 1.5M or 2G (K is 1024), or 'none'", text);
+        "'{}' is no size; write bytes as 60000, 20K, 1.5M or 2G (K is 1024), or 'none', or 'auto'",
+        text);
   return *bytes < 1 ? "is less than one byte" : "";
 }
 

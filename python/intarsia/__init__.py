@@ -20,6 +20,7 @@ from intarsia._errors import Error, InternalError, Problem
 from intarsia._explain import Explanation, Offer, PlacedOperator, explain
 from intarsia._lists import Attribute, Board, BoardMemory, Device, Kind, Tag, Target, TargetCatalogue, boards, targets
 from intarsia._model import Model, Tensor
+from intarsia._offload import KeptOperator, Offloaded, bare_networks, offload
 from intarsia._options import ModelLike
 from intarsia._plan import PlacedBuffer, Placement, PlanBuffer, plan
 from intarsia._report import Flash, Layer, Memory, PlannedBuffer, Range, Report
@@ -29,9 +30,9 @@ from intarsia._sweep import Sweep, SweepRow, sweep
 __version__: str = _core.version
 
 __all__ = [
-    "Attribute", "Board", "BoardMemory", "Device", "Error", "Evaluation", "Explanation", "Flash", "Format", "InternalError", "Kind", "Layer",
-    "Memory", "Model", "ModelLike", "Offer", "Package", "PlacedBuffer", "PlacedOperator", "Placement", "PlanBuffer",
+    "Attribute", "Board", "BoardMemory", "Device", "Error", "Evaluation", "Explanation", "Flash", "Format", "InternalError", "KeptOperator", "Kind", "Layer",
+    "Memory", "Model", "ModelLike", "Offer", "Offloaded", "Package", "PlacedBuffer", "PlacedOperator", "Placement", "PlanBuffer",
     "PlannedBuffer", "Problem", "Progress", "Range", "Report", "Simulator", "Sweep", "SweepRow", "Tag", "Target", "TargetCatalogue", "Tensor",
-    "Verification", "VerifiedOperator", "boards", "compile", "evaluate", "explain", "formats", "plan", "simulate", "sweep", "targets",
+    "Verification", "VerifiedOperator", "bare_networks", "boards", "compile", "evaluate", "explain", "formats", "offload", "plan", "simulate", "sweep", "targets",
     "verify",
 ]

@@ -32,8 +32,8 @@ class SweepRow:
     model: str
     target: str
     board: str
-    ram_budget: Optional[int]
-    """Bytes; None: none was given."""
+    ram_budget: Union[int, str, None]
+    """Bytes, or "auto"; None: none was given."""
     ram: Optional[int] = None
     """Bytes."""
     flash: Optional[int] = None
@@ -187,7 +187,7 @@ def sweep(models: ModelLike | Iterable[ModelLike] | Mapping[str, ModelLike], tar
 
     :param models: one model, several, or several by name.
     :param targets: target strings or tags, dictionaries, or None for the board's own core.
-    :param budgets: of RAM, in bytes; None: no budget.
+    :param budgets: of RAM, in bytes; None: no budget; "auto": what each board has, where the model does not fit otherwise.
     :param boards: names of boards; None: this machine.
     :param executor: any ``concurrent.futures.Executor``: threads, processes, a Dask client's ``get_executor()``. Default: one
         after the other. Models that are paths have to be readable by its workers.
@@ -226,7 +226,9 @@ def sweep(models: ModelLike | Iterable[ModelLike] | Mapping[str, ModelLike], tar
     return Sweep(row for row in rows if row is not None)
 
 
-def _budget(budget: Bytes | None) -> int | None:
+def _budget(budget: Bytes | None) -> int | str | None:
+    if budget == "auto":
+        return "auto"
     from intarsia._options import Collected, amount
 
     found = Collected()

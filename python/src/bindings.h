@@ -14,6 +14,7 @@ void bind_options(nanobind::module_& module);    // ModelOptions
 void bind_compiled(nanobind::module_& module);   // compile, Compiled, formats
 void bind_explain(nanobind::module_& module);    // explain
 void bind_lists(nanobind::module_& module);      // targets, boards
+void bind_offload(nanobind::module_& module);    // offload, Offloaded, bare_networks
 void bind_placement(nanobind::module_& module);  // place, Placement
 void bind_reference(nanobind::module_& module);  // Reference, TensorFacts
 void bind_simulator(nanobind::module_& module);  // Simulator, verify

@@ -61,6 +61,7 @@ NB_MODULE(_core, module) {
   bind_compiled(module);
   bind_explain(module);
   bind_lists(module);
+  bind_offload(module);
   bind_placement(module);
   bind_reference(module);
   bind_simulator(module);

@@ -76,10 +76,12 @@ def test_the_command_has_the_same_rows(digits, tmp_path, boards):
     if boards != ["host"]:
         cross_compiler_or_skip()
     targets = TARGETS[:2] if boards == ["host"] else [None]
-    table = intarsia.sweep(digits, targets, [None, "2500"], boards=boards, measure=True)
+    budgets = ["2500"] if boards == ["host"] else ["2500", "auto"]
+    table = intarsia.sweep(digits, targets, [None, *budgets], boards=boards, measure=True)
     options = [word for target in targets if target for word in ("--target", target)]
     options += [word for board in boards for word in ("--board", board)]
-    rows = json.loads(command_line("sweep", str(digits), *options, "--ram-budget", "none", "--ram-budget", "2500", "--json", cwd=tmp_path))
+    options += [word for budget in ("none", *budgets) for word in ("--ram-budget", budget)]
+    rows = json.loads(command_line("sweep", str(digits), *options, "--json", cwd=tmp_path))
     best = table.pareto()
     assert [row.pop("unbeaten") for row in rows] == [row in best for row in table]
     assert len(rows) == len(table)

@@ -206,19 +206,20 @@ Result<std::vector<SweepRow>> sweep(Environment& environment, const SweepRequest
   const std::vector<BoardChoice> boards = find_boards(environment, request, problems);
   if (!problems.empty()) return problems;
 
-  std::vector<std::optional<int64_t>> budgets = each_once(request.ram_budgets);
+  std::vector<SweepBudget> budgets = each_once(request.ram_budgets);
   if (budgets.empty()) budgets.emplace_back();
   std::vector<Task> tasks;
   std::vector<SweepRow> rows;
   for (const Model& model : models)
     for (const TargetChoice& target : *targets)
       for (const BoardChoice& board : boards)
-        for (const std::optional<int64_t>& budget : budgets) {
+        for (const SweepBudget& budget : budgets) {
           Task& task = tasks.emplace_back(Task{&model.bytes, request.options});
           task.options.model = model.path;
           task.options.target = target.text;
           task.options.board = board.given;
-          task.options.ram_budget = budget;
+          task.options.ram_budget = budget.bytes;
+          task.options.ram_budget_is_auto = budget.is_auto;
           SweepRow& row = rows.emplace_back();
           row.model = model.name;
           row.target = target.text;

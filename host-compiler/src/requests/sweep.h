@@ -18,8 +18,7 @@ struct SweepRequest {
   std::vector<std::string> targets;  // as ModelOptions::target; none: each board's own core
   // As ModelOptions::board; none: this machine where there are targets, else every other board that there is.
   std::vector<std::string> boards;
-  std::vector<std::optional<int64_t>>
-      ram_budgets;  // bytes; an element without a number, or none: no budget
+  std::vector<SweepBudget> ram_budgets;  // none: no budget
   // NAME=VALUE,VALUE...: an attribute of devices. Each target that has such a device is taken with every value, the
   // others once.
   std::vector<std::string> attributes;

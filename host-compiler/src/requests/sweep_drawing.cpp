@@ -150,8 +150,7 @@ std::string title_of(const DrawnRow& drawn, std::span<const Figure> figures) {
   const SweepRow& row = *drawn.row;
   std::string text = fmt::format("{}: {}", drawn.number, row.choice);
   if (row.board != "host") text += " on " + row.board;
-  if (row.ram_budget)
-    text += ", budget " + shown_value(Figure::Ram, static_cast<double>(*row.ram_budget));
+  if (row.ram_budget.is_given()) text += ", budget " + shown_budget(row.ram_budget);
   for (const Figure figure : figures)
     if (const std::optional<double> value = row.figures.value(figure))
       text += fmt::format(", {} {}", shown_name(figure), shown_value(figure, *value));

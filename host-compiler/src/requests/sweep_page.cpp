@@ -181,8 +181,7 @@ std::string sweep_picture(std::span<const SweepRow> rows, std::span<const Figure
       const double y = top + kLine * static_cast<double>(i % lines) + 14;
       std::string text = row.row->choice;
       if (row.row->board != "host") text += " on " + row.row->board;
-      if (row.row->ram_budget)
-        text += ", budget " + shown_value(Figure::Ram, static_cast<double>(*row.row->ram_budget));
+      if (row.row->ram_budget.is_given()) text += ", budget " + shown_budget(row.row->ram_budget);
       if (!row.row->has_figures()) text += " (cannot be had)";
       drawn += fmt::format(
           "<circle class=\"point c{}{}\" cx=\"{:.0f}\" cy=\"{:.0f}\" r=\"4\"/><text "

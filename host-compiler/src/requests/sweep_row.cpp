@@ -20,12 +20,16 @@ Json json_of(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json budget_json(const SweepBudget& budget) {
+  return budget.is_auto ? Json(kAutoSweepBudget) : json_of(budget.bytes);
+}
+
 Json row_json(const SweepRow& row, bool is_unbeaten) {
   const SweepFigures& figures = row.figures;
   return {{"model", row.model},
           {"target", row.target},
           {"board", row.board},
-          {"ram_budget", json_of(row.ram_budget)},
+          {"ram_budget", budget_json(row.ram_budget)},
           {"ram", json_of(figures.ram)},
           {"flash", json_of(figures.flash)},
           {"constants", json_of(figures.constants)},

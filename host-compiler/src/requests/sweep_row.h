@@ -33,13 +33,23 @@ struct SweepFigures {
 // Of all parts together, where the model is in parts.
 SweepFigures sweep_figures(const ProgramReport& report);
 
+// What a row was to stay within; none of both: nothing.
+struct SweepBudget {
+  std::optional<int64_t> bytes = {};
+  bool is_auto = false;  // what the board has, where the model does not fit otherwise
+
+  bool is_given() const { return is_auto || bytes.has_value(); }
+  bool operator==(const SweepBudget&) const = default;
+};
+inline constexpr const char* kAutoSweepBudget = "auto";  // as it is written, and in JSON and CSV
+
 // One model for one target on one board, within one budget.
 struct SweepRow {
   std::string model;   // its name in the sweep
   std::string target;  // as the report has it; what was written where there is no report
   std::string choice;  // the target as short as the user wrote it
   std::string board;
-  std::optional<int64_t> ram_budget;  // bytes
+  SweepBudget ram_budget;
   SweepFigures figures;
   std::string not_measured;  // why flash and stack are absent from a row that has figures
   std::string error;         // why there are no figures, a line for each problem; empty: there are

@@ -46,12 +46,17 @@ std::string shown_value(Figure figure, double value) {
   return is_count ? readable_count(number) : readable_bytes(number);
 }
 
+std::string shown_budget(const SweepBudget& budget) {
+  if (budget.is_auto) return kAutoSweepBudget;
+  return budget.bytes ? readable_room(*budget.bytes) : "none";
+}
+
 ShownSweep shown_sweep(std::span<const SweepRow> rows, const std::vector<bool>& unbeaten,
                        std::span<const Figure> by) {
   const auto any = [&](const auto& holds) { return std::any_of(rows.begin(), rows.end(), holds); };
   const bool has_models = any([&](const SweepRow& row) { return row.model != rows.front().model; });
   const bool has_boards = any([&](const SweepRow& row) { return row.board != "host"; });
-  const bool has_budgets = any([](const SweepRow& row) { return row.ram_budget.has_value(); });
+  const bool has_budgets = any([](const SweepRow& row) { return row.ram_budget.is_given(); });
 
   ShownSweep shown;
   const auto column = [&](const std::string& heading, bool is_number) {
@@ -74,7 +79,7 @@ ShownSweep shown_sweep(std::span<const SweepRow> rows, const std::vector<bool>& 
     if (has_models) cells.push_back(row.model);
     cells.push_back(row.choice);
     if (has_boards) cells.push_back(row.board);
-    if (has_budgets) cells.push_back(row.ram_budget ? readable_room(*row.ram_budget) : "none");
+    if (has_budgets) cells.push_back(shown_budget(row.ram_budget));
     for (const Figure figure : kShown) {
       const std::optional<double> value =
           row.has_figures() ? row.figures.value(figure) : std::nullopt;

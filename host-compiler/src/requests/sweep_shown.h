@@ -30,5 +30,7 @@ std::string shown_name(Figure figure);
 std::string shown_names(std::span<const Figure> figures);
 // "22.1K", "3.58M" of cycles, "1.23 ms".
 std::string shown_value(Figure figure, double value);
+// "20.0K", "auto", "none".
+std::string shown_budget(const SweepBudget& budget);
 
 }  // namespace intarsia::requests

@@ -37,8 +37,8 @@ class Npus final : public Simulation {
     const std::string mode = target.get_string("memory-mode");
     const auto bus = simulation_.add_device(tag_of(target), target.get_string("system"), mode);
     intarsia_ethos_u& driver = drivers_.emplace_back();
-    const auto open_bus = mode == "dedicated-sram" ? intarsia_ethos_u_open_bus_dedicated
-                                                   : intarsia_ethos_u_open_bus_shared;
+    const auto open_bus = mode.starts_with("dedicated") ? intarsia_ethos_u_open_bus_dedicated
+                                                        : intarsia_ethos_u_open_bus_shared;
     const bool opened = bus.has_value() && open_bus(&driver, &*bus) == INTARSIA_OK;
     devices_.push_back(opened ? &driver.device : nullptr);
   }

@@ -189,8 +189,8 @@ TEST_P(OffloadedModel, GivesTheRecordedResultsOnEveryConfiguration) {
   ASSERT_FALSE(folder.empty());
   for (const char* target :
        {"ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-128 -memory-mode=sram-only",
-        "ethos-u55-256", "ethos-u65-256", "ethos-u65-256 -memory-mode=shared-sram",
-        "ethos-u65-512"}) {
+        "ethos-u55-256", "ethos-u65-256", "ethos-u65-256 -memory-mode=shared-sram", "ethos-u65-512",
+        "ethos-u65-512 -memory-mode=dedicated-sram-512k"}) {
     SCOPED_TRACE(target);
     const ProcessOutcome outcome = offload((folder / "model.tflite").string(), target);
     ASSERT_TRUE(done(outcome));
@@ -219,6 +219,34 @@ std::vector<std::string> offloaded_models() {
 
 INSTANTIATE_TEST_SUITE_P(Recorded, OffloadedModel, testing::ValuesIn(offloaded_models()),
                          [](const auto& tested) { return tested.param; });
+
+// State goes on from one inference to the next where the interpreter keeps it: those operators stay, and the others need not.
+TEST_F(Offload, StateGoesOn) {
+  struct Case {
+    const char* name;
+    size_t bytes;  // of an inference's input
+    int on_npu;
+  };
+  for (const auto& [name, bytes, on_npu] :
+       {Case{"svdf_network_s8", 16, 1}, Case{"variable_delays_s8", 2, 1},
+        Case{"variable_counts", 12, 0}}) {
+    SCOPED_TRACE(name);
+    const std::filesystem::path folder = golden_folder() / "operators" / name;
+    for (const char* target : {"ethos-u55-128", "ethos-u65-512"}) {
+      const ProcessOutcome outcome = offload((folder / "model.tflite").string(), target);
+      ASSERT_TRUE(outcome.succeeded()) << outcome.err;
+      EXPECT_THAT(outcome.out, HasSubstr("is on the CPU: what keeps state stays on the CPU"));
+      EXPECT_EQ(written().on_npu(), on_npu);
+      const std::string input = (folder / "in0.bin").string();
+      const size_t inferences = read_bytes(input).size() / bytes;
+      ASSERT_GT(inferences, 1u);
+      ASSERT_TRUE(intarsia({"run", "out.tflite", "--target", target, "--input", input,
+                            "--output-dir", "results", "--repeat", std::to_string(inferences)})
+                      .succeeded());
+      EXPECT_EQ(read("results/out0.bin"), read_bytes(folder / "out0.bin"));
+    }
+  }
+}
 
 // ---- what stays on the CPU -------------------------------------------------------------------------
 

@@ -122,6 +122,29 @@ TEST_F(Sweep, RowsAreWhatCompileReports) {
   EXPECT_THAT(refusal.err, HasSubstr("RAM budget of 2500 bytes"));
 }
 
+// The board's room is each row's budget, in every form in which rows are read.
+TEST_F(Sweep, ABoardsOwnRoomIsABudget) {
+  const std::vector<std::string> choices = {
+      digits_path(), "--no-measure",     "--target",     "c",    "--board",      "host",
+      "--board",     "stm32vldiscovery", "--ram-budget", "none", "--ram-budget", "auto"};
+  const Json rows = rows_of(choices);
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0]["ram_budget"], Json());
+  EXPECT_EQ(rows[1]["ram_budget"], "auto");
+  EXPECT_THAT(rows[1]["error"].get<std::string>(), HasSubstr("board host has no limit"));
+  EXPECT_EQ(rows[3]["ram_budget"], "auto");
+  const Json made =
+      report({"--target", "c", "--board", "stm32vldiscovery", "--ram-budget", "auto"});
+  int64_t ram = 0;
+  for (const Json& pool : made["pools"]) ram += pool["peak"].get<int64_t>();
+  EXPECT_EQ(rows[3]["ram"], ram);
+  EXPECT_THAT(sweep(with(choices, {"--csv"})).out, HasSubstr(",stm32vldiscovery,auto,"));
+  EXPECT_THAT(sweep(choices).out, HasSubstr(" auto "));
+  ASSERT_EQ(sweep(with(choices, {"--plot", "page.html"})).exit_code, kDone);
+  const std::vector<uint8_t> page = read("page.html");
+  EXPECT_THAT(std::string(page.begin(), page.end()), HasSubstr("budget auto"));
+}
+
 TEST_F(Sweep, FlashAndStackOfBoards) {
   if (!have_program("arm-none-eabi-gcc"))
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc";
