@@ -39,6 +39,15 @@ void add_tags(DescribedCommand& command, CommonOptions& options) {
   command.option("--tags", options.tags_file, file_value(), "a JSON file of your own target tags");
 }
 
+void add_driver(DescribedCommand& command, CommonOptions& options) {
+  const ValueKind value = word_value("DRIVER", {"intarsia", "arm"});
+  command
+      .option("--driver", options.driver, value,
+              "what runs an Ethos-U's streams: the driver in the package (intarsia), or Arm's core "
+              "driver, which your program links (arm)")
+      ->check(CLI::IsMember(value.words));
+}
+
 void add_devices(DescribedCommand& command, CommonOptions& options) {
   command.group("Who runs it");
   command
@@ -51,6 +60,7 @@ void add_devices(DescribedCommand& command, CommonOptions& options) {
               "the board ('intarsia boards'), or the path of a board's folder; 'host' is this "
               "machine")
       ->capture_default_str();
+  add_driver(command, options);
   add_policy(command, options);
   command.option("--pin", options.pins, any_value("NAME=DEVICE"),
                  "this operator or function runs there");

@@ -27,6 +27,7 @@ void bind_options(nb::module_& module) {
       .def_rw("sections", &ModelOptions::sections)
       .def_rw("weights_file", &ModelOptions::weights_file)
       .def_rw("optimise", &ModelOptions::optimise)
+      .def_rw("driver", &ModelOptions::driver)
       .def_rw("sram_limit", &ModelOptions::sram_limit)
       .def_rw("ram_budget", &ModelOptions::ram_budget)
       .def_rw("ram_budget_is_auto", &ModelOptions::ram_budget_is_auto)

@@ -19,7 +19,7 @@ namespace {
 
 using packaging::ProgramPackageRequest;
 
-constexpr std::string_view kSimulatorFolder = "simulator/";
+constexpr std::string_view kSimulatorFolder = "simulator/", kStandInFolder = "stand-in/";
 constexpr int32_t kStreamAlignment = 16;  // of a package in flash
 
 // The streams in C, or taken in by the assembler from the file that is beside them in any case.
@@ -62,10 +62,10 @@ Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& 
     const Target* device = request.program.target.device(name);
     INTARSIA_CHECK(device != nullptr, "streams belong to devices of the target");
     const DeviceDriver driver = request.registry.kind_of(*device).driver(*device);
-    for (const std::string& library : driver.link_libraries)
-      package.manifest.link_libraries.push_back(library);
     if (folders.insert(driver.folder).second)
       INTARSIA_TRY_VOID(packaging::add_target(request.options, driver.folder, runtime));
+    for (const std::string& library : driver.link_libraries)
+      package.manifest.link_libraries.push_back(library);
   }
   package.manifest.devices = model.devices;
   using Place = emission::DevicePlace;
@@ -111,6 +111,25 @@ void add_simulators(const ProgramPackageRequest& request, const packaging::Runti
   }
 }
 
+// The files of the program that the compiler builds itself: its users' programs have the libraries instead.
+void add_stand_ins(const packaging::RuntimeTrees& runtime, PackageContents& package) {
+  for (SourceFile file : runtime.stand_ins) {
+    file.path.insert(0, kStandInFolder);
+    if (!file.path.ends_with(".h")) package.manifest.program_sources.push_back(file.path);
+    package.files.push_back(std::move(file));
+  }
+}
+
+// The package as its users' programs have it, where it is not the one that the compiler builds: with the libraries
+// that something stands in for there, and without all that is simulated.
+PackageManifest for_users(PackageManifest manifest, const std::vector<std::string>& libraries) {
+  manifest.link_libraries = libraries;
+  manifest.include_dirs = {"."};
+  for (const std::string& source : manifest.sources)
+    if (source.starts_with(kSimulatorFolder)) manifest.program_sources.push_back(source);
+  return manifest;
+}
+
 std::vector<std::string> sources_of(const std::vector<SourceFile>& files, bool of_simulators) {
   std::vector<std::string> sources;
   for (const char* ending : {".c", ".S", ".cpp"})
@@ -147,6 +166,7 @@ Result<PackageContents> packaging::program_package(const ProgramPackageRequest& 
                packaging::portable_runtime(options, {.core = has_devices}));
   if (has_devices) INTARSIA_TRY_VOID(add_devices(request, package, runtime));
   INTARSIA_TRY_VOID(add_kernels(request, runtime));
+  add_stand_ins(runtime, package);
   packaging::add_runtime_files(runtime.firmware, package.files);
   if (has_devices && (options.simulated || options.simulated_remotely))
     add_simulators(request, runtime, package);
@@ -160,8 +180,15 @@ Result<PackageContents> packaging::program_package(const ProgramPackageRequest& 
     std::move(simulators.begin(), simulators.end(), std::back_inserter(manifest.sources));
   }
 
-  package.files.push_back({"CMakeLists.txt", packaging::cmake_text(manifest)});
-  package.files.push_back({model.name + ".mk", packaging::make_text(manifest)});
+  PackageManifest of_library = manifest;
+  if (!runtime.stand_ins.empty()) {
+    of_library = for_users(manifest, manifest.link_libraries);
+    manifest.link_libraries.clear();
+    manifest.include_dirs.emplace_back("stand-in");
+    manifest.program_sources = of_library.program_sources;
+  }
+  package.files.push_back({"CMakeLists.txt", packaging::cmake_text(of_library)});
+  package.files.push_back({model.name + ".mk", packaging::make_text(of_library)});
   package.files.push_back({"manifest.json", manifest_json(manifest)});
   return package;
 }

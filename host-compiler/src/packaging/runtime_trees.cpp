@@ -1,6 +1,7 @@
 #include "packaging/runtime_trees.h"
 
 #include <filesystem>
+#include <optional>
 
 #include "packaging/copy_tree.h"
 #include "support/c_identifier.h"
@@ -49,23 +50,46 @@ Result<RuntimeTrees> portable_runtime(const PackageOptions& options, RuntimeLibr
   return runtime;
 }
 
+namespace {
+
+// "ethos-u", and for a driver within it "ethos-u/core-driver", as an #include has them.
+std::string folder_in_package(const fs::path& folder, const std::optional<fs::path>& within) {
+  const std::string name = c_identifier(folder.filename().string(), "target");
+  return within ? folder_in_package(*within, std::nullopt) + "/" + name
+                : "intarsia/targets/" + name;
+}
+
+// The target's folder that holds the folder of a driver; nothing for the folder of a target.
+std::optional<fs::path> target_around(const fs::path& folder) {
+  const bool is_target = folder.is_absolute()
+                             ? fs::exists(folder / "CMakeLists.txt") || fs::exists(folder / "isa")
+                             : !folder.has_parent_path();
+  return is_target ? std::nullopt : std::optional(folder.parent_path());
+}
+
+}  // namespace
+
 Result<void> add_target(const PackageOptions& options, const std::string& folder,
                         RuntimeTrees& runtime) {
   const fs::path path(folder);
-  const std::string into = "intarsia/targets/" + c_identifier(path.filename().string(), "target");
-  const bool outside = path.is_absolute();
+  const std::optional<fs::path> around = target_around(path);
   const bool simulated = options.simulated || options.simulated_remotely;
-  for (const std::string part : {"isa", "device", "sim"}) {
-    if (part == "sim" && !simulated) continue;
-    const std::string from = outside ? (path / part).string() : "targets/" + folder + "/" + part;
-    const std::string root = outside ? "" : options.resource_root;
+  const auto add = [&](const fs::path& from, const std::string& part, const std::string& into,
+                       std::vector<SourceFile>& files) -> Result<void> {
+    const std::string root = from.is_absolute() ? "" : options.resource_root;
+    const std::string tree = ((from.is_absolute() ? from : "targets" / from) / part).string();
     std::error_code error;
-    if (!fs::exists(fs::path(root) / from, error)) continue;
-    const Tree tree = {root, from, into, {".h", ".def", ".c", ".cpp"}};
-    if (part != "sim") INTARSIA_TRY_VOID(add_trees({tree}, runtime.firmware));
-    if (part != "device" && simulated) INTARSIA_TRY_VOID(add_trees({tree}, runtime.simulators));
-  }
-  return {};
+    if (!fs::exists(fs::path(root) / tree, error)) return {};
+    return add_trees({{root, tree, into, {".h", ".def", ".c", ".cpp"}}}, files);
+  };
+  const fs::path target = around.value_or(path);
+  const std::string into = folder_in_package(target, std::nullopt);
+  INTARSIA_TRY_VOID(add(target, "isa", into, runtime.firmware));
+  INTARSIA_TRY_VOID(add(path, "device", folder_in_package(path, around), runtime.firmware));
+  if (!simulated) return {};
+  INTARSIA_TRY_VOID(add(target, "isa", into, runtime.simulators));
+  INTARSIA_TRY_VOID(add(target, "sim", into, runtime.simulators));
+  return add(path, "stand-in", "", runtime.stand_ins);
 }
 
 }  // namespace intarsia::packaging

@@ -13,6 +13,9 @@ struct RuntimeTrees {
   std::vector<SourceFile> firmware;
   std::vector<SourceFile>
       simulators;  // of devices, with the headers and tables that they share with the firmware
+  // What the program itself brings where devices are real: a vendor's driver. Only of programs whose devices are
+  // simulated.
+  std::vector<SourceFile> stand_ins;
 };
 
 // Beside the contract and the kernels in portable C.
@@ -22,7 +25,8 @@ struct RuntimeLibraries {
 };
 Result<RuntimeTrees> portable_runtime(const PackageOptions& options, RuntimeLibraries libraries);
 
-// Adds the parts of a target's folder that its programs need.
+// Adds the parts of a target's folder that its programs need. A folder within a target's is another driver of the same
+// device, device/, with what stands in for libraries that it calls, stand-in/; tables and simulator are the target's.
 Result<void> add_target(const PackageOptions& options, const std::string& folder,
                         RuntimeTrees& runtime);
 

@@ -77,18 +77,36 @@ Result<board::Core> core_of(const board::Board& board, const Target& host) {
   return board::core_for(board, *name);
 }
 
-// --sram-limit is an attribute of those devices that have one of this name.
-Result<TargetSpec> with_sram_limit(const TargetCatalogue& catalogue, const TargetSpec& target,
-                                   int64_t bytes) {
-  constexpr const char* kAttribute = "sram-limit";
+// An option that is an attribute, `name`, of those devices that have one of this name. `counted`: how many these are.
+Result<TargetSpec> with_attribute(const TargetCatalogue& catalogue, const TargetSpec& target,
+                                  const std::string& name, const AttributeValue& value,
+                                  int& counted) {
   std::vector<Target> devices(target.devices().begin(), target.devices().end());
+  counted = 0;
   for (Target& device : devices) {
-    const std::vector<AttributeSpec>& known = catalogue.kind(device.kind)->attributes;
-    if (std::any_of(known.begin(), known.end(),
-                    [&](const AttributeSpec& spec) { return spec.name == kAttribute; }))
-      device.attributes.write(kAttribute, bytes);
+    if (catalogue.kind(device.kind)->attribute(name) == nullptr) continue;
+    device.attributes.write(name, value);
+    ++counted;
   }
-  return make_target(catalogue, devices, "--sram-limit");
+  return make_target(catalogue, devices, "--" + name);
+}
+
+// What the options say of the devices of the target.
+Result<TargetSpec> with_device_options(const TargetCatalogue& catalogue, TargetSpec target,
+                                       const ModelOptions& options) {
+  int counted = 0;
+  if (options.sram_limit) {
+    INTARSIA_TRY(target,
+                 with_attribute(catalogue, target, "sram-limit", *options.sram_limit, counted));
+  }
+  if (options.driver.empty()) return target;
+  INTARSIA_TRY(target, with_attribute(catalogue, target, "driver", options.driver, counted));
+  if (counted == 0)
+    return Diagnostics("--driver",
+                       fmt::format("no device of the target '{}' has drivers to choose from",
+                                   to_string(target)),
+                       "name one that has with --target, as in cortex-m55+ethos-u55-128");
+  return target;
 }
 
 // The board has to say what there is.
@@ -127,10 +145,8 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
                                 : "--target";
   INTARSIA_TRY(TargetSpec target,
                parse_target_argument(environment.registry.catalogue(), text, where));
-  if (options.sram_limit) {
-    INTARSIA_TRY(target,
-                 with_sram_limit(environment.registry.catalogue(), target, *options.sram_limit));
-  }
+  INTARSIA_TRY(target, with_device_options(environment.registry.catalogue(), std::move(target),
+                                           options));
   INTARSIA_TRY(board::Core core, core_of(board, target.host()));
   CompileOptions compile_options;
   INTARSIA_TRY(compile_options.partition, partition_options(options));

@@ -24,6 +24,7 @@ struct ModelOptions {
   std::string pins_file;          // lines NAME=DEVICE
   std::string tags_file;
   std::vector<std::string> sections;  // WHAT=SECTION
+  std::string driver;                 // of devices that can have another one; empty: as they say
   std::string weights_file = "auto";  // WeightsFile in lower case
   std::string optimise = "balanced";  // LoweringOptions::Optimise in lower case
   std::optional<int64_t> sram_limit, ram_budget, flash_budget;  // bytes

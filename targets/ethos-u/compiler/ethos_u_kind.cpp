@@ -67,6 +67,9 @@ KindSpec make_spec() {
       AttributeSpec::text("system", std::nullopt,
                           "clock, bandwidths and latencies of the memories: a name, or numbers; "
                           "follows the board, or the product"),
+      AttributeSpec::word("driver", "intarsia", {"intarsia", "arm"},
+                          "what runs the streams: the driver in the package, or Arm's core driver, "
+                          "which the program links"),
       AttributeSpec::integer("sram-limit", std::nullopt, 0, std::numeric_limits<int64_t>::max(),
                              "bytes of SRAM that a function may keep alive at once, its inputs and "
                              "outputs included"),
@@ -136,6 +139,13 @@ double transfer_microseconds(const Target& device, int64_t bytes) {
 }
 
 DeviceDriver driver(const Target& device) {
+  if (has_arms_driver(device))
+    return {.folder = INTARSIA_TARGET_FOLDER "/core-driver",
+            .header = "intarsia/targets/ethos_u/core_driver/core_driver.h",
+            .driver_type = "struct intarsia_ethos_u_core_driver",
+            .open_function = "intarsia_ethos_u_core_driver_open",
+            .has_registers = false,
+            .link_libraries = {"ethosu_core_driver"}};
   return {.folder = INTARSIA_TARGET_FOLDER,
           .header = "intarsia/targets/ethos_u/driver.h",
           .driver_type = "struct intarsia_ethos_u",
@@ -148,8 +158,10 @@ DeviceSimulator simulator(const Target& device) {
           .attach_expression = fmt::format(
               "intarsia_ethos_u_simulator_in(\"{}\", \"{}\", \"{}\")", configuration_of(device).tag,
               device.get_string("system"), device.get_string("memory-mode")),
-          .open_bus_function = is_dedicated(device) ? "intarsia_ethos_u_open_bus_dedicated"
-                                                    : "intarsia_ethos_u_open_bus_shared"};
+          .open_bus_function =
+              fmt::format("intarsia_ethos_u_{}open_bus_{}",
+                          has_arms_driver(device) ? "core_driver_" : "",
+                          is_dedicated(device) ? "dedicated" : "shared")};
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ void Device::reset() {
   for (const RegisterRow& row : kRegisters) at(row.offset) = row.reset;
   at(reg::ID) = configuration_.id_word();
   at(reg::CONFIG) = configuration_.config_word();
+  region_bytes_ = {};
   busy_left_ = stale_left_ = 0;
   last_fault_.reset();
 }
@@ -141,6 +142,8 @@ uint32_t Device::read(uint32_t offset) {
 }
 
 void Device::write(uint32_t offset, uint32_t value) {
+  if (offset >= kRegionBytes && offset < kRegionBytes + 4 * kRegions)
+    region_bytes_[(offset - kRegionBytes) / 4] = value;
   const RegisterRow* row = find_register(offset);
   if (row == nullptr || row->access == ReadOnly) return;
   switch (offset) {
@@ -224,8 +227,10 @@ void Device::start() {
 
   if (fails_on_purpose()) return;
   if (std::optional<Fault> fault = unreachable()) return fail(std::move(*fault));
-  for (uint32_t i = 0; i < kRegions; ++i)
-    memory_.regions[i] = region_at(pair(reg::BASEP0_LO + 8 * i));
+  for (uint32_t i = 0; i < kRegions; ++i) {
+    Region& region = memory_.regions[i] = region_at(pair(reg::BASEP0_LO + 8 * i));
+    if (region_bytes_[i] != 0) region.bytes = std::min<uint64_t>(region.bytes, region_bytes_[i]);
+  }
   const uint64_t base = pair(reg::QBASE_LO), size = at(reg::QSIZE);
   const Region stream = region_at(base);
   if (stream.data == nullptr || stream.bytes < size)

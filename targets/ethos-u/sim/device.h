@@ -75,6 +75,9 @@ class Device {
 
  private:
   static constexpr uint32_t kBytes = 0x1000;
+  // Beyond the hardware's registers, a word for each region: how many bytes answer from its base on, 0 for as many as
+  // there are. For who knows the sizes and has the bus alone; taken back by the next reset.
+  static constexpr uint32_t kRegionBytes = kBytes;
 
   uint32_t& at(uint32_t offset) { return registers_[offset / 4]; }
   uint32_t at(uint32_t offset) const { return registers_[offset / 4]; }
@@ -97,6 +100,7 @@ class Device {
   bool restricted_ = false;
   Reach reach_;
   std::array<uint32_t, kBytes / 4> registers_ = {};
+  std::array<uint32_t, kRegions> region_bytes_ = {};
   uint32_t busy_reads_ = 1, busy_left_ = 0, busy_status_ = 0;
   uint32_t start_delay_ = 0, stale_left_ = 0, stale_status_ = 0;
   bool clock_stopped_ = false, non_secure_ = false;

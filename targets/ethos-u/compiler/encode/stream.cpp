@@ -199,21 +199,28 @@ std::vector<StreamRegion> regions_of(const Target& device, const Plan& plan) {
     if (i != fast && !pool.read_only && used(i) && plan.memory.reaches(device.name, pool))
       regions.push_back({StreamRegion::Kind::Pool, i, 0});
   }
-  if (fast < 0 || !used(fast)) return regions;
+  const size_t kFastRegion = 2;
+  if (fast < 0 || !used(fast)) {
+    // Arm's driver takes region 2 for fast memory in any case. The constants keep its place.
+    if (has_arms_driver(device) && regions.size() > kFastRegion)
+      regions.insert(regions.begin() + kFastRegion, regions.front());
+    return regions;
+  }
   // The number says which memory it is, to the driver and to who counts cycles. Where the plan needs no arena
   // its place is kept by the constants, which lie in the same memory.
   if (regions.size() < 2) regions.push_back(regions.front());
-  regions.insert(regions.begin() + 2, {StreamRegion::Kind::Pool, fast, 0});
+  regions.insert(regions.begin() + kFastRegion, {StreamRegion::Kind::Pool, fast, 0});
   return regions;
 }
 
 }  // namespace
 
 Result<Artifacts> make_streams(const Target& device, const tir::Module& module, const Plan& plan) {
-  if (plan.memory.pools.size() + 1 > static_cast<size_t>(kRegions))
+  const size_t kept = has_arms_driver(device) ? 2 : 1;  // for constants, and for fast memory
+  if (plan.memory.pools.size() + kept > static_cast<size_t>(kRegions))
     return Diagnostics(fmt::format("target '{}'", device.name),
                        fmt::format("the board has {} memories, the device addresses {}",
-                                   plan.memory.pools.size(), kRegions - 1),
+                                   plan.memory.pools.size(), static_cast<size_t>(kRegions) - kept),
                        "leave memories out of the board's description");
   const Hardware& hardware = hardware_of(device);
   Artifacts artifacts;

@@ -92,6 +92,10 @@ bool is_dedicated(const Target& device) {
   return device.get_string("memory-mode").starts_with("dedicated");
 }
 
+bool has_arms_driver(const Target& device) {
+  return device.get_string("driver") == "arm";
+}
+
 std::optional<int64_t> sram_limit_of(const Target& device) {
   const AttributeValue* limit = device.attributes.find("sram-limit");
   return limit == nullptr ? std::nullopt : std::optional(std::get<int64_t>(*limit));

@@ -21,6 +21,9 @@ Result<std::optional<std::string>> system_on_board(const Target& device, const M
 // Whether its SRAM is the NPU's own, and the arena lies beside the constants.
 bool is_dedicated(const Target& device);
 
+// Whether streams are for Arm's core driver, which may put region 2 into fast memory of its own.
+bool has_arms_driver(const Target& device);
+
 inline constexpr const char* kOwnSram = "npu_sram";
 // The SRAM of its own that the device has in this memory mode where no board says otherwise; none in
 // the modes that share one with the host.
