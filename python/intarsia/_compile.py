@@ -100,7 +100,7 @@ class Package:
 
 def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, board: str | os.PathLike[str] | None = None,
             name: str | None = None, optimise: str = "balanced", ram_budget: Bytes | None = None,
-            flash_budget: Bytes | None = None, sram_limit: Bytes | None = None, pins: Mapping[str, str] | None = None,
+            flash_budget: Bytes | None = None, sram_limit: Bytes | None = None, driver: str | None = None, pins: Mapping[str, str] | None = None,
             policy: str = "priority", io: str = "float", sections: Mapping[str, str] | None = None,
             weights_file: str = "auto", tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False, in_place: bool = True,
             shapes: Mapping[str, Sequence[int]] | None = None, widen_weights: bool = False, measure: bool = True, timeout: float = 600, progress: Progress = None) -> Package:
@@ -118,6 +118,7 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
         fit otherwise.
     :param flash_budget: bytes of code, constants and command streams to stay within (boards with a cross compiler).
     :param sram_limit: bytes of fast memory that an accelerator may keep alive at once.
+    :param driver: what runs an Ethos-U's streams: "intarsia", the driver in the package, or "arm", Arm's core driver.
     :param pins: operators or functions by name, and the device that has to run each.
     :param policy: who takes what: "priority", in the target's order, or "cost", by the least estimated time.
     :param io: "float": inputs and outputs as in the file; "int8": without conversions at the model's edges.
@@ -140,7 +141,7 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
     held, path = bytes_of(model)
     options = options_of(path, {
         "target": target, "board": board, "name": name, "optimise": optimise, "ram_budget": ram_budget,
-        "flash_budget": flash_budget, "sram_limit": sram_limit, "pins": pins, "policy": policy, "io": io, "sections": sections,
+        "flash_budget": flash_budget, "sram_limit": sram_limit, "driver": driver, "pins": pins, "policy": policy, "io": io, "sections": sections,
         "weights_file": weights_file,
         "tags": tags, "keep_dead_channels": keep_dead_channels, "in_place": in_place, "shapes": shapes, "widen_weights": widen_weights,
         "timeout": timeout})

@@ -12,6 +12,7 @@ __all__ = ["Error", "InternalError", "Problem"]
 _OPTIONS = {
     "--board": "board",
     "--capacity": "capacity",
+    "--driver": "driver",
     "--flash-budget": "flash_budget",
     "--format": "format",
     "--io": "io",

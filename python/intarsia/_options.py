@@ -32,6 +32,7 @@ CHOICES = {
     "weights_file": ("auto", "never", "always"),
     "policy": ("priority", "cost"),
     "io": ("float", "int8"),
+    "driver": ("intarsia", "arm"),
 }
 
 

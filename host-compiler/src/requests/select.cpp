@@ -102,10 +102,10 @@ Result<TargetSpec> with_device_options(const TargetCatalogue& catalogue, TargetS
   if (options.driver.empty()) return target;
   INTARSIA_TRY(target, with_attribute(catalogue, target, "driver", options.driver, counted));
   if (counted == 0)
-    return Diagnostics("--driver",
-                       fmt::format("no device of the target '{}' has drivers to choose from",
-                                   to_string(target)),
-                       "name one that has with --target, as in cortex-m55+ethos-u55-128");
+    return Diagnostics(
+        "--driver",
+        fmt::format("no device of the target '{}' has drivers to choose from", to_string(target)),
+        "name one that has with --target, as in cortex-m55+ethos-u55-128");
   return target;
 }
 
@@ -145,8 +145,8 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
                                 : "--target";
   INTARSIA_TRY(TargetSpec target,
                parse_target_argument(environment.registry.catalogue(), text, where));
-  INTARSIA_TRY(target, with_device_options(environment.registry.catalogue(), std::move(target),
-                                           options));
+  INTARSIA_TRY(target,
+               with_device_options(environment.registry.catalogue(), std::move(target), options));
   INTARSIA_TRY(board::Core core, core_of(board, target.host()));
   CompileOptions compile_options;
   INTARSIA_TRY(compile_options.partition, partition_options(options));

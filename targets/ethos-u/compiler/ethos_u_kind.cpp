@@ -158,10 +158,9 @@ DeviceSimulator simulator(const Target& device) {
           .attach_expression = fmt::format(
               "intarsia_ethos_u_simulator_in(\"{}\", \"{}\", \"{}\")", configuration_of(device).tag,
               device.get_string("system"), device.get_string("memory-mode")),
-          .open_bus_function =
-              fmt::format("intarsia_ethos_u_{}open_bus_{}",
-                          has_arms_driver(device) ? "core_driver_" : "",
-                          is_dedicated(device) ? "dedicated" : "shared")};
+          .open_bus_function = fmt::format("intarsia_ethos_u_{}open_bus_{}",
+                                           has_arms_driver(device) ? "core_driver_" : "",
+                                           is_dedicated(device) ? "dedicated" : "shared")};
 }
 
 }  // namespace

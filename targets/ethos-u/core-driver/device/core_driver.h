@@ -21,24 +21,24 @@ struct intarsia_ethos_u_core_driver {
   /* The NPU to use. Null: one is reserved for each run (ethosu_reserve_driver), which waits until one is
    * free, and released behind it. A program whose NPUs differ names the one that the model was compiled for;
    * then nothing is reserved. */
-  struct ethosu_driver *driver;
+  struct ethosu_driver* driver;
   /* What ethosu_inference_begin() and ethosu_inference_end() are handed. */
-  void *user_arg;
+  void* user_arg;
 
   /* What the last call of ethosu_invoke_v3() returned. */
   int result;
 };
 
 /* `registers` is not looked at: the program has told the driver where they are. */
-intarsia_status intarsia_ethos_u_core_driver_open(struct intarsia_ethos_u_core_driver *npu,
-                                                  void *registers);
+intarsia_status intarsia_ethos_u_core_driver_open(struct intarsia_ethos_u_core_driver* npu,
+                                                  void* registers);
 
 /* The same over a simulated NPU, whose arena lies where the memory mode of the model says. Defined by what stands in
  * for Arm's driver in programs that the compiler builds and runs itself, and nowhere else. */
 intarsia_status intarsia_ethos_u_core_driver_open_bus_shared(
-    struct intarsia_ethos_u_core_driver *npu, const struct intarsia_register_bus *bus);
+    struct intarsia_ethos_u_core_driver* npu, const struct intarsia_register_bus* bus);
 intarsia_status intarsia_ethos_u_core_driver_open_bus_dedicated(
-    struct intarsia_ethos_u_core_driver *npu, const struct intarsia_register_bus *bus);
+    struct intarsia_ethos_u_core_driver* npu, const struct intarsia_register_bus* bus);
 
 #ifdef __cplusplus
 }

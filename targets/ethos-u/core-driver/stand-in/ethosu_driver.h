@@ -17,11 +17,12 @@ struct ethosu_driver {
   struct intarsia_register_bus bus;
   uint64_t fast_memory; /* as ethosu_init() of Arm's driver is told */
   size_t fast_memory_size;
-  uint32_t region_config; /* NPU_REGIONCFG_0 to _7 of Arm's driver, two bits each; as it has them by default */
+  uint32_t
+      region_config; /* NPU_REGIONCFG_0 to _7 of Arm's driver, two bits each; as it has them by default */
   uint8_t reserved;
-  struct ethosu_driver *next;
+  struct ethosu_driver* next;
   /* Of the last call that was refused, why; null after one that was not. */
-  const char *complaint;
+  const char* complaint;
   /* For tests: how many more calls are carried out before one fails as if the NPU had. Negative: all. */
   int32_t calls_until_fault;
   uint32_t calls, reservations, releases;
@@ -39,16 +40,16 @@ struct ethosu_hw_info {
   struct ethosu_config cfg;
 };
 
-void ethosu_get_hw_info(struct ethosu_driver *driver, struct ethosu_hw_info *info);
-int ethosu_invoke_v3(struct ethosu_driver *driver, const void *custom_data_ptr,
-                     int custom_data_size, uint64_t *base_addr, const size_t *base_addr_size,
-                     int num_base_addr, void *user_arg);
-struct ethosu_driver *ethosu_reserve_driver(void);
-void ethosu_release_driver(struct ethosu_driver *driver);
+void ethosu_get_hw_info(struct ethosu_driver* driver, struct ethosu_hw_info* info);
+int ethosu_invoke_v3(struct ethosu_driver* driver, const void* custom_data_ptr,
+                     int custom_data_size, uint64_t* base_addr, const size_t* base_addr_size,
+                     int num_base_addr, void* user_arg);
+struct ethosu_driver* ethosu_reserve_driver(void);
+void ethosu_release_driver(struct ethosu_driver* driver);
 
 /* What the stand-in has instead of ethosu_init(): an NPU behind a bus. 0, or -1 when none answers. */
-int intarsia_ethos_u_stand_in_open(struct ethosu_driver *driver,
-                                   const struct intarsia_register_bus *bus);
+int intarsia_ethos_u_stand_in_open(struct ethosu_driver* driver,
+                                   const struct intarsia_register_bus* bus);
 /* Forgets all NPUs. */
 void intarsia_ethos_u_stand_in_close(void);
 

@@ -37,22 +37,22 @@ enum {
   PORTS_DEDICATED = 0x555B /* the arena beside the constants: 3, 2, 1, 1, .. */
 };
 
-static struct ethosu_driver *drivers; /* in the order of their opening */
+static struct ethosu_driver* drivers; /* in the order of their opening */
 
-static uint32_t read_register(const struct ethosu_driver *driver, uint32_t offset) {
+static uint32_t read_register(const struct ethosu_driver* driver, uint32_t offset) {
   return driver->bus.read(driver->bus.context, offset);
 }
 
-static void write_register(const struct ethosu_driver *driver, uint32_t offset, uint32_t value) {
+static void write_register(const struct ethosu_driver* driver, uint32_t offset, uint32_t value) {
   driver->bus.write(driver->bus.context, offset, value);
 }
 
-static void write_pair(const struct ethosu_driver *driver, uint32_t offset, uint64_t value) {
+static void write_pair(const struct ethosu_driver* driver, uint32_t offset, uint64_t value) {
   write_register(driver, offset, (uint32_t)value);
   write_register(driver, offset + 4u, (uint32_t)(value >> 32));
 }
 
-static int reset(const struct ethosu_driver *driver) {
+static int reset(const struct ethosu_driver* driver) {
   uint32_t looks = 0;
   write_register(driver, REG_RESET, PRIVILEGED);
   while ((read_register(driver, REG_STATUS) & STATUS_RESET) != 0)
@@ -60,24 +60,25 @@ static int reset(const struct ethosu_driver *driver) {
   return 0;
 }
 
-static int refuse(struct ethosu_driver *driver, const char *why) {
+static int refuse(struct ethosu_driver* driver, const char* why) {
   driver->complaint = why;
   return -1;
 }
 
 /* A stream within a payload. */
 struct commands {
-  const uint32_t *words;
+  const uint32_t* words;
   uint32_t count;
 };
 
 /* Why the payload is not one for this NPU; null when it is, with the stream in it. */
-static const char *complaint_about(const struct ethosu_driver *driver, const uint32_t *words,
-                                   uint32_t count, struct commands *stream) {
+static const char* complaint_about(const struct ethosu_driver* driver, const uint32_t* words,
+                                   uint32_t count, struct commands* stream) {
   const uint32_t config = read_register(driver, REG_CONFIG);
   const uint32_t id = read_register(driver, REG_ID);
   uint32_t at = 1, configs = 0, length;
   stream->words = NULL;
+  stream->count = 0;
   if (count == 0 || words[0] != PAYLOAD_MAGIC) return "the payload does not begin with COP1";
   while (at < count) {
     switch (words[at] & 0xFFu) {
@@ -111,7 +112,7 @@ static const char *complaint_about(const struct ethosu_driver *driver, const uin
   return NULL;
 }
 
-static const char *complaint_about_bases(const uint64_t *bases, const size_t *bytes, int count) {
+static const char* complaint_about_bases(const uint64_t* bases, const size_t* bytes, int count) {
   int i;
   if (bases == NULL || bytes == NULL) return "the bases or their sizes are null";
   if (count < 1 || count > LIMIT_Regions) return "the number of bases is not 1 to 8";
@@ -122,8 +123,8 @@ static const char *complaint_about_bases(const uint64_t *bases, const size_t *by
   return NULL;
 }
 
-static int start(struct ethosu_driver *driver, const struct commands *stream, const uint64_t *bases,
-                 const size_t *bytes, int count) {
+static int start(struct ethosu_driver* driver, const struct commands* stream, const uint64_t* bases,
+                 const size_t* bytes, int count) {
   uint32_t status, i;
   if (reset(driver) != 0) return refuse(driver, "the NPU does not come out of reset");
   write_register(driver, REG_QCONFIG, 2);
@@ -144,7 +145,7 @@ static int start(struct ethosu_driver *driver, const struct commands *stream, co
   return refuse(driver, "the NPU stopped with an error");
 }
 
-void ethosu_get_hw_info(struct ethosu_driver *driver, struct ethosu_hw_info *info) {
+void ethosu_get_hw_info(struct ethosu_driver* driver, struct ethosu_hw_info* info) {
   const uint32_t id = read_register(driver, REG_ID), config = read_register(driver, REG_CONFIG);
   info->version.version_status = id & 15u;
   info->version.version_minor = id >> 4 & 15u;
@@ -158,11 +159,11 @@ void ethosu_get_hw_info(struct ethosu_driver *driver, struct ethosu_hw_info *inf
   info->cfg.custom_dma = config >> 27 & 1u;
 }
 
-int ethosu_invoke_v3(struct ethosu_driver *driver, const void *custom_data_ptr,
-                     int custom_data_size, uint64_t *base_addr, const size_t *base_addr_size,
-                     int num_base_addr, void *user_arg) {
+int ethosu_invoke_v3(struct ethosu_driver* driver, const void* custom_data_ptr,
+                     int custom_data_size, uint64_t* base_addr, const size_t* base_addr_size,
+                     int num_base_addr, void* user_arg) {
   struct commands stream;
-  const char *complaint;
+  const char* complaint;
   (void)user_arg;
   if (driver == NULL) return -1;
   driver->complaint = NULL;
@@ -187,8 +188,8 @@ int ethosu_invoke_v3(struct ethosu_driver *driver, const void *custom_data_ptr,
   return start(driver, &stream, base_addr, base_addr_size, num_base_addr);
 }
 
-struct ethosu_driver *ethosu_reserve_driver(void) {
-  struct ethosu_driver *driver = drivers;
+struct ethosu_driver* ethosu_reserve_driver(void) {
+  struct ethosu_driver* driver = drivers;
   while (driver != NULL && driver->reserved) driver = driver->next;
   if (driver == NULL) return NULL;
   driver->reserved = 1;
@@ -196,15 +197,15 @@ struct ethosu_driver *ethosu_reserve_driver(void) {
   return driver;
 }
 
-void ethosu_release_driver(struct ethosu_driver *driver) {
+void ethosu_release_driver(struct ethosu_driver* driver) {
   if (driver == NULL || !driver->reserved) return;
   driver->reserved = 0;
   ++driver->releases;
 }
 
-int intarsia_ethos_u_stand_in_open(struct ethosu_driver *driver,
-                                   const struct intarsia_register_bus *bus) {
-  struct ethosu_driver **last = &drivers;
+int intarsia_ethos_u_stand_in_open(struct ethosu_driver* driver,
+                                   const struct intarsia_register_bus* bus) {
+  struct ethosu_driver** last = &drivers;
   driver->bus = *bus;
   driver->fast_memory = 0;
   driver->fast_memory_size = 0;
@@ -226,12 +227,12 @@ void intarsia_ethos_u_stand_in_close(void) {
 }
 
 /* The first NPU is reserved for each run, as a program with one NPU does; further ones are named. */
-static intarsia_status open_with(struct intarsia_ethos_u_core_driver *npu,
-                                 const struct intarsia_register_bus *bus, uint32_t region_config) {
+static intarsia_status open_with(struct intarsia_ethos_u_core_driver* npu,
+                                 const struct intarsia_register_bus* bus, uint32_t region_config) {
   static struct ethosu_driver opened[4];
   static uint32_t count;
   const intarsia_status status = intarsia_ethos_u_core_driver_open(npu, NULL);
-  struct ethosu_driver *driver;
+  struct ethosu_driver* driver;
   if (status != INTARSIA_OK) return status;
   if (bus == NULL || bus->read == NULL || bus->write == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   if (count == sizeof opened / sizeof opened[0]) return INTARSIA_ERROR_DEVICE_ABSENT;
@@ -246,11 +247,11 @@ static intarsia_status open_with(struct intarsia_ethos_u_core_driver *npu,
 }
 
 intarsia_status intarsia_ethos_u_core_driver_open_bus_shared(
-    struct intarsia_ethos_u_core_driver *npu, const struct intarsia_register_bus *bus) {
+    struct intarsia_ethos_u_core_driver* npu, const struct intarsia_register_bus* bus) {
   return open_with(npu, bus, PORTS_SHARED);
 }
 
 intarsia_status intarsia_ethos_u_core_driver_open_bus_dedicated(
-    struct intarsia_ethos_u_core_driver *npu, const struct intarsia_register_bus *bus) {
+    struct intarsia_ethos_u_core_driver* npu, const struct intarsia_register_bus* bus) {
   return open_with(npu, bus, PORTS_DEDICATED);
 }
