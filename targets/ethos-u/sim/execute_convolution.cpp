@@ -127,7 +127,9 @@ class Convolution {
 bool weights_fit(const Operation& op) {
   const int64_t ofm = (op.ofm.depth + 15) / 8 * 8;
   const int64_t ifm = op.kind == OperationKind::Depthwise ? 1 : (op.ifm.depth + 31) / 32 * 32;
-  const int64_t elements = (int64_t{op.kernel.width} + 7) * (int64_t{op.kernel.height} + 7);
+  // Each sub-kernel of at most 8 x 8 has its elements in groups of four.
+  const int64_t width = op.kernel.width, height = op.kernel.height;
+  const int64_t elements = width * height + 3 * ((width + 7) / 8) * ((height + 7) / 8);
   return elements <= (int64_t{1} << 28) / (ofm * ifm);
 }
 

@@ -1,80 +1,19 @@
 // compile --format tflite: a model as a .tflite file whose operators an Ethos-U runs. What it computes is what the model computed; how it is laid out is
 // looked at by code that shares nothing with the writer.
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include <gmock/gmock.h>
 
-#include "cli.h"
-#include "needs.h"
+#include "offload_testing.h"
 #include "recorded_data.h"
-#include "support/process.h"
-#include "tflite_builder.h"
 
 namespace intarsia::test {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-// A written file, as its readers see it.
-class Written {
- public:
-  explicit Written(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {
-    flatbuffers::Verifier verifier(bytes_.data(), bytes_.size());
-    EXPECT_TRUE(format::VerifyModelBuffer(verifier));
-  }
-  const format::Model& model() const { return *format::GetModel(bytes_.data()); }
-  const format::Subgraph& graph() const { return *model().subgraphs()->Get(0); }
-  const format::Tensor& tensor(int32_t id) const {
-    return *graph().tensors()->Get(static_cast<uint32_t>(id));
-  }
-  const format::OperatorCode& code(const format::Operator& op) const {
-    return *model().operator_codes()->Get(op.opcode_index());
-  }
-  bool is_on_npu(const format::Operator& op) const {
-    const auto* name = code(op).custom_code();
-    return name != nullptr && name->str() == "ethos-u";
-  }
-  int on_npu() const {
-    int count = 0;
-    for (const format::Operator* op : *graph().operators()) count += is_on_npu(*op);
-    return count;
-  }
-  std::span<const uint8_t> data(int32_t id) const {
-    const auto* data = model().buffers()->Get(tensor(id).buffer())->data();
-    return data == nullptr ? std::span<const uint8_t>() : std::span(data->data(), data->size());
-  }
-  std::vector<int32_t> addresses() const {
-    for (const format::Metadata* entry : *model().metadata()) {
-      if (entry->name()->str() != "OfflineMemoryAllocation") continue;
-      const auto* data = model().buffers()->Get(entry->buffer())->data();
-      std::vector<int32_t> words(data->size() / 4);
-      std::memcpy(words.data(), data->data(), data->size());
-      EXPECT_EQ(words.at(0), 0);
-      EXPECT_EQ(words.at(2), static_cast<int32_t>(graph().tensors()->size()));
-      return {words.begin() + 3, words.end()};
-    }
-    ADD_FAILURE() << "the file says nowhere where its tensors are";
-    return {};
-  }
-  int64_t bytes_of(int32_t id) const {
-    static const std::map<int, int> kSizes = {{0, 4}, {2, 4}, {3, 1}, {4, 8},
-                                              {6, 1}, {7, 2}, {9, 1}};
-    int64_t bytes = kSizes.at(tensor(id).type());
-    for (const int32_t extent : *tensor(id).shape()) bytes *= extent;
-    return bytes;
-  }
-  size_t size() const { return bytes_.size(); }
-  const uint8_t* begin() const { return bytes_.data(); }
-
- private:
-  std::vector<uint8_t> bytes_;
-};
 
 // The form that Arm's driver and the interpreters around it ask for.
 void expect_streams(const Written& file) {
@@ -148,37 +87,6 @@ void expect_apart(const Written& file) {
     }
   }
 }
-
-class Offload : public Cli {
- protected:
-  ProcessOutcome offload(const std::string& model, const std::string& target,
-                         std::vector<std::string> more = {}) const {
-    std::vector<std::string> command = {"compile",  model,    "--target", target,
-                                        "--format", "tflite", "-o",       "out.tflite"};
-    command.insert(command.end(), more.begin(), more.end());
-    return intarsia(command);
-  }
-  Written written(const std::string& name = "out.tflite") const { return Written(read(name)); }
-
-  std::vector<std::vector<uint8_t>> results(const std::string& model, const std::string& target,
-                                            const std::vector<std::string>& inputs) const {
-    std::vector<std::string> command = {"run",          model,     "--target", target,
-                                        "--output-dir", "results", "--repeat", "2"};
-    for (const std::string& input : inputs) {
-      command.emplace_back("--input");
-      command.push_back(input);
-    }
-    const ProcessOutcome outcome = intarsia(command);
-    EXPECT_TRUE(outcome.succeeded()) << outcome.err;
-    std::vector<std::vector<uint8_t>> outputs;
-    for (int i = 0; exists("results/out" + std::to_string(i) + ".bin"); ++i) {
-      outputs.push_back(read("results/out" + std::to_string(i) + ".bin"));
-      std::filesystem::remove(path("results/out" + std::to_string(i) + ".bin"));
-    }
-    EXPECT_FALSE(outputs.empty());
-    return outputs;
-  }
-};
 
 // ---- what it computes -----------------------------------------------------------------------------
 
@@ -350,43 +258,6 @@ TEST_F(Offload, PinnedOperatorsStay) {
             format::Options::SoftmaxOptions);
 }
 
-// Of the first virtual environment in INTARSIA_PEERS that has the package; empty: none has.
-std::string python_with(const std::string& package) {
-  const char* folders = std::getenv("INTARSIA_PEERS");
-  std::istringstream list(folders == nullptr ? "" : folders);
-  for (std::string folder; std::getline(list, folder, ':');) {
-    std::string python = folder + "/bin/python";
-    const Result<ProcessOutcome> ran = run_process({python, "-c", "import " + package});
-    if (ran.ok() && ran->succeeded()) return python;
-  }
-  return "";
-}
-
-TEST_F(Offload, WhatIsOnTheCpuRunsInTfliteMicro) {
-  const std::string python = python_with("tflite_micro");
-  if (python.empty())
-    GTEST_SKIP() << needs("peers") << "no folder of INTARSIA_PEERS has tflite-micro";
-  ModelSpec m = softmax_model();
-  m.tensors[0].type = m.tensors.back().type = kFloat32;
-  for (TensorSpec& tensor : m.tensors) tensor.scale = {}, tensor.zero_point = {};
-  write("model.tflite", build(m));
-  ASSERT_TRUE(done(offload("model.tflite", "ethos-u55-128")));
-  write("run.py", std::string(R"(
-import sys
-import numpy
-from tflite_micro import runtime
-results = []
-for name in ("model.tflite", "out.tflite"):
-    interpreter = runtime.Interpreter.from_file(name, arena_size=100000)
-    interpreter.set_input(numpy.arange(10, dtype=numpy.float32).reshape(1, 10), 0)
-    interpreter.invoke()
-    results.append(interpreter.get_output(0).tobytes())
-sys.exit(0 if results[0] == results[1] else 1)
-)"));
-  const ProcessOutcome ran = program({python, "run.py"});
-  EXPECT_TRUE(ran.succeeded()) << ran.err;
-}
-
 // ---- models of other formats -------------------------------------------------------------------------
 
 // As graph text: there is no operator of TensorFlow Lite to keep.
@@ -416,153 +287,6 @@ entry @main
   EXPECT_TRUE(refused(offload("model.txt", "ethos-u55-128"),
                       {"sum: operator 'twice' (add)", "cannot be in a .tflite file"}));
   EXPECT_FALSE(exists("out.tflite"));
-}
-
-// ---- summaries --------------------------------------------------------------------------------------
-
-TEST_F(Offload, TheSummaryHasVelasColumns) {
-  ASSERT_TRUE(done(offload(digits_path(), "ethos-u55-128", {"--summary-csv", "summary.csv"})));
-  const std::vector<uint8_t> bytes = read("summary.csv");
-  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
-  std::string header, row;
-  ASSERT_TRUE(std::getline(lines, header) && std::getline(lines, row));
-  EXPECT_THAT(header,
-              testing::StartsWith("experiment,network,accelerator_configuration,"
-                                  "system_config,memory_mode,core_clock,arena_cache_size,"));
-  EXPECT_THAT(header, HasSubstr(",sram_memory_used,dram_memory_used,on_chip_flash_memory_used,"
-                                "off_chip_flash_memory_used,"));
-  EXPECT_THAT(header, testing::EndsWith(",nn_macs,nn_tops,cycles_npu,cycles_sram_access,"
-                                        "cycles_dram_access,cycles_on_chip_flash_access,"
-                                        "cycles_off_chip_flash_access,cycles_total"));
-  EXPECT_EQ(std::ranges::count(header, ','), 51);
-  EXPECT_EQ(std::ranges::count(row, ','), 51);
-  EXPECT_THAT(row, testing::StartsWith("default,digits,Ethos_U55_128,Ethos_U55_High_End_Embedded,"
-                                       "Shared_Sram,500000000,"));
-  EXPECT_THAT(row, HasSubstr(",Off-chip Flash,SRAM,"));
-}
-
-// A table of one file: rows of cells by column.
-using Table = std::vector<std::map<std::string, std::string>>;
-
-Table table_of(const std::vector<uint8_t>& bytes) {
-  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
-  const auto cells = [&]() -> std::vector<std::string> {
-    std::string line, cell;
-    std::vector<std::string> result;
-    if (!std::getline(lines, line)) return result;
-    for (std::istringstream row(line); std::getline(row, cell, ',');) result.push_back(cell);
-    return result;
-  };
-  const std::vector<std::string> header = cells();
-  Table table;
-  for (std::vector<std::string> row = cells(); !row.empty(); row = cells()) {
-    EXPECT_EQ(row.size(), header.size());
-    auto& named = table.emplace_back();
-    for (size_t i = 0; i < std::min(row.size(), header.size()); ++i) named[header[i]] = row[i];
-  }
-  return table;
-}
-
-// Every byte of an operand goes over a way once at least, and the rows of the layers are those that the sums are of.
-TEST_F(Offload, TrafficAndCyclesAddUp) {
-  for (const char* target :
-       {"ethos-u55-32", "ethos-u55-128", "ethos-u55-256 -memory-mode=sram-only", "ethos-u65-256",
-        "ethos-u65-512 -memory-mode=dedicated-sram-512k",
-        "ethos-u55-128 -system=400:8/32/32/32:0.5/128/64/64"}) {
-    SCOPED_TRACE(target);
-    const ProcessOutcome outcome = offload(
-        digits_path(), target, {"--summary-csv", "summary.csv", "--layers-csv", "layers.csv"});
-    ASSERT_TRUE(done(outcome));
-    auto figures = table_of(read("summary.csv")).at(0);
-    const auto number = [&](const std::string& column) { return std::stod(figures.at(column)); };
-    double slowest = number("cycles_npu"), moved = 0;
-    for (const char* memory : {"sram", "dram", "on_chip_flash", "off_chip_flash"}) {
-      const std::string name = memory;
-      const double bytes = number(name + "_total_bytes");
-      EXPECT_NEAR(bytes,
-                  number(name + "_feature_map_read_bytes") +
-                      number(name + "_feature_map_write_bytes") +
-                      number(name + "_weight_read_bytes") + number(name + "_weight_write_bytes"),
-                  4);
-      EXPECT_EQ(bytes > 0, number("cycles_" + name + "_access") > 0);
-      // No way is faster than its memory.
-      EXPECT_LE(bytes, number(name + "_bandwidth") * (1 << 30) *
-                               number("cycles_" + name + "_access") / number("core_clock") * 1.01 +
-                           64);
-      moved += bytes;
-      slowest = std::max(slowest, number("cycles_" + name + "_access"));
-    }
-    EXPECT_GE(moved, number("total_npu_encoded_weights"));
-    // Nothing is over before the busiest part is, and it takes no longer than all of them one after the other.
-    EXPECT_GE(number("cycles_total"), 0.7 * slowest);
-    EXPECT_LE(number("cycles_total"), 3 * slowest);
-    EXPECT_NEAR(number("inference_time"), number("cycles_total") / number("core_clock"), 1e-6);
-
-    const Table layers = table_of(read("layers.csv"));
-    ASSERT_GT(layers.size(), 5u);
-    EXPECT_EQ(std::ssize(layers), std::stol(figures.at("passes_after_fusing")));
-    const auto sum = [&](const std::string& column) {
-      double all = 0;
-      for (const auto& row : layers) all += std::stod(row.at(column));
-      return all;
-    };
-    const auto rows = static_cast<double>(layers.size());
-    EXPECT_NEAR(sum("NPU"), number("cycles_npu"), rows);
-    EXPECT_NEAR(sum("SRAM AC"), number("cycles_sram_access"), rows);
-    EXPECT_NEAR(sum("DRAM AC"), number("cycles_dram_access"), rows);
-    EXPECT_NEAR(sum("OnFlash AC"), number("cycles_on_chip_flash_access"), rows);
-    EXPECT_NEAR(sum("OffFlash AC"), number("cycles_off_chip_flash_access"), rows);
-    EXPECT_NEAR(sum("Network% (cycles)"), 100, 0.01);
-    for (const auto& row : layers) {
-      EXPECT_LE(std::stod(row.at("Util% (MAC)")), 100) << row.at("Name");
-      EXPECT_LE(std::stod(row.at("Staging Usage")), 1024 * number("sram_memory_used"))
-          << row.at("Name");
-      EXPECT_FALSE(row.at("Original Operator").empty());
-    }
-  }
-}
-
-TEST_F(Offload, TheRowOfFiguresIsAFormatOfItsOwn) {
-  ASSERT_TRUE(done(offload(digits_path(), "ethos-u55-128", {"--summary-csv", "summary.csv"})));
-  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--target", "ethos-u55-128", "--format",
-                             "csv", "-o", "only.csv"})));
-  EXPECT_EQ(read("only.csv"), read("summary.csv"));
-}
-
-// What a script that reads Vela's tables by their columns needs: the same columns, and numbers where there are numbers.
-TEST_F(Offload, ScriptsThatReadVelasTablesReadOurs) {
-  const std::string python = python_with("ethosu.vela");
-  if (python.empty()) GTEST_SKIP() << needs("peers") << "no folder of INTARSIA_PEERS has Vela";
-  write("digits.tflite", digits_bytes());
-  const ProcessOutcome vela = program(
-      {std::filesystem::path(python).replace_filename("vela").string(), "digits.tflite",
-       "--accelerator-config", "ethos-u55-128", "--output-dir", "vela", "--verbose-performance"});
-  ASSERT_TRUE(vela.succeeded()) << vela.err;
-  ASSERT_TRUE(done(offload(digits_path(), "ethos-u55-128",
-                           {"--summary-csv", "summary.csv", "--layers-csv", "layers.csv"})));
-  write("compare.py", std::string(R"(
-import csv, sys
-def is_number(text):
-    try:
-        float(text)
-        return True
-    except ValueError:
-        return False
-for ours, theirs in (("summary.csv", "vela/digits_summary_Ethos_U55_High_End_Embedded.csv"),
-                     ("layers.csv", "vela/digits_per-layer.csv")):
-    mine, other = csv.DictReader(open(ours)), csv.DictReader(open(theirs))
-    assert mine.fieldnames == other.fieldnames, (mine.fieldnames, other.fieldnames)
-    row, model = next(mine), next(other)
-    for column in mine.fieldnames:
-        assert is_number(row[column]) or not is_number(model[column]), (column, row[column])
-    if ours == "summary.csv":
-        for same in ("accelerator_configuration", "system_config", "memory_mode", "core_clock",
-                     "weights_storage_area", "feature_map_storage_area", "sram_bandwidth",
-                     "off_chip_flash_bandwidth"):
-            assert row[same] == model[same] or float(row[same]) == float(model[same]), same
-)"));
-  const ProcessOutcome compared = program({python, "compare.py"});
-  EXPECT_TRUE(compared.succeeded()) << compared.err;
 }
 
 // ---- bad input --------------------------------------------------------------------------------------
