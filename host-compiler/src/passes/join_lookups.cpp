@@ -1,6 +1,8 @@
 #include "passes/join_lookups.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,7 +56,8 @@ class IslandSearch {
       const TensorId source = sources_[result.at()];
       if (!source.valid() || source == result || !holds_results(function_.tensor(result).type))
         continue;
-      Island island{index, {}, {}, source, result};
+      if (is_word(source) != is_word(result) && is_word(source)) continue;
+      Island island{index, {}, {}, source, result, {}};
       const std::set<size_t> nodes = only_for(n, source);
       if (nodes.size() < 2) continue;
       island.nodes.assign(nodes.begin(), nodes.end());
@@ -68,9 +71,11 @@ class IslandSearch {
  private:
   void begin(TensorId id) {
     const Tensor& tensor = function_.tensor(id);
-    if (tensor.type == DataType::Int8 && !tensor.variable && tensor.quantization.scale.size() == 1)
+    if ((tensor.type == DataType::Int8 || is_word(id)) && !tensor.variable &&
+        tensor.quantization.scale.size() == 1)
       sources_[id.at()] = id;
   }
+  bool is_word(TensorId id) const { return function_.tensor(id).type == DataType::Int16; }
 
   // The int8 tensor whose elements alone decide those of the node's result, at the same place.
   std::optional<TensorId> source_of(const Node& node) const {
@@ -126,9 +131,10 @@ class IslandSearch {
   std::vector<TensorId> sources_;  // by tensor; invalid where there is none
 };
 
-// The island alone, on a row of all values of an int8.
+// The island alone, on a row of all values of its source.
 Module alone(const Module& module, const Island& island) {
   const Function& function = module.functions[island.function];
+  const int64_t count = int64_t{1} << bits(function.tensor(island.source).type);
   Module made;
   made.name = made.entry = "island";
   Function body;
@@ -144,7 +150,7 @@ Module alone(const Module& module, const Island& island) {
       tensor.constant = ConstantId{static_cast<int32_t>(made.constants.size()) - 1};
       tensor.shape = {1};
     } else {
-      tensor.shape = {256};
+      tensor.shape = {count};
     }
     body.tensors.push_back(std::move(tensor));
     return at->second;
@@ -167,16 +173,78 @@ Module alone(const Module& module, const Island& island) {
   return made;
 }
 
-std::optional<std::vector<int64_t>> results_of(const Module& module, const Island& island) {
-  TensorValue every(256);
-  for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<uint8_t>(i + 128);
-  const Module body = alone(module, island);
+// What a function of one operand makes of all its values, from the least on; one row for each of its outputs.
+std::optional<std::vector<TensorValue>> rows_of(const Module& body) {
+  const Function& function = body.entry_function();
+  const Tensor& source = function.tensor(function.inputs[0]);
+  const auto bytes = static_cast<size_t>(bits(source.type) / 8);
+  TensorValue every;
+  const int64_t count = element_count(source.shape);
+  for (int64_t value = -count / 2; value < count / 2; ++value)
+    for (size_t byte = 0; byte < bytes; ++byte)
+      every.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * byte)));
   Result<std::vector<TensorValue>> made = graph::Evaluator(body).run({every});
   if (!made.ok()) return std::nullopt;
+  return *std::move(made);
+}
+
+std::optional<std::vector<int64_t>> results_of(const Module& module, const Island& island) {
+  const std::optional<std::vector<TensorValue>> made = rows_of(alone(module, island));
+  if (!made) return std::nullopt;
   const DataType type = module.functions[island.function].tensor(island.result).type;
   std::vector<int64_t> results;
   for (int64_t i = 0; i < 256; ++i) results.push_back(element_at(type, made->at(0).data(), i));
   return results;
+}
+
+bool is_symmetric(const Tensor& tensor) {
+  return tensor.quantization.scale.size() == 1 &&
+         tensor.quantization.zero_point == std::vector<int64_t>{0};
+}
+
+// Makes the node the product of the source with the factor: a constant of one step.
+void make_product(Module& module, Function& function, Node& node, TensorId source, float factor) {
+  Tensor constant{.name = node.name + "_factor", .type = DataType::Int16, .shape = {1}};
+  constant.quantization = {{std::abs(factor)}, {0}, 0};
+  constant.constant.index = static_cast<int32_t>(module.constants.size());
+  const uint8_t low = factor < 0 ? 0xff : 1, high = factor < 0 ? 0xff : 0;
+  module.constants.push_back({constant.name, TensorValue{low, high}});
+  node.kind = OpKind::Mul;
+  node.attributes = graph::BinaryAttrs{};
+  node.inputs = {source, TensorId{static_cast<int32_t>(function.tensors.size())}};
+  function.tensors.push_back(std::move(constant));
+}
+
+// The factor with which a product gives what the island does, for all 65,536 values; nothing where none does.
+std::optional<float> factor_of(const Module& module, const Island& island) {
+  const Function& function = module.functions[island.function];
+  const Node& last = function.nodes[island.nodes.back()];
+  const Tensor &source = function.tensor(island.source), &result = function.tensor(island.result);
+  if (last.kind != OpKind::Quantize || !is_symmetric(source) || !is_symmetric(result))
+    return std::nullopt;
+  Module body = alone(module, island);
+  Function& in_floats = body.functions[0];
+  const TensorId real = in_floats.nodes.back().inputs[0];
+  if (in_floats.tensor(real).type != DataType::Float32) return std::nullopt;
+  in_floats.outputs.push_back(real);
+  const std::optional<std::vector<TensorValue>> wanted = rows_of(body);
+  if (!wanted) return std::nullopt;
+  constexpr size_t kPlace = 32768 + 16384;
+  float at_place = 0;
+  std::memcpy(&at_place, wanted->at(1).data() + kPlace * sizeof(float), sizeof(float));
+  const float factor = at_place / (source.quantization.scale[0] * 16384);
+  if (!std::isfinite(factor) || factor == 0) return std::nullopt;
+
+  Module product = body;
+  Function& alone_there = product.functions[0];
+  alone_there.outputs.pop_back();
+  alone_there.nodes.erase(alone_there.nodes.begin(), alone_there.nodes.end() - 1);
+  make_product(product, alone_there, alone_there.nodes[0], alone_there.inputs[0], factor);
+  drop_unused(product);
+  if (!graph::verify(product).ok()) return std::nullopt;
+  const std::optional<std::vector<TensorValue>> made = rows_of(product);
+  if (!made || made->at(0) != wanted->at(0)) return std::nullopt;
+  return factor;
 }
 
 }  // namespace
@@ -184,8 +252,13 @@ std::optional<std::vector<int64_t>> results_of(const Module& module, const Islan
 std::vector<Island> find_islands(const Module& module) {
   std::vector<Island> islands;
   for (size_t index = 0; index < module.functions.size(); ++index)
-    for (Island& island : IslandSearch(module.functions[index]).run(index))
+    for (Island& island : IslandSearch(module.functions[index]).run(index)) {
+      if (module.functions[index].tensor(island.source).type == DataType::Int16) {
+        island.factor = factor_of(module, island);
+        if (!island.factor) continue;
+      }
       islands.push_back(std::move(island));
+    }
   return islands;
 }
 
@@ -193,12 +266,17 @@ Module join_lookups(const Module& module, const std::vector<Island>& islands) {
   Module joined = module;
   std::map<size_t, std::set<size_t>> gone;  // nodes, by function
   for (const Island& island : islands) {
-    std::optional<std::vector<int64_t>> results = results_of(module, island);
-    if (!results) continue;
-    Node& last = joined.functions[island.function].nodes[island.nodes.back()];
-    last.kind = OpKind::Lookup;
-    last.attributes = graph::LookupAttrs{*std::move(results)};
-    last.inputs = {island.source};
+    Function& function = joined.functions[island.function];
+    Node& last = function.nodes[island.nodes.back()];
+    if (island.factor) {
+      make_product(joined, function, last, island.source, *island.factor);
+    } else {
+      std::optional<std::vector<int64_t>> results = results_of(module, island);
+      if (!results) continue;
+      last.kind = OpKind::Lookup;
+      last.attributes = graph::LookupAttrs{*std::move(results)};
+      last.inputs = {island.source};
+    }
     gone[island.function].insert(island.nodes.begin(), island.nodes.end() - 1);
   }
   for (const auto& [index, nodes] : gone) {

@@ -5,9 +5,11 @@
 //
 // The results are the reference evaluator's, so that no bit changes. What converters leave in floats between two
 // quantised operators (HardSwish, SiLU, GELU written out, square roots) needs no floats on the device, and runs wherever
-// a table does.
+// a table does. Chains in floats from one int16 to another become a product with a constant, where that gives the same for all 65,536
+// values: changes of sign are what does, mostly, since floats are rounded otherwise.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,13 +24,14 @@ struct Island {
   std::vector<graph::TensorId>
       path;  // tensors between source and result, also those that others read too
   graph::TensorId source, result;
+  std::optional<float> factor;  // of an int16: result = factor * source
 };
 
 // All there are, apart from one another. At least two operators each; none is pinned. Shapes are the source's throughout, constants
 // have one element.
 std::vector<Island> find_islands(const graph::Module& module);
 
-// Each island as one lookup with the name of its last operator. Islands that the evaluator has no arithmetic for stay.
+// Each island as one lookup, or product, with the name of its last operator. Islands that the evaluator has no arithmetic for stay.
 graph::Module join_lookups(const graph::Module& module, const std::vector<Island>& islands);
 
 }  // namespace intarsia::passes

@@ -108,6 +108,19 @@ TEST(Legalise, FunctionsOfInt16AsLines) {
     }
 }
 
+// A product with a constant of few bits may be scaled up: a change of sign.
+TEST(Legalise, SignOfInt16) {
+  Random random(63);
+  for (int i = 0; i < 6; ++i) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {1, 8, 9, 5}, 0.0001f, 0);
+    const TensorId c = g.constant(random, DataType::Int16, {1}, {{1.0f}, {0}, 0});
+    const auto y =
+        g.node(OpKind::Mul, graph::BinaryAttrs{}, {x, c}, 1, DataType::Int16, 0.0001f, 0);
+    expect_taken_and_same(random, g.finish(y));
+  }
+}
+
 // Sizes whose weights have few bits, as twice and four times: sums of int16 fit then. Of others they do not, which is said.
 TEST(Legalise, BilinearOfInt16) {
   Random random(62);

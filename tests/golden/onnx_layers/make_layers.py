@@ -110,6 +110,15 @@ def resize(shape, sizes, **attributes):
     return Case("Resize", [random(*shape), None, None, np.int64(sizes)], ["y"], opset=19, **attributes)
 
 
+def reduced_truth(kind, limit):
+    case = Case("Greater", [random(4, 5), np.float32([limit])], ["above"], opset=20)
+    case.constants.append(("axes", np.int64([1])))
+    case.nodes.append(helper.make_node(kind, ["above", "axes"], ["row"], name="reduce", keepdims=0))
+    case.nodes.append(helper.make_node("Cast", ["row"], ["y"], name="number", to=1))
+    case.outputs = ["y"]
+    return case
+
+
 def dynamic_product():
     """A layer as onnxruntime's dynamic quantisation writes it."""
     case = Case("DynamicQuantizeLinear", [random(2, 6)], ["q", "q_scale", "q_zero"])
@@ -217,6 +226,18 @@ CASES = {
     "gather_elements_given": lambda: Case("GatherElements", [random(3, 4), np.int64([[0, 2, 1, 2]])], ["y"], given=2, axis=0),
     "scatter_nd": lambda: Case("ScatterND", [random(4, 3), np.int64([[3], [1]]), random(2, 3)], ["y"], opset=16),
     "scatter_elements": lambda: Case("ScatterElements", [random(3, 3), np.int64([[1, -1, 0]]), random(1, 3)], ["y"], opset=16),
+    "scatter_nd_sums": lambda: Case("ScatterND", [random(4, 3), np.int64([[3], [1], [3], [-1]]), random(4, 3)], ["y"], opset=16,
+                                    reduction="add"),
+    "scatter_elements_largest": lambda: Case("ScatterElements", [random(3, 3), np.int64([[1, -1, 0], [1, 0, 0]]), random(2, 3)],
+                                             ["y"], opset=18, reduction="max"),
+    "scatter_elements_products": lambda: Case("ScatterElements", [random(2, 4), np.int64([[1, -1, 1]]), random(1, 3)], ["y"],
+                                              opset=18, axis=1, reduction="mul"),
+    "gather_nd_batches": lambda: Case("GatherND", [random(2, 3, 4), np.int64([[[1], [-1]], [[0], [2]]])], ["y"], batch_dims=1),
+    "gather_nd_batches_given": lambda: Case("GatherND", [random(2, 3, 4), np.int64([[2, 3], [0, 1]])], ["y"], given=2,
+                                            batch_dims=1),
+    "reduce_max_of_truth": lambda: reduced_truth("ReduceMax", 1),
+    "reduce_min_of_truth": lambda: reduced_truth("ReduceMin", -1),
+    "mod_of_dividend": lambda: Case("Mod", [5 * random(9), np.float32([2, -2, 0.7, -0.3, 5, 9, -9, 1, -1])], ["y"], fmod=1),
     "trilu": lambda: Case("Trilu", [random(2, 3, 4), np.int64(1)], ["y"], upper=0),
     "one_hot": lambda: Case("OneHot", [np.int64([[0, -1], [2, 7]]), np.int64(4), np.float32([0.5, 2])], ["y"], axis=1),
     "hardmax": lambda: Case("Hardmax", [random(2, 5)], ["y"]),

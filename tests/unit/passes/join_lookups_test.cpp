@@ -24,7 +24,7 @@ Module parsed_module(const std::string& text) {
   return *std::move(module);
 }
 
-// Everything that can be joined; a verified module that computes the same on all bytes in some order.
+// Everything that can be joined; a verified module that computes the same on all bytes, or values of 16 bits.
 Module joined_everywhere(const Module& module) {
   Module joined = join_lookups(module, find_islands(module));
   const Result<void> verified = graph::verify(joined);
@@ -34,7 +34,10 @@ Module joined_everywhere(const Module& module) {
   for (const graph::TensorId id : module.entry_function().inputs) {
     inputs.emplace_back(static_cast<size_t>(module.entry_function().tensor(id).bytes()));
     for (size_t i = 0; i < inputs.back().size(); ++i)
-      inputs.back()[i] = static_cast<uint8_t>(inputs.size() == 1 ? i : random());
+      inputs.back()[i] = static_cast<uint8_t>(inputs.size() > 1                ? random()
+                                              : inputs.back().size() < 1 << 17 ? i
+                                              : i % 2 == 0                     ? i / 2
+                                                                               : i / 512);
   }
   const Result<std::vector<TensorValue>> before = graph::Evaluator(module).run(inputs);
   const Result<std::vector<TensorValue>> after = graph::Evaluator(joined).run(inputs);
@@ -91,6 +94,33 @@ func @main(%0) -> (%4) {
 entry @main
 )"));
   EXPECT_THAT(kinds(joined), ElementsAre(OpKind::Lookup));
+}
+
+// A change of sign, of all values of an int16.
+TEST(JoinLookups, FactorsOfInt16BecomeProducts) {
+  const auto text = [](const std::string& steps, float scale) {
+    return fmt::format(R"(intarsia.graph m
+func @main(%0) -> (%3) {{
+  %0 x: i16[65536] q(0.0001)
+  %1 real: f32[65536]
+  %2 made: f32[65536]
+  %3 y: i16[65536] q({})
+  dequantize d(%0) -> (%1)
+  {}
+  quantize q(%2) -> (%3)
+}}
+entry @main
+)",
+                       scale, steps);
+  };
+  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("neg n(%1) -> (%2)", 0.0001f)))),
+              ElementsAre(OpKind::Mul));
+  // Halves are rounded away from zero there, which products do not do; and none gives what a curve does.
+  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("neg n(%1) -> (%2)", 0.0002f)))),
+              ElementsAre(OpKind::Dequantize, OpKind::Neg, OpKind::Quantize));
+  for (const char* curve : {"hard_swish n(%1) -> (%2)", "abs n(%1) -> (%2)"})
+    EXPECT_THAT(kinds(joined_everywhere(parsed_module(text(curve, 0.0001f)))),
+                ElementsAre(OpKind::Dequantize, testing::_, OpKind::Quantize));
 }
 
 TEST(JoinLookups, NotWhatAnotherTensorDecidesToo) {

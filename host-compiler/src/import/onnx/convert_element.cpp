@@ -144,6 +144,19 @@ void read_clip(Reader& in) {
   in.result(x);
 }
 
+// The remainder of the magnitudes, with the dividend's sign.
+static TensorId remainder_like_dividend(Reader& in, TensorId a, TensorId b) {
+  const auto magnitude = [&](TensorId x) {
+    return in.emit_alike(OpKind::Abs, NoAttrs{}, {x}, "magnitude");
+  };
+  const TensorId rest =
+      in.emit(OpKind::FloorMod, NoAttrs{}, {magnitude(a), magnitude(b)}, kFloat, {}, "remainder");
+  const TensorId negated = in.emit_alike(OpKind::Neg, NoAttrs{}, {rest}, "negated");
+  const TensorId below =
+      in.emit(OpKind::Less, NoAttrs{}, {a, in.number(0)}, DataType::Bool, {}, "below");
+  return in.emit(OpKind::Select, NoAttrs{}, {below, negated, rest}, kFloat);
+}
+
 void read_binary(Reader& in) {
   const OpKind kind = kind_of(in);
   const Tail tail = in.tail(carries_activation(kind));
@@ -176,9 +189,12 @@ void read_binary(Reader& in) {
   if (small) a = in.cast(a, kFloat);
   if (small || (kind == OpKind::Pow && in.tensor(a).type == kFloat)) b = in.cast(b, kFloat);
   const DataType type = in.tensor(a).type;
-  if (kind == OpKind::FloorMod)
-    in.require(in.integer("fmod", 0) == 0,
-               "takes the sign of the dividend (fmod); that of the divisor is possible");
+  if (kind == OpKind::FloorMod && in.integer("fmod", 0) != 0) {
+    if (in.require(type == kFloat,
+                   "takes the sign of the dividend (fmod) of integers; of floats it is possible"))
+      in.result(remainder_like_dividend(in, a, b));
+    return;
+  }
   if (kind == OpKind::Div && is_integer(type))
     return in.problem("divides integers of the running model, which the IR does not");
   const bool activated = type == kFloat;

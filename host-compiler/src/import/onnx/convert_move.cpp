@@ -283,14 +283,47 @@ void read_gather(Reader& in) {
   move(in, [&](TensorId id) { return in.emit_alike(OpKind::Gather, attrs, {id, places}); });
 }
 
+// Each row of places behind the place of its batch.
+static TensorId with_batches(Reader& in, TensorId places, int64_t batches) {
+  Shape rows = in.shape(places);
+  rows.back() = batches;
+  std::vector<int64_t> numbers;
+  const int64_t count = element_count(rows) / batches;
+  for (int64_t row = 0; row < count; ++row) {
+    std::vector<int64_t> at(rows.size() - 1);
+    int64_t rest = row;
+    for (size_t axis = at.size(); axis-- > 0; rest /= rows[axis]) at[axis] = rest % rows[axis];
+    numbers.insert(numbers.end(), at.begin(), at.begin() + batches);
+  }
+  const TensorId batch = in.make_constant(integer_values(DataType::Int32, rows, numbers));
+  return in.emit_alike(OpKind::Concat, graph::AxisAttrs{std::ssize(rows) - 1}, {batch, places},
+                       "places");
+}
+
 void read_gather_nd(Reader& in) {
-  if (!in.require(in.integer("batch_dims", 0) == 0, "has batch_dims")) return;
-  const TensorId given = in.operand(1);
-  if (in.is_constant(given))
-    for (const int64_t place : as_integers(in.values_of(given)))
-      in.require(place >= 0,
-                 fmt::format("takes element {}; places from the beginning are possible", place));
-  const TensorId places = in.cast(given, DataType::Int32);
+  const Shape shape = in.shape_of(0), wanted = in.shape_of(1);
+  const int64_t batches = in.integer("batch_dims", 0);
+  if (!in.require(batches >= 0 && batches < std::ssize(wanted) && batches < std::ssize(shape) &&
+                      wanted.back() >= 1 && batches + wanted.back() <= std::ssize(shape),
+                  fmt::format("takes the places [{}] of [{}] in batches of {} axes",
+                              fmt::join(wanted, ","), fmt::join(shape, ","), batches)))
+    return;
+  TensorId places = in.operand(1);
+  if (in.is_constant(places)) {  // from the beginning
+    std::vector<int64_t> known = as_integers(in.values_of(places));
+    for (size_t i = 0; i < known.size(); ++i) {
+      const int64_t extent =
+          shape[static_cast<size_t>(batches) + i % static_cast<size_t>(wanted.back())];
+      if (known[i] < 0) known[i] += extent;
+      if (!in.require(known[i] >= 0 && known[i] < extent,
+                      fmt::format("takes element {} of {}", known[i], extent)))
+        return;
+    }
+    places = in.make_constant(integer_values(DataType::Int32, wanted, known));
+  } else {
+    places = in.cast(places, DataType::Int32);
+  }
+  if (batches > 0) places = with_batches(in, places, batches);
   move(in, [&](TensorId id) { return in.emit_alike(OpKind::GatherNd, NoAttrs{}, {id, places}); });
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <numeric>
 
 #include "import/onnx/moving.h"
@@ -115,11 +117,60 @@ void put(Reader& in, const std::vector<int64_t>& places) {
   if (in.ok()) in.result(picked(in, joined, from, shape));
 }
 
-bool replaces(Reader& in) {
-  const std::string reduction = in.text("reduction", "none");
-  return in.require(reduction == "none",
-                    fmt::format("has the reduction '{}'; replacing elements is possible",
-                                tflite::printable(reduction)));
+// How updates and what is there already become one number, and the number that changes nothing.
+struct ScatterReduction {
+  std::string_view name;
+  OpKind kind;
+  float neutral;
+};
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr auto kScatterReductions = std::to_array<ScatterReduction>({
+    {"add", OpKind::Add, 0},
+    {"mul", OpKind::Mul, 1},
+    {"max", OpKind::Maximum, -kInfinity},
+    {"min", OpKind::Minimum, kInfinity},
+});
+
+// Updates of one place are taken one after another: as many rounds as a place has updates, each a gather of updates.
+void reduce_into(Reader& in, const std::vector<int64_t>& places,
+                 const ScatterReduction& reduction) {
+  constexpr int64_t kMostRounds = 64;
+  const Shape shape = in.shape_of(0);
+  TensorId all = in.operand(0);
+  if (!table_fits(in, element_count(shape)) ||
+      !in.require(in.tensor(all).type == kFloat, "reduces integers; floats are possible"))
+    return;
+  std::vector<int64_t> taken(static_cast<size_t>(element_count(shape)));
+  std::vector<std::vector<int64_t>> rounds;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto place = static_cast<size_t>(places[i]);
+    const auto round = static_cast<size_t>(taken[place]++);
+    if (!in.require(taken[place] <= kMostRounds,
+                    fmt::format("has more than {} updates of one element", kMostRounds)))
+      return;
+    if (round == rounds.size()) rounds.emplace_back(taken.size(), std::ssize(places));
+    rounds[round][place] = static_cast<int64_t>(i);
+  }
+  const TensorId neutral = in.make_constant(real_values({1}, {reduction.neutral}));
+  const TensorId updates = in.emit_alike(OpKind::Concat, graph::AxisAttrs{0},
+                                         {flat(in, in.operand(2)), neutral}, "updates");
+  const bool selects = reduction.kind == OpKind::Maximum || reduction.kind == OpKind::Minimum;
+  const graph::Attributes attributes =
+      selects ? graph::Attributes{NoAttrs{}} : graph::Attributes{BinaryAttrs{}};
+  for (const std::vector<int64_t>& from : rounds)
+    if (in.ok())
+      all = in.emit(reduction.kind, attributes, {all, picked(in, updates, from, shape)}, kFloat, {},
+                    "round");
+  if (in.ok()) in.result(all);
+}
+
+void scatter(Reader& in, const std::vector<int64_t>& places) {
+  const std::string name = in.text("reduction", "none");
+  if (name == "none") return put(in, places);
+  const auto found = std::ranges::find(kScatterReductions, name, &ScatterReduction::name);
+  if (in.require(found != kScatterReductions.end(),
+                 fmt::format("has the reduction '{}'", tflite::printable(name))))
+    reduce_into(in, places, *found);
 }
 
 }  // namespace
@@ -128,7 +179,7 @@ void read_scatter_elements(Reader& in) {
   const Shape shape = in.shape_of(0), given = in.shape_of(1);
   const auto axis = static_cast<size_t>(in.axis(in.integer("axis", 0), shape.size()));
   auto places = in.known_integers(1, "the places");
-  if (!in.ok() || !replaces(in) ||
+  if (!in.ok() ||
       !in.require(given.size() == shape.size() && in.shape_of(2) == given,
                   fmt::format("puts [{}] at [{}] of [{}]", fmt::join(in.shape_of(2), ","),
                               fmt::join(given, ","), fmt::join(shape, ","))))
@@ -144,13 +195,13 @@ void read_scatter_elements(Reader& in) {
     place *= steps[axis];
     for (size_t i = 0; i < at.size(); ++i) place += i == axis ? 0 : at[i] * steps[i];
   });
-  put(in, *places);
+  scatter(in, *places);
 }
 
 void read_scatter_nd(Reader& in) {
   const Shape shape = in.shape_of(0), given = in.shape_of(1);
   const auto indices = in.known_integers(1, "the places");
-  if (!indices || !replaces(in)) return;
+  if (!indices) return;
   const size_t named = given.empty() ? 0 : static_cast<size_t>(given.back());
   if (!in.require(
           !given.empty() && named >= 1 && named <= shape.size(),
@@ -174,7 +225,7 @@ void read_scatter_nd(Reader& in) {
     }
     for (int64_t k = 0; k < slice; ++k) places.push_back(place + k);
   }
-  put(in, places);
+  scatter(in, places);
 }
 
 void read_reverse_sequence(Reader& in) {

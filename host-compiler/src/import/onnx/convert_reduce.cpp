@@ -66,7 +66,11 @@ void read_reduce(Reader& in) {
   }
   TensorId x = in.operand(0);
   if (what.before) x = in.emit_alike(*what.before, NoAttrs{}, {x}, "element");
-  if (!attrs.axes.empty()) x = in.emit_alike(what.kind, attrs, {x});
+  const bool is_logic = in.tensor(x).type == DataType::Bool;
+  const OpKind kind = is_logic && what.kind == OpKind::ReduceMax   ? OpKind::ReduceAny
+                      : is_logic && what.kind == OpKind::ReduceMin ? OpKind::ReduceAll
+                                                                   : what.kind;
+  if (!attrs.axes.empty()) x = in.emit_alike(kind, attrs, {x});
   if (what.after) x = in.emit_alike(*what.after, NoAttrs{}, {x}, "root");
   in.result(x);
 }

@@ -170,6 +170,20 @@ double mul_factor(const Site& site) {
   return scale_of(site.in(0)) * scale_of(site.in(1)) / scale_of(site.out());
 }
 
+// What an operand is away from its zero point at most.
+int64_t largest_distance_of(const Site& site, size_t operand) {
+  const graph::Tensor& tensor = site.in(operand);
+  if (tensor.type == DataType::Int8) return 255;
+  if (!tensor.constant.valid()) return 1 << 15;
+  const uint8_t* bytes = site.module.constants[tensor.constant.at()].bytes.data();
+  int32_t largest = 0;
+  for (int64_t i = 0; i < element_count(tensor.shape); ++i) {
+    const auto value = static_cast<int16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8);
+    largest = std::max(largest, std::abs(int32_t{value}));
+  }
+  return largest;
+}
+
 }  // namespace
 
 Reason refuses_mul(const Site& site) {
@@ -177,8 +191,10 @@ Reason refuses_mul(const Site& site) {
   const double factor = mul_factor(site);
   if (!channel_scale(factor))
     return std::string("the output's scale is too small for the operands' scales");
-  // TFLite shifts the product, of 16 or 30 bits, left by the factor's exponent, in 32 bits.
-  if (fixed_factor(factor).exponent > (site.in(0).type == DataType::Int8 ? 15 : 0))
+  // TFLite shifts the product left by the factor's exponent, in 32 bits.
+  constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+  const int64_t product = largest_distance_of(site, 0) * largest_distance_of(site, 1);
+  if (product > kMost >> std::clamp(fixed_factor(factor).exponent, 0, 62))
     return fmt::format("the products are scaled by {}, and TFLite's leave 32 bits", factor);
   return std::nullopt;
 }
