@@ -2,6 +2,7 @@
 #ifndef ZEPHYR_KERNEL_H
 #define ZEPHYR_KERNEL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct k_sem {
