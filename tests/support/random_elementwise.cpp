@@ -91,6 +91,10 @@ Module unary(Builder& b, OpKind kind) {
   if (kind == OpKind::Gelu) b.node().attributes = GeluAttrs{r.chance(50)};
   if (kind == OpKind::LeakyRelu) b.node().attributes = LeakyReluAttrs{r.real(-0.5f, 1.0f)};
   if (!is_integer(b.type())) return b.finish();
+  if (kind == OpKind::Neg) {  // plain numbers
+    b.tensor(b.node().inputs[0]).quantization = {};
+    return b.finish(b.type(), {});
+  }
   if (kind == OpKind::Logistic || kind == OpKind::Tanh) {
     const bool wide = b.type() == DataType::Int16, is_tanh = kind == OpKind::Tanh;
     Tensor& input = b.tensor(b.node().inputs[0]);

@@ -73,6 +73,13 @@ Shapes infer_abs(OpCheck& check) {
   return {input.shape};
 }
 
+Shapes infer_neg(OpCheck& check) {
+  if (check.ok() && check.in(0).type == Int32)
+    check.require(!check.in(0).quantization.present() && !check.out().quantization.present(),
+                  "i32 operands have to be plain numbers, without quantisation");
+  return {check.in(0).shape};
+}
+
 Shapes infer_rsqrt(OpCheck& check) {
   const Tensor &input = check.in(0), &output = check.out();
   if (check.ok() && is_integer(input.type) && quantized(check, input.type == Int16) &&
@@ -124,6 +131,11 @@ Result<void> eval_erf(const Invocation& call) {
   return map<float>(call, rounded([](double x) { return std::erf(x); }));
 }
 
+Result<void> eval_neg(const Invocation& call) {
+  if (call.type() == Int32) return map<int32_t>(call, [](int32_t x) { return wrapping_sub(0, x); });
+  return map<float>(call, [](float x) { return -x; });
+}
+
 // LiteRT cuts off what lies between two steps. Below zero there is no root; it refuses to run then.
 Result<void> eval_sqrt(const Invocation& call) {
   if (call.type() != Int8) return map<float>(call, [](float x) { return std::sqrt(x); });
@@ -141,6 +153,15 @@ Result<void> eval_rsqrt(const Invocation& call) {
   if (call.type() == Int8) return rsqrt_of_int8(call);
   if (call.type() == Int16) return map<int16_t>(call, rsqrt_lines(call.in(), call.out()));
   return map<float>(call, [](float x) { return 1 / std::sqrt(x); });
+}
+
+// Whole numbers wrap around.
+Stmt lower_neg(OpLowering& op) {
+  if (op.view.in(0).type == Float32)
+    return map_elements(op, [](Expr x) { return tir::unary(tir::UnaryOp::Neg, std::move(x)); });
+  return map_elements(op, [](Expr x) {
+    return tir::cast(Int32, tir::int_imm(0, UInt32) - tir::cast(UInt32, std::move(x)));
+  });
 }
 
 Stmt lower_abs(OpLowering& op) {
@@ -180,6 +201,8 @@ Stmt lower_rsqrt(OpLowering& op) {
   });
 }
 
+constexpr TypeRule kNegTypes[] = {{Float32, Float32}, {Int32, Int32}};
+
 constexpr Operator kElementaryFunctionOperators[] = {
     {.kind = OpKind::Exp,
      .types = kNumber,
@@ -209,15 +232,10 @@ constexpr Operator kElementaryFunctionOperators[] = {
      .refuses = refuses_quantization,
      .elementwise = Elementwise::Unary},
     {.kind = OpKind::Neg,
-     .types = kReal,
-     .infer = infer_unary,
-     .evaluate =
-         [](const Invocation& call) { return map<float>(call, [](float x) { return -x; }); },
-     .lower =
-         [](OpLowering& op) {
-           return map_elements(op,
-                               [](Expr x) { return tir::unary(tir::UnaryOp::Neg, std::move(x)); });
-         },
+     .types = kNegTypes,
+     .infer = infer_neg,
+     .evaluate = eval_neg,
+     .lower = lower_neg,
      .elementwise = Elementwise::Unary},
     {.kind = OpKind::Square,
      .types = kReal,

@@ -101,7 +101,8 @@ INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
                                            OpKind::Transpose, OpKind::MirrorPad, OpKind::Tile,
                                            OpKind::ReduceMax, OpKind::ReduceMin, OpKind::Sum,
                                            OpKind::LeakyRelu, OpKind::Softmax, OpKind::Gelu,
-                                           OpKind::ResizeBilinear, OpKind::SquaredDifference),
+                                           OpKind::Abs, OpKind::ResizeBilinear,
+                                           OpKind::SquaredDifference),
                          name_of);
 
 }  // namespace

@@ -505,6 +505,19 @@ def rsqrt_s16():
     return unary_s16("RSQRT", 3e-4, 1.7e-3)
 
 
+@case
+def neg_i32():
+    model = Model()
+    g = model.subgraph()
+    values = np.int32([[0, 1, -1, 7, -20, 2**31 - 1, -2**31, 123456789]])
+    x, y = g.tensor(values.shape, np.int32), g.tensor(values.shape, np.int32)
+    g.op("NEG", [x], [y], options("NegOptions"))
+    g.inputs(x)
+    g.outputs(y)
+    model.values = [values]
+    return model
+
+
 def bilinear_s16(extent, **opts):
     model = Model()
     g = model.subgraph()

@@ -132,6 +132,8 @@ TEST(InferBinary, BroadcastsAsNumpyDoes) {
             "the scales of its operands give the factor 19.1, which is outside 0 .. 2^0");
   EXPECT_EQ(inferred("%0 a: i32[2] q(1) %1 b: i32[2] %2 y: i32[]", "mul s(%0,%1)->(%2)"),
             "i32 operands have to be plain numbers, without quantisation");
+  EXPECT_EQ(inferred("%0 a: i32[2] q(1) %1 y: i32[]", "neg n(%0)->(%1)"),
+            "i32 operands have to be plain numbers, without quantisation");
 }
 
 TEST(InferMoves, Rules) {

@@ -69,8 +69,9 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({kind, Float32});
   }
   for (const DataType type : {Int8, Int32, Float32}) cases.push_back({OpKind::Div, type});
-  for (const OpKind kind : {OpKind::Neg, OpKind::Square, OpKind::Ceil, OpKind::Floor, OpKind::Round,
-                            OpKind::LogSoftmax}) {
+  for (const DataType type : {Int32, Float32}) cases.push_back({OpKind::Neg, type});
+  for (const OpKind kind :
+       {OpKind::Square, OpKind::Ceil, OpKind::Floor, OpKind::Round, OpKind::LogSoftmax}) {
     cases.push_back({kind, Float32});
   }
   for (const OpKind kind : {OpKind::AddN, OpKind::Cumsum}) {

@@ -88,6 +88,11 @@ graph::SigmoidScaling scaling_of(const Site& site) {
   return graph::sigmoid_scaling(scale_of(site.in()), site.node.kind == graph::OpKind::Tanh);
 }
 
+// TFLite divides in single precision here.
+double abs_factor(const Site& site) {
+  return static_cast<double>(site.in().quantization.scale[0] / site.out().quantization.scale[0]);
+}
+
 }  // namespace
 
 Reason refuses_table(const Site& site) {
@@ -128,6 +133,25 @@ void legalise_lookup(Builder& builder, const Node& node) {
   if (wide) table = flat_lines(table);
   pool.lut = builder.table({node.name, std::move(table)});
   builder.emit(std::move(pool));
+}
+
+Reason refuses_abs(const Site& site) {
+  if (site.in().type == DataType::Int8 || site.in().type != site.out().type)
+    return refuses_table(site);
+  if (!channel_scale(abs_factor(site)))
+    return std::string("the output's scale is too small for the input's");
+  return std::nullopt;
+}
+
+// Of int16 the NPU has a command, which scales as TFLite does.
+void legalise_abs(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  if (site.in().type == DataType::Int8) return legalise_table(builder, node);
+  Operation op = builder.start(OperationKind::Abs, builder.read(node.inputs.at(0)),
+                               builder.write(node.outputs.at(0)));
+  op.global_scale = scale_of(site.in()) == scale_of(site.out()) ? ChannelScale{.multiplier = 1}
+                                                                : *channel_scale(abs_factor(site));
+  builder.emit(std::move(op));
 }
 
 Reason refuses_sigmoid(const Site& site) {

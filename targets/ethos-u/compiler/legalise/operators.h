@@ -82,6 +82,8 @@ void legalise_prelu(Builder& builder, const graph::Node& node);
 // lookup.cpp: any function of one element
 Reason refuses_table(const Site& site);
 void legalise_table(Builder& builder, const graph::Node& node);
+Reason refuses_abs(const Site& site);
+void legalise_abs(Builder& builder, const graph::Node& node);
 // Lookup: the results may be of another type than the int8 that it reads.
 Reason refuses_lookup(const Site& site);
 void legalise_lookup(Builder& builder, const graph::Node& node);

@@ -56,7 +56,7 @@ constexpr Row kRows[] = {
     {{Lookup, refuses_lookup, legalise_lookup}, kBoth | kUInt8},
     {{Exp, refuses_table, legalise_table}, kBoth},
     {{Log, refuses_table, legalise_table}, kBoth},
-    {{Abs, refuses_table, legalise_table}, kInt8},
+    {{Abs, refuses_abs, legalise_abs}, kBoth},
     {{Rsqrt, refuses_table, legalise_table}, kBoth},
     {{Concat, refuses_parts, legalise_parts}, kBoth},
     {{Pack, refuses_parts, legalise_parts}, kBoth},
