@@ -19,6 +19,9 @@ struct outcome {
   int32_t stack_total;  /* the most that was used at all, -1 when not measured */
 };
 
+/* What runs: the linked model, or what it opens. */
+static const struct intarsia_model_descriptor* model = &intarsia_model;
+
 /* Where results go, and whether one could not be written. */
 static int32_t results_file = -1;
 static int32_t results_failed;
@@ -55,14 +58,22 @@ static int32_t complain(int32_t status, const char* what, int32_t index, const c
   return status;
 }
 
+static int32_t open_model(const struct intarsia_run_request* request) {
+  int32_t status;
+  if (intarsia_model.open == 0) return 0;
+  status = intarsia_model.open(request->package, &model);
+  if (status == INTARSIA_OK) return 0;
+  return complain(INTARSIA_EXIT_MODEL, "the package is refused with status", status, "");
+}
+
 static int32_t check_counts(const struct intarsia_run_request* request) {
-  if (request->input_count != intarsia_model.input_count) {
-    return complain(INTARSIA_EXIT_INPUT, "the number of inputs is not", intarsia_model.input_count,
+  if (request->input_count != model->input_count) {
+    return complain(INTARSIA_EXIT_INPUT, "the number of inputs is not", model->input_count,
                     ", as the model has");
   }
-  if (request->output_count != intarsia_model.output_count) {
+  if (request->output_count != model->output_count) {
     return complain(INTARSIA_EXIT_OUTPUT, "the number of outputs is not",
-                    intarsia_model.output_count, ", as the model has");
+                    model->output_count, ", as the model has");
   }
   return 0;
 }
@@ -72,7 +83,7 @@ static int32_t check_input_sizes(const struct intarsia_run_request* request) {
   int32_t i;
   for (i = 0; i < request->input_count; ++i) {
     const int64_t length = intarsia_port_length(request->inputs[i]);
-    const int64_t slice = intarsia_model.inputs[i].bytes;
+    const int64_t slice = model->inputs[i].bytes;
     if (length != slice && length != slice * request->repeat) {
       return complain(INTARSIA_EXIT_INPUT, "input", i,
                       ": the file's size is neither the tensor's nor that times the repeats");
@@ -85,11 +96,11 @@ static int32_t read_inputs(const struct intarsia_run_request* request) {
   int32_t i;
   for (i = 0; i < request->input_count; ++i) {
     const int32_t file = request->inputs[i];
-    const int32_t bytes = intarsia_model.inputs[i].bytes;
+    const int32_t bytes = model->inputs[i].bytes;
     if (intarsia_port_length(file) == bytes && intarsia_port_rewind(file) != 0) {
       return complain(INTARSIA_EXIT_INPUT, "input", i, ": the file cannot be rewound");
     }
-    if (intarsia_port_read(file, intarsia_model.input(i), bytes) != bytes) {
+    if (intarsia_port_read(file, model->input(i), bytes) != bytes) {
       return complain(INTARSIA_EXIT_INPUT, "input", i, ": the file ends early");
     }
   }
@@ -99,8 +110,8 @@ static int32_t read_inputs(const struct intarsia_run_request* request) {
 static int32_t write_outputs(const struct intarsia_run_request* request) {
   int32_t i;
   for (i = 0; i < request->output_count; ++i) {
-    const int32_t bytes = intarsia_model.outputs[i].bytes;
-    if (intarsia_port_write(request->outputs[i], intarsia_model.output(i), bytes) != 0) {
+    const int32_t bytes = model->outputs[i].bytes;
+    if (intarsia_port_write(request->outputs[i], model->output(i), bytes) != 0) {
       return complain(INTARSIA_EXIT_OUTPUT, "output", i, ": the file cannot be written");
     }
   }
@@ -120,7 +131,7 @@ static __attribute__((noinline)) int32_t run_measured(struct outcome* outcome) {
   note_total_stack(outcome);
   intarsia_stack_paint();
   intarsia_mark_begin();
-  status = intarsia_model.run();
+  status = model->run();
   intarsia_mark_end();
   used = intarsia_stack_depth();
   if (used >= 0) used -= intarsia_stack_level();
@@ -141,7 +152,7 @@ static int32_t run_overlapped(const struct intarsia_run_request* request, struct
       waiting = 1;
     }
     if (waiting != 0) {
-      outcome->model_status = intarsia_model.submit();
+      outcome->model_status = model->submit();
       if (outcome->model_status == INTARSIA_OK) {
         waiting = 0;
         ++given;
@@ -149,7 +160,7 @@ static int32_t run_overlapped(const struct intarsia_run_request* request, struct
       }
       if (outcome->model_status != INTARSIA_PENDING) break;
     }
-    outcome->model_status = intarsia_model.collect();
+    outcome->model_status = model->collect();
     if (outcome->model_status == INTARSIA_PENDING) continue;
     if (outcome->model_status != INTARSIA_OK) break;
     ++outcome->runs;
@@ -167,12 +178,12 @@ static int32_t run_overlapped(const struct intarsia_run_request* request, struct
 static int32_t run_all(const struct intarsia_run_request* request, struct outcome* outcome) {
   int32_t n;
   int32_t status;
-  outcome->model_status = intarsia_model.init();
+  outcome->model_status = model->init();
   if (outcome->model_status != 0) {
     return complain(INTARSIA_EXIT_MODEL, "the model's init returned status", outcome->model_status,
                     "");
   }
-  if (intarsia_model.submit != 0) return run_overlapped(request, outcome);
+  if (model->submit != 0) return run_overlapped(request, outcome);
   results_file = request->results;
   for (n = 0; n < request->repeat; ++n) {
     if ((status = read_inputs(request)) != 0) return status;
@@ -217,6 +228,7 @@ int32_t intarsia_inference_main(void) {
   static struct intarsia_run_request request;
   struct outcome outcome = {0, 0, 0, -1, -1};
   int32_t status = intarsia_read_run_file(&request);
+  if (status == 0) status = open_model(&request);
   if (status == 0) status = check_counts(&request);
   if (status == 0) status = check_input_sizes(&request);
   if (status == 0) status = run_all(&request, &outcome);

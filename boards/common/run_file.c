@@ -106,6 +106,11 @@ static int32_t take_line(struct intarsia_run_request* request) {
     if (request->results >= 0) return 0;
     return complain(INTARSIA_EXIT_OUTPUT, "cannot open", rest);
   }
+  if ((rest = after("package")) != 0) {
+    request->package = intarsia_port_open(rest, INTARSIA_OPEN_READ);
+    if (request->package >= 0) return 0;
+    return complain(INTARSIA_EXIT_INPUT, "cannot open", rest);
+  }
   if ((rest = after("repeat")) != 0) {
     request->repeat = parse_count(rest);
     if (request->repeat > 0) return 0;
@@ -126,6 +131,7 @@ int32_t intarsia_read_run_file(struct intarsia_run_request* request) {
   request->output_count = 0;
   request->report = -1;
   request->results = -1;
+  request->package = -1;
   if (intarsia_port_run_file(line, (int32_t)sizeof line) != 0) {
     return complain(INTARSIA_EXIT_RUN_FILE, "no path on the command line, or one too long:", "");
   }

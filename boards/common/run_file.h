@@ -21,6 +21,7 @@ struct intarsia_run_request {
   int32_t outputs[INTARSIA_MAX_TENSORS]; /* open files */
   int32_t report;                        /* open file, or -1 for none */
   int32_t results;                       /* the same, for each operator's result */
+  int32_t package;                       /* the same, for a package that the model is taken from */
 };
 
 /* 0, or the exit status after a line on the console that says what is wrong. */

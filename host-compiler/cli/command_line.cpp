@@ -26,6 +26,7 @@ ValueKind format_value(const requests::Environment& environment) {
   value.words.emplace_back(requests::kFiguresFormat);
   for (const std::string& format : requests::network_formats(environment))
     value.words.push_back(format);
+  value.words.emplace_back(kExecutorFormat);
   return value;
 }
 
@@ -42,6 +43,9 @@ std::string formats_help(const requests::Environment& environment) {
   for (const std::string& format : requests::network_formats(environment))
     text += fmt::format(
         "\n{0}: no C: each network of the NPU as a bare .{0} file, with networks.json", format);
+  text += fmt::format(
+      "\n{}: no folder: the model as one package, for firmware that 'intarsia firmware' built",
+      kExecutorFormat);
   return text;
 }
 
@@ -71,6 +75,7 @@ CommandLine::CommandLine(Context& context)
                         "the version of the program");
   add_compile();
   add_build();
+  add_firmware();
   add_check();
   add_sweep();
   add_run();
@@ -111,7 +116,7 @@ void CommandLine::add_compile() {
   command.group("What is written");
   command
       .option("-o,--output", compile_.output_folder, folder_value(),
-              "the folder to write; with --format tflite and csv the file")
+              "the folder to write; with --format tflite, csv and executor the file")
       ->required()
       ->check(not_empty);
   command.option("--format", compile_.format, format_value(context_), formats_help(context_))
@@ -349,6 +354,17 @@ void CommandLine::add_run() {
       ->check(CLI::Range(0, 1024));
   command.flag("--native", run_.native,
                "on this machine, build the generated C and run that program");
+  command.group("Firmware that runs packages");
+  CLI::Option* firmware =
+      command.option("--firmware", run_.firmware, file_value(),
+                     "a program of 'intarsia firmware'; the model is then a package of 'compile "
+                     "--format executor'");
+  firmware->check(not_empty);
+  command
+      .flag("--in-flash", run_.in_flash,
+            "put the package into the board's memory beside the firmware, instead of having it read "
+            "the file")
+      ->needs(firmware);
   command.group("Measuring");
   command.flag("--count-instructions", run_.count,
                "count instructions of each run (emulated boards)");

@@ -30,6 +30,7 @@ class CommandLine {
                         const std::string& summary);
   void add_compile();
   void add_build();
+  void add_firmware();
   void add_check();
   void add_sweep();
   void add_run();
@@ -56,6 +57,7 @@ class CommandLine {
 
   CompileCommand compile_;
   BuildCommand build_;
+  FirmwareCommand firmware_;
   CheckCommand check_;
   SweepCommand sweep_;
   BoardsCommand boards_;

@@ -2,6 +2,7 @@
 // standard error, and return the exit code.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ int run_offload(Context& context, const CompileCommand& command);   // of kOfflo
 int run_networks(Context& context, const CompileCommand& command);  // of bare networks
 // What only a folder of C has, asked for in a format that is none.
 Result<void> check_no_folder_options(const CompileCommand& command);
+inline constexpr const char* kExecutorFormat = "executor";
+int run_executable(Context& context, const CompileCommand& command);  // of kExecutorFormat
 
 struct RunCommand {
   CommonOptions common;
@@ -40,6 +43,8 @@ struct RunCommand {
   std::string trace_file;  // of the simulated devices
   std::vector<std::string>
       intermediates;  // operators or tensors whose results are outputs too; "all"
+  std::string firmware;  // that runs the model, which is then a package
+  bool in_flash = false;  // the package lies beside the firmware; else the firmware reads the file
 };
 int run_run(Context& context, const RunCommand& command);
 
@@ -48,6 +53,16 @@ struct BuildCommand {
   std::string output_file;
 };
 int run_build(Context& context, const BuildCommand& command);
+
+struct FirmwareCommand {
+  CommonOptions common;  // without a model
+  std::vector<std::string> models;
+  std::string output_file;
+  std::optional<int64_t> package_bytes;
+  std::vector<std::string> arenas;  // MEMORY=BYTES
+  bool same_interface = false;      // takes only packages with the inputs and outputs of the first model
+};
+int run_firmware(Context& context, const FirmwareCommand& command);
 
 struct VerifyCommand {
   CommonOptions common;

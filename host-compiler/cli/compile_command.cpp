@@ -23,6 +23,7 @@ int run_compile(Context& context, const CompileCommand& command) {
   const std::vector<std::string> networks = requests::network_formats(context);
   if (std::ranges::find(networks, command.format) != networks.end())
     return run_networks(context, command);
+  if (command.format == kExecutorFormat) return run_executable(context, command);
   const requests::FolderRequest folder{command.output_folder, command.runtime_folder,
                                        command.single_file, command.format};
   if (const Result<void> possible = requests::check_folder_request(folder); !possible.ok())

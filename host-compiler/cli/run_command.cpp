@@ -10,6 +10,7 @@
 #include "device_profile.h"
 #include "program.h"
 #include "run_in_process.h"
+#include "run_package.h"
 #include "support/c_identifier.h"
 #include "support/files.h"
 #include "trace_of_cpus.h"
@@ -287,7 +288,18 @@ Result<int> run_built(Context& context, const RunCommand& command) {
   return finish(command, ran, trace);
 }
 
+Result<int> run_on_firmware(Context& context, const RunCommand& command) {
+  const OutputFolder folder(command.output_folder);
+  INTARSIA_TRY_VOID(make_folder(command, folder));
+  INTARSIA_TRY(PackageResult package, run_package_on_firmware(context, command));
+  const FinishedRun ran{package.model, package.outputs, {}, std::move(package.result)};
+  return finish(command, ran, {});
+}
+
 Result<int> run(Context& context, const RunCommand& command) {
+  if (!command.firmware.empty()) return run_on_firmware(context, command);
+  if (command.in_flash)
+    return Diagnostics("--in-flash", "is of packages that a firmware runs", "name it with --firmware");
   INTARSIA_TRY(const std::optional<int> done, run_without_building(context, command));
   return done ? *done : run_built(context, command);
 }

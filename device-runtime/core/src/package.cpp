@@ -3,9 +3,9 @@
 #include "intarsia/contract/cache.h"
 
 #include "crc32.h"
-#include "flat_reader.h"
+#include "intarsia/core/flat_reader.h"
 #include "package_check.h"
-#include "package_layout.h"
+#include "intarsia/core/package_layout.h"
 
 namespace intarsia::rt {
 namespace {

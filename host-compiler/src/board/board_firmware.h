@@ -51,6 +51,7 @@ struct RunRequest {
   std::vector<std::string> outputs;  // one file per model output
   std::string report;                // may be empty
   std::string results;               // of each operator; may be empty
+  std::string package;               // of firmware that takes its model from one; may be empty
 };
 // The run file's text. Refuses paths the firmware could not take.
 Result<std::string> run_file_text(const RunRequest& request);
@@ -96,6 +97,9 @@ struct StartRequest {
   std::string run_file;
   std::optional<CountRequest> count;  // ignored on native boards
   std::string shared_memory_file;     // stands in for Emulator::shared_memory; may be empty
+  // A file that is in the board's memory when the program starts; may be empty.
+  std::string loaded_file;
+  uint64_t loaded_at = 0;
 };
 // Refuses a board that has no emulator and is not native.
 Result<std::vector<std::string>> run_command(const Board& board, const StartRequest& request);

@@ -134,6 +134,9 @@ Result<std::vector<std::string>> run_command(const Board& board, const StartRequ
   append(command, {"-nographic", "-monitor", "none", "-serial", "null", "-semihosting-config",
                    "enable=on,target=native,arg=intarsia,arg=" + option_value(request.run_file),
                    "-kernel", request.program});
+  if (!request.loaded_file.empty())
+    append(command, {"-device", fmt::format("loader,file={},addr={:#x},force-raw=on",
+                                            option_value(request.loaded_file), request.loaded_at)});
   if (request.count) {
     std::string plugin =
         fmt::format("file={},begin={:#x},end={:#x},out={}", option_value(request.count->plugin),

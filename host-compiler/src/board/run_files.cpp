@@ -36,6 +36,7 @@ Result<std::string> run_file_text(const RunRequest& request) {
   // The report first: it exists then even when a later line is at fault.
   if (!request.report.empty()) add_path(text, "report", request.report, problems);
   if (!request.results.empty()) add_path(text, "results", request.results, problems);
+  if (!request.package.empty()) add_path(text, "package", request.package, problems);
   for (const std::string& path : request.inputs) add_path(text, "input", path, problems);
   for (const std::string& path : request.outputs) add_path(text, "output", path, problems);
   if (!problems.empty()) return problems;

@@ -8,6 +8,7 @@
 #include "build/emulator_failure.h"
 #include "build/objects.h"
 #include "build/run_on_probe.h"
+#include "build/run_package.h"
 #include "intarsia/build.h"
 #include "support/files.h"
 #include "support/process.h"
@@ -15,7 +16,7 @@
 namespace intarsia {
 namespace {
 
-constexpr const char* kSimulators = "/simulators";  // in the work folder
+using build::kSimulatorsInWorkFolder;
 
 // The board's own script as it is, or the one that is made into the work folder; none on this machine.
 Result<std::string> script_for(const board::Board& board, const std::string& work_folder) {
@@ -50,6 +51,13 @@ Result<void> check_placed(const board::Board& board, const std::string& program)
 
 bool runs_beside_simulators(const BuildSetting& setting) {
   return setting.board.takes_simulated_devices() && !setting.manifest.simulator_sources.empty();
+}
+
+// The program that serves simulated devices beside the emulator; empty: there is none.
+std::string simulators_of(const BuildSetting& setting, const build::PackageRun* package,
+                          const std::string& work_folder) {
+  if (package != nullptr) return package->simulators;
+  return runs_beside_simulators(setting) ? work_folder + kSimulatorsInWorkFolder : "";
 }
 
 }  // namespace
@@ -99,7 +107,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
                        "if a memory overflows, choose a larger board");
   INTARSIA_TRY_VOID(check_placed(setting.board, output));
   if (simulates)
-    INTARSIA_TRY_VOID(build::build_simulators(setting, work_folder, work_folder + kSimulators));
+    INTARSIA_TRY_VOID(build::build_simulators(setting, work_folder, work_folder + kSimulatorsInWorkFolder));
   return output;
 }
 
@@ -108,12 +116,13 @@ namespace {
 // The emulator's command line, started by the program that simulates its devices.
 Result<std::vector<std::string>> beside_simulators(const BuildSetting& setting,
                                                    board::StartRequest start,
+                                                   const std::string& simulators,
                                                    const std::string& work_folder) {
   const board::Emulator& emulator = *setting.board.emulator;
   const board::Memory* memory = setting.board.find_memory(emulator.shared_memory);
   INTARSIA_CHECK(memory != nullptr, "a board's window is in the memory that its emulator shares");
   start.shared_memory_file = work_folder + "/shared_memory";
-  std::vector<std::string> command = {work_folder + kSimulators,
+  std::vector<std::string> command = {simulators,
                                       start.shared_memory_file,
                                       fmt::format("{:#x}", memory->base),
                                       fmt::format("{:#x}", memory->size),
@@ -158,16 +167,16 @@ Result<board::CountRequest> prepare_count(const BuildSetting& setting,
   return count;
 }
 
-}  // namespace
-
-Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest& request,
-                              const std::string& work_folder) {
-  if (setting.board.probe) return build::execute_on_probe(setting, request, work_folder);
+// `package`: of firmware that takes its model from one; or null.
+Result<ExecuteResult> execute_program(const BuildSetting& setting, const ExecuteRequest& request,
+                                      const build::PackageRun* package,
+                                      const std::string& work_folder) {
   board::RunRequest run;
   run.repeat = request.repeat;
   run.keep_all = request.keep_all;
   run.report = work_folder + "/run_report.json";
   run.results = request.results_file;
+  if (package != nullptr && !package->kept_at) run.package = package->file;
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     run.inputs.push_back(fmt::format("{}/in{}.bin", work_folder, i));
     const std::vector<uint8_t>& bytes = request.inputs[i];
@@ -183,9 +192,14 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
   if ((request.count_instructions || request.count_cycles) && !setting.board.native()) {
     INTARSIA_TRY(start.count, prepare_count(setting, request, work_folder));
   }
-  const bool simulates = runs_beside_simulators(setting);
+  if (package != nullptr && package->kept_at) {
+    start.loaded_file = package->file;
+    start.loaded_at = *package->kept_at;
+  }
+  const std::string simulators = simulators_of(setting, package, work_folder);
+  const bool simulates = !simulators.empty();
   INTARSIA_TRY(const std::vector<std::string> command,
-               simulates ? beside_simulators(setting, start, work_folder)
+               simulates ? beside_simulators(setting, start, simulators, work_folder)
                          : board::run_command(setting.board, start));
   ProcessOptions options;
   const std::string profile = work_folder + "/device_profile.json";
@@ -247,6 +261,21 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
     INTARSIA_TRY(result.instructions, board::read_counts(start.count->output));
   }
   return result;
+}
+
+}  // namespace
+
+Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest& request,
+                              const std::string& work_folder) {
+  if (setting.board.probe) return build::execute_on_probe(setting, request, work_folder);
+  return execute_program(setting, request, nullptr, work_folder);
+}
+
+Result<ExecuteResult> build::execute_package(const BuildSetting& setting,
+                                             const ExecuteRequest& request,
+                                             const PackageRun& package,
+                                             const std::string& work_folder) {
+  return execute_program(setting, request, &package, work_folder);
 }
 
 }  // namespace intarsia

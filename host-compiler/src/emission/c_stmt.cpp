@@ -1,5 +1,6 @@
 #include "intarsia/plugin/c_stmt.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -122,7 +123,13 @@ std::string StmtEmitter::constant_struct(const tir::Intrinsic& node,
                                          const ConstantStruct& declared) {
   constexpr size_t kFieldsPerLine = 6;
   const std::string name = fresh_.make(declared.name);
-  out_.open(fmt::format("static const {} {} =", declared.type, name));
+  // Numbers that are loaded are known when the function is called, not before.
+  const bool known = std::ranges::none_of(node.operands, [](const auto& operand) {
+    const auto* number = std::get_if<tir::Expr>(&operand);
+    return number != nullptr && !std::holds_alternative<tir::IntImm>((*number)->node) &&
+           !std::holds_alternative<tir::FloatImm>((*number)->node);
+  });
+  out_.open(fmt::format("{}const {} {} =", known ? "static " : "", declared.type, name));
   std::string line;
   size_t field = 0;
   for (const auto& operand : node.operands) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,14 +24,41 @@ struct PackageContract {
   bool operator==(const PackageContract&) const = default;
 };
 
+// The program of a package that the executor runs (Program of the schema).
+struct PackageProgram {
+  struct Kernel {
+    uint64_t id = 0;
+    std::string name;
+    bool operator==(const Kernel&) const = default;
+  };
+  struct Tensor {
+    std::string name, type;
+    uint32_t memory = 0, offset = 0, bytes = 0;
+    std::vector<uint32_t> shape;
+    std::vector<float> scale;
+    std::vector<int32_t> zero_point;
+    bool operator==(const Tensor&) const = default;
+  };
+  std::vector<Kernel> kernels;
+  std::vector<uint32_t> code, reset;
+  std::vector<uint8_t> constants;
+  std::vector<std::string> memories, devices;
+  std::vector<Tensor> inputs, outputs;
+  std::string target;
+  uint32_t interface_id = 0, runtime_version = 0;
+  bool operator==(const PackageProgram&) const = default;
+};
+
 // The same streams give the same bytes. Function i of the package is streams[i].
 std::vector<uint8_t> write_package(const std::string& model, std::span<const CommandStream> streams,
-                                   const PackageContract& contract = {});
+                                   const PackageContract& contract = {},
+                                   const PackageProgram* program = nullptr);
 
 struct StreamPackage {
   std::string model;
   std::vector<CommandStream> streams;
   PackageContract contract;
+  std::optional<PackageProgram> program = {};
 };
 
 // Reads a package back, for people's tools; `where` begins every complaint. Accepts what the

@@ -71,6 +71,51 @@ std::optional<CommandStream> stream_of(const contract::Function& function, const
   return stream;
 }
 
+template <typename T>
+std::vector<T> list_of(const flatbuffers::Vector<T>* vector) {
+  return vector == nullptr ? std::vector<T>() : std::vector<T>(vector->begin(), vector->end());
+}
+
+std::vector<std::string> strings_of(
+    const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>* vector) {
+  std::vector<std::string> strings;
+  if (vector != nullptr)
+    for (const flatbuffers::String* string : *vector) strings.push_back(string->str());
+  return strings;
+}
+
+std::vector<PackageProgram::Tensor> tensors_of(
+    const flatbuffers::Vector<flatbuffers::Offset<contract::Tensor>>* vector) {
+  std::vector<PackageProgram::Tensor> tensors;
+  if (vector == nullptr) return tensors;
+  for (const contract::Tensor* tensor : *vector)
+    tensors.push_back({tensor->name()->str(), tensor->type() == nullptr ? "" : tensor->type()->str(),
+                       tensor->memory(), tensor->offset(), tensor->bytes(), list_of(tensor->shape()),
+                       list_of(tensor->scale()), list_of(tensor->zero_point())});
+  return tensors;
+}
+
+std::optional<PackageProgram> program_of(const contract::Program& from, const uint8_t* payload) {
+  if (from.kernel_ids()->size() != 2 * from.kernel_names()->size()) return {};
+  if (!is_aligned(from.constants(), payload)) return {};
+  PackageProgram program;
+  for (uint32_t i = 0; i < from.kernel_names()->size(); ++i)
+    program.kernels.push_back(
+        {from.kernel_ids()->Get(2 * i) | uint64_t{from.kernel_ids()->Get(2 * i + 1)} << 32,
+         from.kernel_names()->Get(i)->str()});
+  program.code = list_of(from.code());
+  program.reset = list_of(from.reset());
+  program.constants = bytes_of(from.constants());
+  program.memories = strings_of(from.memories());
+  program.devices = strings_of(from.devices());
+  program.inputs = tensors_of(from.inputs());
+  program.outputs = tensors_of(from.outputs());
+  program.target = from.target() == nullptr ? "" : from.target()->str();
+  program.interface_id = from.interface_id();
+  program.runtime_version = from.runtime_version();
+  return program;
+}
+
 }  // namespace
 
 Result<StreamPackage> read_package(std::span<const uint8_t> bytes, const std::string& where) {
@@ -110,6 +155,10 @@ Result<StreamPackage> read_package(std::span<const uint8_t> bytes, const std::st
       return Diagnostics(where, "the package is damaged", "compile the model again");
     contents.streams.push_back(std::move(*stream));
     contents.contract.memory.push_back(std::move(*memory));
+  }
+  if (root.program() != nullptr) {
+    contents.program = program_of(*root.program(), payload.data());
+    if (!contents.program) return Diagnostics(where, "the package is damaged", "compile the model again");
   }
   return contents;
 }

@@ -116,10 +116,49 @@ Offset<contract::Function> function(flatbuffers::FlatBufferBuilder& builder,
                                   results);
 }
 
+Offset<flatbuffers::Vector<Offset<contract::Tensor>>> tensors(
+    flatbuffers::FlatBufferBuilder& builder, const std::vector<PackageProgram::Tensor>& from) {
+  std::vector<Offset<contract::Tensor>> list;
+  for (const PackageProgram::Tensor& tensor : from) {
+    const auto name = builder.CreateString(tensor.name);
+    const auto type = builder.CreateString(tensor.type);
+    const auto shape = builder.CreateVector(tensor.shape);
+    const auto scale = builder.CreateVector(tensor.scale);
+    const auto zero_point = builder.CreateVector(tensor.zero_point);
+    list.push_back(contract::CreateTensor(builder, name, tensor.memory, tensor.offset, tensor.bytes,
+                                          type, shape, scale, zero_point));
+  }
+  return builder.CreateVector(list);
+}
+
+Offset<contract::Program> program(flatbuffers::FlatBufferBuilder& builder,
+                                  const PackageProgram& from) {
+  std::vector<uint32_t> ids;
+  std::vector<std::string> names;
+  for (const PackageProgram::Kernel& kernel : from.kernels) {
+    ids.push_back(static_cast<uint32_t>(kernel.id));
+    ids.push_back(static_cast<uint32_t>(kernel.id >> 32));
+    names.push_back(kernel.name);
+  }
+  const auto id_list = builder.CreateVector(ids);
+  const auto name_list = builder.CreateVectorOfStrings(names);
+  const auto code = builder.CreateVector(from.code);
+  const auto reset = builder.CreateVector(from.reset);
+  const auto constants = blob(builder, from.constants);
+  const auto memories = builder.CreateVectorOfStrings(from.memories);
+  const auto devices = builder.CreateVectorOfStrings(from.devices);
+  const auto inputs = tensors(builder, from.inputs);
+  const auto outputs = tensors(builder, from.outputs);
+  const auto target = builder.CreateString(from.target);
+  return contract::CreateProgram(builder, id_list, name_list, code, reset, constants, memories,
+                                 devices, inputs, outputs, target, from.interface_id,
+                                 from.runtime_version);
+}
+
 }  // namespace
 
 std::vector<uint8_t> write_package(const std::string& model, std::span<const CommandStream> streams,
-                                   const PackageContract& bound) {
+                                   const PackageContract& bound, const PackageProgram* executed) {
   flatbuffers::FlatBufferBuilder builder;
   std::vector<Offset<contract::Function>> functions;
   Constants constants;
@@ -131,9 +170,11 @@ std::vector<uint8_t> write_package(const std::string& model, std::span<const Com
   const auto name = builder.CreateString(model);
   const auto list = builder.CreateVector(functions);
   const auto pool_bytes = bound.pool_bytes.empty() ? 0 : builder.CreateVector(bound.pool_bytes);
+  const auto program_table =
+      executed == nullptr ? Offset<contract::Program>(0) : program(builder, *executed);
   contract::FinishPackageBuffer(
-      builder,
-      contract::CreatePackage(builder, name, list, bound.model_id, pool_bytes, bound.alignment));
+      builder, contract::CreatePackage(builder, name, list, bound.model_id, pool_bytes,
+                                       bound.alignment, program_table));
 
   const std::span<const uint8_t> payload(builder.GetBufferPointer(), builder.GetSize());
   std::vector<uint8_t> bytes(package_writer::kHeaderBytes + payload.size());

@@ -11,6 +11,7 @@
 #include "packaging/program_package.h"
 #include "packaging/runtime_files.h"
 #include "packaging/runtime_trees.h"
+#include "packaging/simulators.h"
 #include "packaging/stream_package.h"
 #include "support/sha256.h"
 
@@ -94,23 +95,6 @@ Result<void> add_kernels(const ProgramPackageRequest& request, packaging::Runtim
   return {};
 }
 
-// Simulators of the devices, in a folder that holds all they include: a part of the program on this machine, or a
-// program of their own beside an emulator.
-void add_simulators(const ProgramPackageRequest& request, const packaging::RuntimeTrees& runtime,
-                    PackageContents& package) {
-  const EmittedModel& model = request.program.emitted;
-  std::vector<SourceFile> files;
-  if (request.options.simulated_remotely)
-    files.push_back(
-        {model.name + "_simulators.cpp",
-         emission::device_server_text(model, request.registry, request.program.target)});
-  packaging::add_runtime_files(runtime.simulators, files);
-  for (SourceFile& file : files) {
-    file.path.insert(0, kSimulatorFolder);
-    package.files.push_back(std::move(file));
-  }
-}
-
 // The files of the program that the compiler builds itself: its users' programs have the libraries instead.
 void add_stand_ins(const packaging::RuntimeTrees& runtime, PackageContents& package) {
   for (SourceFile file : runtime.stand_ins) {
@@ -128,15 +112,6 @@ PackageManifest for_users(PackageManifest manifest, const std::vector<std::strin
   for (const std::string& source : manifest.sources)
     if (source.starts_with(kSimulatorFolder)) manifest.program_sources.push_back(source);
   return manifest;
-}
-
-std::vector<std::string> sources_of(const std::vector<SourceFile>& files, bool of_simulators) {
-  std::vector<std::string> sources;
-  for (const char* ending : {".c", ".S", ".cpp"})
-    for (const SourceFile& file : files)
-      if (file.path.ends_with(ending) && file.path.starts_with(kSimulatorFolder) == of_simulators)
-        sources.push_back(file.path);
-  return sources;
 }
 
 }  // namespace
@@ -169,16 +144,9 @@ Result<PackageContents> packaging::program_package(const ProgramPackageRequest& 
   add_stand_ins(runtime, package);
   packaging::add_runtime_files(runtime.firmware, package.files);
   if (has_devices && (options.simulated || options.simulated_remotely))
-    add_simulators(request, runtime, package);
-  manifest.sources = sources_of(package.files, false);
-  std::vector<std::string> simulators = sources_of(package.files, true);
-  if (options.simulated_remotely) {
-    manifest.simulator_sources = std::move(simulators);
-    manifest.simulator_include_dirs = {"simulator"};
-  } else if (!simulators.empty()) {
-    manifest.include_dirs.push_back("simulator");
-    std::move(simulators.begin(), simulators.end(), std::back_inserter(manifest.sources));
-  }
+    packaging::add_simulators({model, request.registry, request.program.target}, runtime,
+                              options.simulated_remotely, package);
+  packaging::list_sources(options.simulated_remotely, package);
 
   PackageManifest of_library = manifest;
   if (!runtime.stand_ins.empty()) {

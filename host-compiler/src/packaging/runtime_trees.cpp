@@ -40,6 +40,11 @@ Result<RuntimeTrees> portable_runtime(const PackageOptions& options, RuntimeLibr
     trees.push_back(
         {options.resource_root, "device-runtime/core/src", "intarsia/core", {".h", ".cpp"}});
   }
+  if (libraries.executor) {
+    trees.push_back({options.resource_root, "device-runtime/executor/include", "", {".h"}});
+    trees.push_back(
+        {options.resource_root, "device-runtime/executor/src", "intarsia/executor", {".h", ".cpp"}});
+  }
   if (libraries.mailbox) {
     trees.push_back({options.resource_root, "device-runtime/mailbox/include", "", {".h"}});
     trees.push_back(

@@ -22,6 +22,7 @@ struct RuntimeTrees {
 struct RuntimeLibraries {
   bool core = false;     // opens packages of command streams and runs them
   bool mailbox = false;  // hands tensors over between cores
+  bool executor = false;  // runs models from packages; with the core
 };
 Result<RuntimeTrees> portable_runtime(const PackageOptions& options, RuntimeLibraries libraries);
 

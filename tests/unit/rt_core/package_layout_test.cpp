@@ -1,5 +1,5 @@
 // The numbers the core knows by heart are those of schema/package.fbs.
-#include "package_layout.h"
+#include "intarsia/core/package_layout.h"
 
 #include <cstddef>
 

@@ -35,6 +35,10 @@ struct intarsia_model_descriptor {
    * collect is then called again. */
   int32_t (*submit)(void);
   int32_t (*collect)(void);
+  /* Null, or of firmware that takes its model from a package: opens the one in the open file `package`, or, where that
+   * is below 0, the one in the memory that the firmware keeps for it. On success *model is what it holds. Called once, before
+   * anything else. */
+  int32_t (*open)(int32_t package, const struct intarsia_model_descriptor **model);
 };
 
 extern const struct intarsia_model_descriptor intarsia_model;

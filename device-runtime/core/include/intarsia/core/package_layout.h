@@ -11,13 +11,21 @@ inline constexpr uint32_t kMagicAt = 0, kVersionAt = 4, kPayloadBytesAt = 8, kCh
 inline constexpr uint32_t kMagic = 0x41544E49;  // "INTA", also the flatbuffer's identifier
 
 inline constexpr uint32_t kPackageModel = 0, kPackageFunctions = 1, kPackageModelId = 2,
-                          kPackagePoolBytes = 3, kPackageAlignment = 4;
+                          kPackagePoolBytes = 3, kPackageAlignment = 4, kPackageProgram = 5;
 
 inline constexpr uint32_t kFunctionName = 0, kFunctionDevice = 1, kFunctionTarget = 2,
                           kFunctionCommands = 3, kFunctionConstants = 4, kFunctionRegions = 5,
                           kFunctionOperators = 6, kFunctionRegionOffsets = 7,
                           kFunctionRegionBytes = 8, kFunctionRegionMemories = 9,
                           kFunctionAccessed = 10, kFunctionResults = 11;
+
+// Of a package that the executor runs (intarsia/contract/program_format.h).
+inline constexpr uint32_t kProgramKernelIds = 0, kProgramKernelNames = 1, kProgramCode = 2,
+                          kProgramReset = 3, kProgramConstants = 4, kProgramMemories = 5,
+                          kProgramDevices = 6, kProgramInputs = 7, kProgramOutputs = 8,
+                          kProgramTarget = 9, kProgramInterfaceId = 10, kProgramRuntimeVersion = 11;
+inline constexpr uint32_t kTensorName = 0, kTensorMemory = 1, kTensorOffset = 2, kTensorBytes = 3,
+                          kTensorType = 4, kTensorShape = 5, kTensorScale = 6, kTensorZeroPoint = 7;
 
 // struct Region
 inline constexpr uint32_t kRegionShift = 2, kRegionBytes = 1 << kRegionShift, kRegionKindAt = 0,
