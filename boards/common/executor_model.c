@@ -18,13 +18,13 @@ static int32_t opened_init(void) {
   return intarsia_executor_reset(&executor);
 }
 
-static void *opened_input(int32_t index) {
+static void* opened_input(int32_t index) {
   struct intarsia_executor_tensor tensor = {NULL, NULL, 0};
   (void)intarsia_executor_input(&executor, (uint32_t)index, &tensor);
   return tensor.data;
 }
 
-static const void *opened_output(int32_t index) {
+static const void* opened_output(int32_t index) {
   struct intarsia_executor_tensor tensor = {NULL, NULL, 0};
   (void)intarsia_executor_output(&executor, (uint32_t)index, &tensor);
   return tensor.data;
@@ -55,7 +55,7 @@ static void say_number(uint32_t number) {
   intarsia_port_console(digits + at);
 }
 
-static void say_why(const struct intarsia_refusal *refusal) {
+static void say_why(const struct intarsia_refusal* refusal) {
   if (refusal->name == NULL && refusal->needed == refusal->provided) return;
   intarsia_port_console("intarsia: the package asks for");
   if (refusal->name != NULL) {
@@ -73,20 +73,21 @@ static void say_why(const struct intarsia_refusal *refusal) {
 }
 
 /* What is there of a package at its place, by the size that it says. */
-static uint32_t bytes_at(const uint8_t *place, uint32_t most) {
-  const uint8_t *word = place + kPayloadBytesAt;
+static uint32_t bytes_at(const uint8_t* place, uint32_t most) {
+  const uint8_t* word = place + kPayloadBytesAt;
   const uint32_t payload = (uint32_t)word[0] | (uint32_t)word[1] << 8 | (uint32_t)word[2] << 16 |
                            (uint32_t)word[3] << 24;
   return payload <= most - kHeaderBytes ? payload + kHeaderBytes : most;
 }
 
-static intarsia_status find_package(int32_t file, const struct intarsia_package_places *places,
-                                    const uint8_t **package, uint32_t *bytes) {
+static intarsia_status find_package(int32_t file, const struct intarsia_package_places* places,
+                                    const uint8_t** package, uint32_t* bytes) {
   int32_t length;
   if (file < 0) {
     *package = places->kept;
     if (places->kept == NULL || places->kept_bytes < kHeaderBytes) {
-      intarsia_port_console("intarsia: this firmware keeps no place for a package; give it one in a file\n");
+      intarsia_port_console(
+          "intarsia: this firmware keeps no place for a package; give it one in a file\n");
       return INTARSIA_ERROR_PACKAGE_FORMAT;
     }
     *bytes = bytes_at(places->kept, places->kept_bytes);
@@ -109,8 +110,8 @@ static intarsia_status find_package(int32_t file, const struct intarsia_package_
   return INTARSIA_OK;
 }
 
-static int32_t open_package(int32_t file, const struct intarsia_model_descriptor **model) {
-  const uint8_t *package = NULL;
+static int32_t open_package(int32_t file, const struct intarsia_model_descriptor** model) {
+  const uint8_t* package = NULL;
   uint32_t bytes = 0;
   uint32_t i;
   struct intarsia_executor_tensor tensor;

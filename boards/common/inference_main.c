@@ -72,8 +72,8 @@ static int32_t check_counts(const struct intarsia_run_request* request) {
                     ", as the model has");
   }
   if (request->output_count != model->output_count) {
-    return complain(INTARSIA_EXIT_OUTPUT, "the number of outputs is not",
-                    model->output_count, ", as the model has");
+    return complain(INTARSIA_EXIT_OUTPUT, "the number of outputs is not", model->output_count,
+                    ", as the model has");
   }
   return 0;
 }

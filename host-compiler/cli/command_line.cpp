@@ -361,9 +361,10 @@ void CommandLine::add_run() {
                      "--format executor'");
   firmware->check(not_empty);
   command
-      .flag("--in-flash", run_.in_flash,
-            "put the package into the board's memory beside the firmware, instead of having it read "
-            "the file")
+      .flag(
+          "--in-flash", run_.in_flash,
+          "put the package into the board's memory beside the firmware, instead of having it read "
+          "the file")
       ->needs(firmware);
   command.group("Measuring");
   command.flag("--count-instructions", run_.count,

@@ -42,8 +42,8 @@ struct RunCommand {
   unsigned jobs = 0;    // threads of a batch; 0: one per core
   std::string trace_file;  // of the simulated devices
   std::vector<std::string>
-      intermediates;  // operators or tensors whose results are outputs too; "all"
-  std::string firmware;  // that runs the model, which is then a package
+      intermediates;      // operators or tensors whose results are outputs too; "all"
+  std::string firmware;   // that runs the model, which is then a package
   bool in_flash = false;  // the package lies beside the firmware; else the firmware reads the file
 };
 int run_run(Context& context, const RunCommand& command);
@@ -57,10 +57,12 @@ int run_build(Context& context, const BuildCommand& command);
 struct FirmwareCommand {
   CommonOptions common;  // without a model
   std::vector<std::string> models;
-  std::string output_file;
+  std::string output_file;  // empty: no program is built
+  std::string sources_folder;
   std::optional<int64_t> package_bytes;
   std::vector<std::string> arenas;  // MEMORY=BYTES
-  bool same_interface = false;      // takes only packages with the inputs and outputs of the first model
+  bool same_interface =
+      false;  // takes only packages with the inputs and outputs of the first model
 };
 int run_firmware(Context& context, const FirmwareCommand& command);
 

@@ -81,7 +81,8 @@ Result<void> write_programs(const FirmwareCommand& command, const FirmwareFile& 
     INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(from));
     INTARSIA_TRY_VOID(write_file(to, bytes));
     std::error_code error;
-    fs::permissions(to, fs::perms::owner_exec | fs::perms::group_exec, fs::perm_options::add, error);
+    fs::permissions(to, fs::perms::owner_exec | fs::perms::group_exec, fs::perm_options::add,
+                    error);
     return {};
   };
   INTARSIA_TRY_VOID(copy(program, command.output_file));
@@ -103,14 +104,18 @@ Result<void> check_kept(const board::Board& board, const executable::Image& imag
   for (const board::ElfSection& section : elf.sections)
     if (section.address < image.kept_at + image.kept_bytes &&
         section.address + section.size > image.kept_at)
-      return Diagnostics("--package-bytes",
-                         fmt::format("the place for a package at {:#x} lies in the section '{}' of the firmware",
-                                     image.kept_at, section.name),
-                         "give it fewer bytes");
+      return Diagnostics(
+          "--package-bytes",
+          fmt::format("the place for a package at {:#x} lies in the section '{}' of the firmware",
+                      image.kept_at, section.name),
+          "give it fewer bytes");
   return {};
 }
 
 Result<int> make(Context& context, const FirmwareCommand& command) {
+  if (command.output_file.empty() && command.sources_folder.empty())
+    return Diagnostics("intarsia firmware", "there is nothing to write",
+                       "name the program with -o, or a folder with --sources");
   CommonOptions options = command.common;
   options.model = command.models.front();
   INTARSIA_TRY(const Selection selection, select(context, options));
@@ -140,6 +145,14 @@ Result<int> make(Context& context, const FirmwareCommand& command) {
     firmware.image.interface_id = models.front().program.interface_id;
     firmware.package.files.front().text = executable::image_text(firmware.image);
   }
+  if (!command.sources_folder.empty())
+    INTARSIA_TRY_VOID(write_folder(command.sources_folder, firmware.package.files));
+  if (command.output_file.empty()) {
+    clear_progress();
+    fmt::print("{}: the sources of a firmware that runs packages for {}\n", command.sources_folder,
+               to_string(selection.target));
+    return static_cast<int>(kDone);
+  }
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   const std::string folder = work.path() + "/firmware";
   INTARSIA_TRY_VOID(write_folder(folder, firmware.package.files));
@@ -149,8 +162,11 @@ Result<int> make(Context& context, const FirmwareCommand& command) {
   INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
   INTARSIA_TRY_VOID(check_kept(selection.board, firmware.image, program));
   const FirmwareFile file{selection.board.native() ? "host" : options.board,
-                          to_string(selection.target), selection.core.name, firmware.image.kept_at,
-                          firmware.image.kept_bytes, firmware.image.package_buffer.bytes,
+                          to_string(selection.target),
+                          selection.core.name,
+                          firmware.image.kept_at,
+                          firmware.image.kept_bytes,
+                          firmware.image.package_buffer.bytes,
                           firmware.image};
   INTARSIA_TRY_VOID(
       write_programs(command, file, program, work.path() + build::kSimulatorsInWorkFolder));

@@ -16,7 +16,7 @@ struct FirmwareFile {
   std::string target, core;
   uint64_t kept_at = 0, kept_bytes = 0;  // where a package lies beside it
   int64_t package_bytes = 0;             // of one from a file
-  executable::Image image;               // when it is written; not read again
+  executable::Image image;               // read again, it has the ids of kernels alone
 };
 
 std::string description_path(const std::string& firmware);

@@ -299,7 +299,8 @@ Result<int> run_on_firmware(Context& context, const RunCommand& command) {
 Result<int> run(Context& context, const RunCommand& command) {
   if (!command.firmware.empty()) return run_on_firmware(context, command);
   if (command.in_flash)
-    return Diagnostics("--in-flash", "is of packages that a firmware runs", "name it with --firmware");
+    return Diagnostics("--in-flash", "is of packages that a firmware runs",
+                       "name it with --firmware");
   INTARSIA_TRY(const std::optional<int> done, run_without_building(context, command));
   return done ? *done : run_built(context, command);
 }

@@ -1,8 +1,10 @@
 #include "run_package.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "build/run_package.h"
 #include "firmware_file.h"
@@ -34,7 +36,8 @@ std::vector<TensorInfo> tensors_of(const std::vector<PackageProgram::Tensor>& fr
 // Options that say how a model is compiled have nothing to say here.
 Result<void> check_options(const RunCommand& command) {
   const auto refuse = [](const char* option) {
-    return Diagnostics(option, "is of models, and with --firmware a package is run", "leave it out");
+    return Diagnostics(option, "is of models, and with --firmware a package is run",
+                       "leave it out");
   };
   if (command.batch) return refuse("--batch");
   if (command.count_cycles) return refuse("--count-cycles");
@@ -42,6 +45,24 @@ Result<void> check_options(const RunCommand& command) {
   if (!command.trace_file.empty()) return refuse("--trace");
   if (!command.intermediates.empty()) return refuse("--outputs");
   return {};
+}
+
+// The firmware says so itself; here all of them are named.
+Result<void> check_kernels(const RunCommand& command, const PackageProgram& program,
+                           const FirmwareFile& firmware) {
+  std::vector<std::string> missing;
+  for (const PackageProgram::Kernel& kernel : program.kernels) {
+    const bool there = std::ranges::any_of(
+        firmware.image.kernels,
+        [&](const executable::KernelCode& linked) { return linked.id == kernel.id; });
+    if (!there) missing.push_back("'" + kernel.name + "'");
+  }
+  if (missing.empty()) return {};
+  return Diagnostics(command.common.model,
+                     fmt::format("calls kernels that are not in {}: {}", command.firmware,
+                                 fmt::join(missing, ", ")),
+                     "'intarsia firmware' with the package's model among the models builds a "
+                     "firmware that has them");
 }
 
 }  // namespace
@@ -54,6 +75,7 @@ Result<PackageResult> run_package_on_firmware(Context& context, const RunCommand
   if (!package.program)
     return Diagnostics(command.common.model, "holds command streams and no program",
                        "compile the model with --format executor");
+  INTARSIA_TRY_VOID(check_kernels(command, *package.program, firmware));
   CommonOptions options = command.common;
   if (options.board == "host") options.board = firmware.board;
   INTARSIA_TRY(const std::vector<std::string> folders, context.board_folders());
@@ -63,8 +85,10 @@ Result<PackageResult> run_package_on_firmware(Context& context, const RunCommand
                        "a package cannot be put on it by a debug probe from here",
                        "write it to flash by the probe's own tools (docs/executor.md)");
   if (command.in_flash && (board.native() || firmware.kept_bytes == 0))
-    return Diagnostics("--in-flash", fmt::format("the firmware for board {} keeps no place for a package", board.name),
-                       "leave it out: the firmware reads the file");
+    return Diagnostics(
+        "--in-flash",
+        fmt::format("the firmware for board {} keeps no place for a package", board.name),
+        "leave it out: the firmware reads the file");
   if (command.in_flash && bytes.size() > firmware.kept_bytes)
     return Diagnostics(command.common.model,
                        fmt::format("has {} bytes, and the firmware keeps room for {}", bytes.size(),

@@ -4,8 +4,8 @@
 
 #include "crc32.h"
 #include "intarsia/core/flat_reader.h"
-#include "package_check.h"
 #include "intarsia/core/package_layout.h"
+#include "package_check.h"
 
 namespace intarsia::rt {
 namespace {

@@ -3,8 +3,8 @@
 // the alignment of the streams nor the regions.
 #include "package_check.h"
 
-#include "intarsia/core/flat_check.h"
 #include "intarsia/contract/package.h"
+#include "intarsia/core/flat_check.h"
 #include "intarsia/core/package_layout.h"
 
 namespace intarsia::rt {

@@ -79,8 +79,7 @@ class Opening {
 
   intarsia_status find_memories(const Program& program) {
     const FlatVector names = program.vector(kProgramMemories);
-    const FlatVector pools =
-        program.reader.vector(program.reader.follow(0), kPackagePoolBytes);
+    const FlatVector pools = program.reader.vector(program.reader.follow(0), kPackagePoolBytes);
     if (package_word(program.reader, kPackageAlignment) > kBlobAlignment)
       return INTARSIA_ERROR_PACKAGE_MEMORY;
     if (pools.count > names.count) return INTARSIA_ERROR_PACKAGE_FORMAT;
@@ -160,9 +159,9 @@ class Run {
           call(operands, count);
           break;
         case INTARSIA_PROGRAM_STREAM: {
-          const intarsia_status status = intarsia_package_run(
-              &executor_.package, word(operands, 0), executor_.memories, executor_.memory_count,
-              executor_.devices[word(operands, 1)]);
+          const intarsia_status status =
+              intarsia_package_run(&executor_.package, word(operands, 0), executor_.memories,
+                                   executor_.memory_count, executor_.devices[word(operands, 1)]);
           if (status != INTARSIA_OK) return status;
           break;
         }

@@ -20,8 +20,7 @@ class ProgramCheck : private FlatCheck {
            table(program, kProgramRuntimeVersion + 1) &&
            vector(program, kProgramKernelIds, 2, 4, Presence::Required, &ids) &&
            strings(program, kProgramKernelNames, &names) && ids.count / 2 == names.count &&
-           ids.count % 2 == 0 &&
-           vector(program, kProgramCode, 2, 4, Presence::Required, &words) &&
+           ids.count % 2 == 0 && vector(program, kProgramCode, 2, 4, Presence::Required, &words) &&
            vector(program, kProgramReset, 2, 4, Presence::Optional, &words) &&
            vector(program, kProgramConstants, 0, kBlobAlignment, Presence::Optional, &bytes) &&
            strings(program, kProgramMemories, &names) &&
@@ -95,7 +94,9 @@ class CodeCheck {
   uint32_t word(const FlatVector& words, uint32_t at) const {
     return program_.reader.u32(words.first + 4 * at);
   }
-  uint32_t operand(uint32_t first, uint32_t at) const { return program_.reader.u32(first + 4 * at); }
+  uint32_t operand(uint32_t first, uint32_t at) const {
+    return program_.reader.u32(first + 4 * at);
+  }
 
   bool lies(uint32_t segment, uint32_t offset, uint32_t bytes, uint32_t alignment_log2,
             bool is_written) const {
@@ -106,8 +107,7 @@ class CodeCheck {
     } else if (is_written) {
       return false;
     }
-    return offset <= size && bytes <= size - offset &&
-           (offset & ((1u << alignment_log2) - 1)) == 0;
+    return offset <= size && bytes <= size - offset && (offset & ((1u << alignment_log2) - 1)) == 0;
   }
 
   bool call(uint32_t first, uint32_t count) const {
@@ -165,7 +165,8 @@ class CodeCheck {
                 lies(operand(first, 1), operand(first, 2), 1, 0, false)) &&
                open(true);
       case INTARSIA_PROGRAM_COPY:
-        return count == 4 && lies(operand(first, 0), operand(first, 1), operand(first, 2), 0, true) &&
+        return count == 4 &&
+               lies(operand(first, 0), operand(first, 1), operand(first, 2), 0, true) &&
                lies(INTARSIA_PROGRAM_CONSTANTS, operand(first, 3), operand(first, 2), 0, false);
       case INTARSIA_PROGRAM_FILL:
         return count == 5 && fill(first);
@@ -194,8 +195,7 @@ const intarsia_kernel* find_kernel(const intarsia_executor_image& image, uint32_
     const uint32_t middle = first + ((end - first) >> 1);
     const intarsia_kernel& kernel = image.kernels[middle];
     if (kernel.id_high == high && kernel.id_low == low) return &kernel;
-    const bool is_before =
-        kernel.id_high < high || (kernel.id_high == high && kernel.id_low < low);
+    const bool is_before = kernel.id_high < high || (kernel.id_high == high && kernel.id_low < low);
     if (is_before)
       first = middle + 1;
     else

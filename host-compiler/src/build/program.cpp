@@ -107,7 +107,8 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
                        "if a memory overflows, choose a larger board");
   INTARSIA_TRY_VOID(check_placed(setting.board, output));
   if (simulates)
-    INTARSIA_TRY_VOID(build::build_simulators(setting, work_folder, work_folder + kSimulatorsInWorkFolder));
+    INTARSIA_TRY_VOID(
+        build::build_simulators(setting, work_folder, work_folder + kSimulatorsInWorkFolder));
   return output;
 }
 

@@ -10,9 +10,10 @@
 namespace intarsia::build {
 
 struct PackageRun {
-  std::string file;                 // the package
-  std::optional<uint64_t> kept_at;  // it lies there when the firmware starts; none: the firmware reads the file
-  std::string simulators;           // the program that serves its simulated devices; may be empty
+  std::string file;  // the package
+  std::optional<uint64_t>
+      kept_at;  // it lies there when the firmware starts; none: the firmware reads the file
+  std::string simulators;  // the program that serves its simulated devices; may be empty
 };
 
 // As execute() for a program that takes its model from the package; of the setting's manifest the inputs and outputs are

@@ -36,9 +36,10 @@ class ProgramWriter {
   Result<ExecutableModel> run() {
     const EmittedModel& emitted = compiled_.emitted;
     if (compiled_.plan.memory.pools.size() > INTARSIA_PROGRAM_MAX_MEMORIES)
-      return refused(fmt::format("the board has more than {} memories",
-                                 INTARSIA_PROGRAM_MAX_MEMORIES));
-    if (compiled_.plan.alignment > 16) return refused("a device asks for memory that is aligned to more than 16 bytes");
+      return refused(
+          fmt::format("the board has more than {} memories", INTARSIA_PROGRAM_MAX_MEMORIES));
+    if (compiled_.plan.alignment > 16)
+      return refused("a device asks for memory that is aligned to more than 16 bytes");
     INTARSIA_TRY_VOID(statement(schedule_.body));
     INTARSIA_TRY_VOID(state());
     tensors(emitted.inputs, 0, model_.program.inputs);
@@ -114,9 +115,10 @@ class ProgramWriter {
     constexpr int64_t kMostIterations = 1 << 20;  // of the executor's check
     if (iterations > kMostIterations)
       return refused(fmt::format("a loop of {} iterations is in it", iterations));
-    const Place flag = only != nullptr ? place_of(flag_of(*only))
-                                       : Place{INTARSIA_PROGRAM_NO_SEGMENT, 0};
-    instruct(INTARSIA_PROGRAM_LOOP, {static_cast<uint32_t>(std::max<int64_t>(iterations, 0)), flag.segment, flag.offset});
+    const Place flag =
+        only != nullptr ? place_of(flag_of(*only)) : Place{INTARSIA_PROGRAM_NO_SEGMENT, 0};
+    instruct(INTARSIA_PROGRAM_LOOP,
+             {static_cast<uint32_t>(std::max<int64_t>(iterations, 0)), flag.segment, flag.offset});
     INTARSIA_TRY_VOID(statement(only != nullptr ? only->then_body : loop.body));
     instruct(INTARSIA_PROGRAM_END);
     return {};
@@ -158,9 +160,9 @@ class ProgramWriter {
     includes_.insert("intarsia/kernels/kernels.h");
     if (library != nullptr)
       for (std::string& header : library->includes(*device)) includes_.insert(std::move(header));
-    INTARSIA_TRY(BoundKernel kernel, bound_kernel(compiled_.lowered, func,
-                                                  library != nullptr ? library->structs
-                                                                     : ConstantStructs()));
+    INTARSIA_TRY(BoundKernel kernel,
+                 bound_kernel(compiled_.lowered, func,
+                              library != nullptr ? library->structs : ConstantStructs()));
     if (kernel.code.operands.size() > INTARSIA_PROGRAM_MAX_OPERANDS)
       return refused(fmt::format("{} has {} operands, and a kernel of a package has {} at most",
                                  kernel.code.name, kernel.code.operands.size(),

@@ -45,8 +45,9 @@ Result<void> add_room(const FirmwareRequest& request, Image& image) {
   for (const MemoryBlock& asked : request.room.memories) {
     const board::Memory* memory = request.board.find_memory(asked.name);
     if (memory == nullptr || memory->kind != board::MemoryKind::Ram)
-      return Diagnostics("--arena", fmt::format("board {} has no RAM '{}'", request.board.name, asked.name),
-                         fmt::format("'intarsia boards {}' lists its memories", request.board.name));
+      return Diagnostics(
+          "--arena", fmt::format("board {} has no RAM '{}'", request.board.name, asked.name),
+          fmt::format("'intarsia boards {}' lists its memories", request.board.name));
     const auto known = std::ranges::find(image.memories, asked.name, &MemoryBlock::name);
     if (known == image.memories.end())
       image.memories.push_back(asked);
@@ -62,7 +63,8 @@ EmittedModel devices_of(const FirmwareRequest& request) {
   all.name = kName;
   for (const CompiledProgram* program : request.compiled)
     for (const std::string& device : program->emitted.devices)
-      if (std::ranges::find(all.devices, device) == all.devices.end()) all.devices.push_back(device);
+      if (std::ranges::find(all.devices, device) == all.devices.end())
+        all.devices.push_back(device);
   return all;
 }
 
@@ -92,8 +94,8 @@ Result<void> add_libraries(const FirmwareRequest& request, const EmittedModel& d
 }  // namespace
 
 KeptPackage kept_package(const board::Board& board, bool read_by_devices, int64_t bytes) {
-  const board::Memory* memory = board.find_memory(
-      read_by_devices && !board.roles.streams.empty() ? board.roles.streams
+  const board::Memory* memory = board.find_memory(read_by_devices && !board.roles.streams.empty()
+                                                      ? board.roles.streams
                                                       : board.roles.constants.front());
   if (board.native() || memory == nullptr) return {};
   const auto size = static_cast<uint64_t>(rounded(bytes));
@@ -132,7 +134,8 @@ Result<Firmware> make_firmware(const FirmwareRequest& request) {
   constexpr size_t kMostTensors = 16;  // boards/common/executor_model.c
   manifest.inputs.resize(kMostTensors);
   package.files.push_back({"image.c", image_text(image)});
-  INTARSIA_TRY(std::string model, read_text_file(options.resource_root + "/boards/common/executor_model.c"));
+  INTARSIA_TRY(std::string model,
+               read_text_file(options.resource_root + "/boards/common/executor_model.c"));
   package.files.push_back({"executor_model.c", std::move(model)});
   INTARSIA_TRY(packaging::RuntimeTrees runtime,
                packaging::portable_runtime(options, {.core = true, .executor = true}));
@@ -142,7 +145,8 @@ Result<Firmware> make_firmware(const FirmwareRequest& request) {
     const Place place = options.simulated            ? Place::InProgram
                         : options.simulated_remotely ? Place::Remote
                                                      : Place::Board;
-    package.files.push_back({"devices.c", emission::device_glue_text(devices, request.registry, target, place)});
+    package.files.push_back(
+        {"devices.c", emission::device_glue_text(devices, request.registry, target, place)});
   }
   packaging::add_runtime_files(runtime.firmware, package.files);
   if (has_devices && (options.simulated || options.simulated_remotely))

@@ -98,16 +98,14 @@ class FixedVariables {
   }
 
   void look(const tir::StmtNode& stmt) {
-    std::visit(overloaded{[](const tir::Seq&) {},
-                          [&](const tir::For& n) { fix(n.lo), fix(n.hi); },
-                          [&](const tir::If& n) { fix(n.condition); },
-                          [&](const tir::Let& n) {
-                            contains(n.var) ? fix(n.value) : value(n.value);
-                          },
-                          [&](const tir::Store& n) { fix(n.indices), value(n.value); },
-                          [&](const tir::Call& n) { fix(n.offsets); },
-                          [&](const tir::Intrinsic& n) { look(n); }},
-               stmt.node);
+    std::visit(
+        overloaded{[](const tir::Seq&) {}, [&](const tir::For& n) { fix(n.lo), fix(n.hi); },
+                   [&](const tir::If& n) { fix(n.condition); },
+                   [&](const tir::Let& n) { contains(n.var) ? fix(n.value) : value(n.value); },
+                   [&](const tir::Store& n) { fix(n.indices), value(n.value); },
+                   [&](const tir::Call& n) { fix(n.offsets); },
+                   [&](const tir::Intrinsic& n) { look(n); }},
+        stmt.node);
   }
   void look(const tir::Intrinsic& intrinsic) {
     size_t index = 0;
@@ -176,7 +174,8 @@ class Freeing {
     return std::make_shared<const tir::ExprNode>(tir::ExprNode{type, std::move(node)});
   }
   static Expr load(DataType type, tir::BufferId buffer, size_t at) {
-    return make(type, tir::Load{buffer, {make(DataType::Int32, tir::IntImm{static_cast<int64_t>(at)})}});
+    return make(type,
+                tir::Load{buffer, {make(DataType::Int32, tir::IntImm{static_cast<int64_t>(at)})}});
   }
 
   Expr value(const Expr& expr) {
@@ -184,10 +183,10 @@ class Freeing {
     return std::visit(
         overloaded{
             [&](const tir::IntImm& n) -> Expr {
-              const bool fits =
-                  n.value >= std::numeric_limits<int32_t>::min() &&
-                  n.value <= (type == DataType::UInt32 ? int64_t{std::numeric_limits<uint32_t>::max()}
-                                                       : int64_t{std::numeric_limits<int32_t>::max()});
+              const bool fits = n.value >= std::numeric_limits<int32_t>::min() &&
+                                n.value <= (type == DataType::UInt32
+                                                ? int64_t{std::numeric_limits<uint32_t>::max()}
+                                                : int64_t{std::numeric_limits<int32_t>::max()});
               if (type == DataType::Bool || !fits) return expr;
               result.numbers.push_back(static_cast<int32_t>(n.value));
               Expr number = load(DataType::Int32, numbers_, result.numbers.size() - 1);
@@ -211,7 +210,8 @@ class Freeing {
             [&](const tir::Select& n) -> Expr {
               Expr condition = guards(n) ? n.condition : value(n.condition);
               Expr if_true = value(n.if_true);
-              return make(type, tir::Select{std::move(condition), std::move(if_true), value(n.if_false)});
+              return make(type,
+                          tir::Select{std::move(condition), std::move(if_true), value(n.if_false)});
             },
             [&](const tir::ExprCall& n) -> Expr {
               tir::ExprCall call{n.function, {}};

@@ -19,8 +19,8 @@ std::string operands_name(const KernelCode& kernel) {
 
 // The function with its operands as the executor has them.
 void call_function(CWriter& out, const KernelCode& kernel) {
-  out.line(fmt::format("static const struct intarsia_kernel_operand {}[] = {{",
-                       operands_name(kernel)));
+  out.line(
+      fmt::format("static const struct intarsia_kernel_operand {}[] = {{", operands_name(kernel)));
   for (const KernelOperand& operand : kernel.operands)
     out.line(fmt::format("  {{{}u, {}u, {}u}},", operand.bytes, operand.is_written ? 1 : 0,
                          std::countr_zero(static_cast<uint32_t>(operand.alignment))));
@@ -46,8 +46,9 @@ void kernel_table(CWriter& out, const Image& image) {
 
 void memories(CWriter& out, const Image& image) {
   for (const MemoryBlock& memory : image.memories)
-    out.line(fmt::format("INTARSIA_ALIGNED(16) static uint8_t {0}_block[{1}] INTARSIA_IN_MEMORY({0});",
-                         memory.name, memory.bytes));
+    out.line(
+        fmt::format("INTARSIA_ALIGNED(16) static uint8_t {0}_block[{1}] INTARSIA_IN_MEMORY({0});",
+                    memory.name, memory.bytes));
   out.line("static const struct intarsia_executor_memory memories[] = {");
   for (const MemoryBlock& memory : image.memories)
     out.line(fmt::format("  {{\"{0}\", {0}_block, {1}u}},", memory.name, memory.bytes));
@@ -58,8 +59,9 @@ void memories(CWriter& out, const Image& image) {
 void package_places(CWriter& out, const Image& image) {
   const MemoryBlock& buffer = image.package_buffer;
   if (buffer.bytes > 0)
-    out.line(fmt::format("INTARSIA_ALIGNED(16) static uint8_t package_buffer[{}] INTARSIA_IN_MEMORY({});",
-                         buffer.bytes, buffer.name));
+    out.line(fmt::format(
+        "INTARSIA_ALIGNED(16) static uint8_t package_buffer[{}] INTARSIA_IN_MEMORY({});",
+        buffer.bytes, buffer.name));
   out.open("const struct intarsia_package_places *intarsia_package_places(void)");
   out.line("static struct intarsia_package_places places;");
   if (image.kept_bytes > 0) {
@@ -115,7 +117,8 @@ std::string image_text(const Image& image) {
   for (const std::string& include : image.includes)
     out.directive(fmt::format("#include \"{}\"", include));
   out.blank();
-  out.comment({"Numbers of a package become fields of the kernels' structs, for which they were written."});
+  out.comment(
+      {"Numbers of a package become fields of the kernels' structs, for which they were written."});
   out.directive("#pragma GCC diagnostic ignored \"-Wconversion\"");
   out.blank();
   std::string text = out.text();
@@ -129,15 +132,14 @@ std::string image_text(const Image& image) {
   package_places(tail, image);
   tail.open("const struct intarsia_executor_image *intarsia_image(void)");
   if (!image.devices.empty()) {
-    tail.line(fmt::format("static struct intarsia_executor_device devices[{}];",
-                          image.devices.size()));
+    tail.line(
+        fmt::format("static struct intarsia_executor_device devices[{}];", image.devices.size()));
   }
   tail.line("static const struct intarsia_executor_image image = {");
-  tail.line(fmt::format("  {}, {}u, {}, {}u, {}, {}u, {}u,",
-                        image.kernels.empty() ? "NULL" : "kernels", image.kernels.size(),
-                        image.memories.empty() ? "NULL" : "memories", image.memories.size(),
-                        image.devices.empty() ? "NULL" : "devices", image.devices.size(),
-                        image.interface_id));
+  tail.line(fmt::format(
+      "  {}, {}u, {}, {}u, {}, {}u, {}u,", image.kernels.empty() ? "NULL" : "kernels",
+      image.kernels.size(), image.memories.empty() ? "NULL" : "memories", image.memories.size(),
+      image.devices.empty() ? "NULL" : "devices", image.devices.size(), image.interface_id));
   tail.line("};");
   for (size_t i = 0; i < image.devices.size(); ++i) {
     tail.line(fmt::format("devices[{}].target = \"{}\";", i, image.devices[i]));

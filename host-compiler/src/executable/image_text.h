@@ -16,7 +16,8 @@ struct Image {
   std::vector<std::string> devices;  // kind and attributes, in the order of the boards' glue
   uint32_t interface_id = 0;         // of the packages that are taken; 0: all
   MemoryBlock package_buffer;        // for packages from files; of no bytes: there is none
-  uint64_t kept_at = 0, kept_bytes = 0;  // where a package lies beside the program; of no bytes: nowhere
+  uint64_t kept_at = 0,
+           kept_bytes = 0;  // where a package lies beside the program; of no bytes: nowhere
 };
 
 // The kernels of all models, and memory for each of them, one at a time.

@@ -185,9 +185,8 @@ Result<BoundKernel> bound_kernel(const tir::Module& module, const tir::Func& fun
     return Diagnostics(func.origin.empty() ? func.name : func.origin,
                        "runs several operators by row tiles, which no package brings",
                        "compile without --ram-budget");
-  const bool has_locals = std::ranges::any_of(func.buffers, [](const tir::Buffer& buffer) {
-    return buffer.scope == tir::Scope::Local;
-  });
+  const bool has_locals = std::ranges::any_of(
+      func.buffers, [](const tir::Buffer& buffer) { return buffer.scope == tir::Scope::Local; });
   INTARSIA_CHECK(!has_locals, "scratch is a parameter of every function that a schedule calls");
   return Rewriting(module, func, structs).finish(structs);
 }

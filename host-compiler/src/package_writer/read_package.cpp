@@ -89,8 +89,9 @@ std::vector<PackageProgram::Tensor> tensors_of(
   std::vector<PackageProgram::Tensor> tensors;
   if (vector == nullptr) return tensors;
   for (const contract::Tensor* tensor : *vector)
-    tensors.push_back({tensor->name()->str(), tensor->type() == nullptr ? "" : tensor->type()->str(),
-                       tensor->memory(), tensor->offset(), tensor->bytes(), list_of(tensor->shape()),
+    tensors.push_back({tensor->name()->str(),
+                       tensor->type() == nullptr ? "" : tensor->type()->str(), tensor->memory(),
+                       tensor->offset(), tensor->bytes(), list_of(tensor->shape()),
                        list_of(tensor->scale()), list_of(tensor->zero_point())});
   return tensors;
 }
@@ -158,7 +159,8 @@ Result<StreamPackage> read_package(std::span<const uint8_t> bytes, const std::st
   }
   if (root.program() != nullptr) {
     contents.program = program_of(*root.program(), payload.data());
-    if (!contents.program) return Diagnostics(where, "the package is damaged", "compile the model again");
+    if (!contents.program)
+      return Diagnostics(where, "the package is damaged", "compile the model again");
   }
   return contents;
 }

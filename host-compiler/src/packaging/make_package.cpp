@@ -20,7 +20,9 @@ namespace {
 
 using packaging::ProgramPackageRequest;
 
-constexpr std::string_view kSimulatorFolder = "simulator/", kStandInFolder = "stand-in/";
+using packaging::kSimulatorFolder;
+
+constexpr std::string_view kStandInFolder = "stand-in/";
 constexpr int32_t kStreamAlignment = 16;  // of a package in flash
 
 // The streams in C, or taken in by the assembler from the file that is beside them in any case.

@@ -42,8 +42,10 @@ Result<RuntimeTrees> portable_runtime(const PackageOptions& options, RuntimeLibr
   }
   if (libraries.executor) {
     trees.push_back({options.resource_root, "device-runtime/executor/include", "", {".h"}});
-    trees.push_back(
-        {options.resource_root, "device-runtime/executor/src", "intarsia/executor", {".h", ".cpp"}});
+    trees.push_back({options.resource_root,
+                     "device-runtime/executor/src",
+                     "intarsia/executor",
+                     {".h", ".cpp"}});
   }
   if (libraries.mailbox) {
     trees.push_back({options.resource_root, "device-runtime/mailbox/include", "", {".h"}});

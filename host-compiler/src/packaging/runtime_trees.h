@@ -20,8 +20,8 @@ struct RuntimeTrees {
 
 // Beside the contract and the kernels in portable C.
 struct RuntimeLibraries {
-  bool core = false;     // opens packages of command streams and runs them
-  bool mailbox = false;  // hands tensors over between cores
+  bool core = false;      // opens packages of command streams and runs them
+  bool mailbox = false;   // hands tensors over between cores
   bool executor = false;  // runs models from packages; with the core
 };
 Result<RuntimeTrees> portable_runtime(const PackageOptions& options, RuntimeLibraries libraries);

@@ -1,6 +1,5 @@
 #include "packaging/simulators.h"
 
-#include <string_view>
 #include <utility>
 
 #include "emission/device_glue.h"
@@ -8,8 +7,6 @@
 
 namespace intarsia::packaging {
 namespace {
-
-constexpr std::string_view kSimulatorFolder = "simulator/";
 
 std::vector<std::string> sources_of(const std::vector<SourceFile>& files, bool of_simulators) {
   std::vector<std::string> sources;

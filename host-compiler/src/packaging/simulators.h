@@ -1,10 +1,15 @@
 // Simulators of devices in a package: a part of the program on this machine, or a program of their own beside an emulator.
 #pragma once
 
+#include <string_view>
+
 #include "intarsia/compiled_model.h"
 #include "packaging/runtime_trees.h"
 
 namespace intarsia::packaging {
+
+// What their files are below.
+inline constexpr std::string_view kSimulatorFolder = "simulator/";
 
 // Whose devices they are.
 struct DevicesOf {

@@ -12,9 +12,11 @@ extern "C" {
 #endif
 
 enum intarsia_program_operation {
-  INTARSIA_PROGRAM_CALL = 0,   /* index of a kernel; the place of each of its operands */
-  INTARSIA_PROGRAM_STREAM = 1, /* index of a function of the package; index of a device of the program */
-  INTARSIA_PROGRAM_IF = 2,     /* place of a flag: what follows is done when the byte there is not zero */
+  INTARSIA_PROGRAM_CALL = 0, /* index of a kernel; the place of each of its operands */
+  INTARSIA_PROGRAM_STREAM =
+      1, /* index of a function of the package; index of a device of the program */
+  INTARSIA_PROGRAM_IF =
+      2, /* place of a flag: what follows is done when the byte there is not zero */
   INTARSIA_PROGRAM_ELSE = 3,
   INTARSIA_PROGRAM_END = 4, /* of the innermost IF or LOOP */
   /* How often, and the place of a flag: what follows is done so many times, and no more once the flag is zero. A segment
