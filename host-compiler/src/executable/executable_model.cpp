@@ -12,6 +12,7 @@
 #include "executable/constant_block.h"
 #include "intarsia/contract/program_format.h"
 #include "intarsia/contract/version.h"
+#include "packaging/stream_memory.h"
 #include "support/fingerprint.h"
 #include "tir/function_index.h"
 
@@ -50,7 +51,8 @@ class ProgramWriter {
       model_.program.memories.push_back(pool.name);
     emission::PackageNeeds needs =
         emission::package_needs(compiled_.lowered, compiled_.plan, emitted);
-    model_.contract = {needs.model_id, std::move(needs.pool_bytes), needs.alignment};
+    model_.contract = {needs.model_id, std::move(needs.pool_bytes), needs.alignment,
+                       packaging::stream_memories(compiled_)};
     model_.name = emitted.name;
     model_.streams = emitted.streams;
     model_.includes = {includes_.begin(), includes_.end()};

@@ -140,6 +140,9 @@ Result<Firmware> make_firmware(const FirmwareRequest& request) {
   INTARSIA_TRY(packaging::RuntimeTrees runtime,
                packaging::portable_runtime(options, {.core = true, .executor = true}));
   INTARSIA_TRY_VOID(add_libraries(request, devices, package, runtime));
+  if (!runtime.stand_ins.empty())
+    return Diagnostics("--driver", "another driver's library is no part of a firmware for packages",
+                       "leave it out");
   if (has_devices) {
     using Place = emission::DevicePlace;
     const Place place = options.simulated            ? Place::InProgram
