@@ -28,13 +28,9 @@ Result<CompiledModel> compile_for_package(Context& context, const Selection& sel
 }
 
 Result<int> write_package_file(Context& context, const CompileCommand& command) {
-  const auto refuse = [](const char* option) {
-    return Diagnostics(option, "is of the formats that are folders, which --format executor is not",
-                       "leave it out");
-  };
-  if (!command.runtime_folder.empty()) return refuse("--runtime");
-  if (command.single_file) return refuse("--single-file");
-  if (command.count_cycles) return refuse("--count-cycles");
+  CompileCommand folder = command;
+  folder.common.json = false;  // which the package's figures can be printed as
+  INTARSIA_TRY_VOID(check_no_folder_options(folder));
   if (fs::is_directory(command.output_folder))
     return Diagnostics(command.output_folder, "is a folder, and --format executor writes a file",
                        "for example -o kws.intarsia");
