@@ -81,6 +81,7 @@ Result<ProgramRun> run_program(const ProgramRequest& request) {
   CompileOptions options;
   options.memory = board::memory_map(board);
   if (!request.pools.empty()) options.memory.pools = request.pools;
+  options.partition.pins = request.pins;
   const fs::path folder = recorded_folder(request.model);
   INTARSIA_TRY(const CompiledModel model, compile(read_bytes(folder / "model.tflite"),
                                                   request.model, registry, target, options));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct ProgramRequest {
   std::string board = "host";
   std::string with_driver = {};        // arms_driver(), or empty for the stand-in
   std::vector<MemoryPool> pools = {};  // instead of the board's
+  std::map<std::string, std::string> pins = {};
   // All samples after each other, each with the state that the one before has left; else each in a program of its own.
   bool in_sequence = false;
 };

@@ -159,13 +159,47 @@ TEST(ArmsDriver, StateIsKeptFromRunToRun) {
   }
 }
 
-// Two NPUs of different size in one program, each with its streams.
+// Two NPUs of different size in one program, each with its streams, and the CPU between them.
 TEST(ArmsDriver, SeveralNpusAreEachGivenTheirStreams) {
-  ProgramRequest request{
-      "residual_s8", "cortex-m55 + a: ethos-u55-128 -driver=arm + b: ethos-u55-256 -driver=arm"};
+  ProgramRequest request;
+  request.model = "residual_s8";
+  request.target = "cortex-m55 + a: ethos-u55-128 -driver=arm + b: ethos-u55-256 -driver=arm";
+  request.pins = {{"halve", "c"}, {"block1_b", "b"}, {"block1_add", "b"}};
+  std::vector<std::string> drivers = {""};
+  if (!arms_driver().empty()) drivers.push_back(arms_driver());
+  for (const std::string& driver : drivers) {
+    request.with_driver = driver;
+    const Result<ProgramRun> ran = run_program(request);
+    ASSERT_TRUE(ran.ok()) << ran.error().to_string();
+    EXPECT_THAT(ran->streams_on, testing::IsSupersetOf({"a", "b"}));
+    EXPECT_GE(ran->streams_on.size(), 3u);
+    EXPECT_EQ(ran->outputs, recorded_outputs(request.model));
+  }
+}
+
+// Fast memory of the driver's own is not where the model has its values.
+TEST(ArmsDriver, FastMemoryOfItsOwnIsRefused) {
+#if defined(__x86_64__) && defined(__linux__)
+  if (arms_driver().empty())
+    GTEST_SKIP() << needs("ethos-u-core-driver") << "ETHOS_U_CORE_DRIVER names no folder";
+  ProgramRequest request{"separable_s8", with_arms("ethos-u65-256")};
+  request.with_driver = arms_driver();
+  setenv("INTARSIA_TEST_FAST_MEMORY", "0x80000", 1);
   const Result<ProgramRun> ran = run_program(request);
-  ASSERT_TRUE(ran.ok()) << ran.error().to_string();
-  EXPECT_EQ(ran->outputs, recorded_outputs(request.model));
+  unsetenv("INTARSIA_TEST_FAST_MEMORY");
+  ASSERT_FALSE(ran.ok());
+  EXPECT_THAT(ran.error().to_string(), HasSubstr("36")) << "INTARSIA_ERROR_DEVICE_MEMORY";
+#else
+  GTEST_SKIP() << "its registers are simulated on x86-64 Linux alone";
+#endif
+}
+
+// A board whose devices.c has registers: Arm's driver is the user's.
+TEST(ArmsDriver, ABoardWithoutItIsRefused) {
+  const Result<ProgramRun> ran =
+      run_program({"separable_s8", with_arms("ethos-u55-128"), "mps2-an386"});
+  ASSERT_FALSE(ran.ok());
+  EXPECT_THAT(ran.error().to_string(), HasSubstr("--board mps2-an386"));
 }
 
 }  // namespace
