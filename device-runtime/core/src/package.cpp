@@ -120,9 +120,10 @@ intarsia_stream stream_of(const FlatReader& reader, uint32_t table) {
 }
 
 // Calls `hook` for what the function has in `slot`. A package that says nothing of it uses the whole of its regions' pools.
-template <typename Hook>
-void for_each_range(const FlatReader& reader, uint32_t table, uint32_t slot, void* const* pools,
-                    uint32_t pool_count, Hook hook) {
+// Apart from its callers, whose stack is below the device's.
+template <auto hook>
+[[gnu::noinline]] void for_each_range(const FlatReader& reader, uint32_t table, uint32_t slot,
+                                      void* const* pools, uint32_t pool_count) {
   if (reader.field(table, kFunctionAccessed) == 0 && reader.field(table, kFunctionResults) == 0) {
     const Memories memories(reader, table);
     for (uint32_t i = 0; i < memories.regions.count; ++i)
@@ -222,8 +223,8 @@ intarsia_status intarsia_package_run(const intarsia_package* package, uint32_t f
     regions[i].bytes = memories.bytes_of(reader, i);
   }
   if (memories.needed.count != 0) stream.regions = regions;
-  for_each_range(reader, table, kFunctionAccessed, pools, pool_count, intarsia_cache_clean);
+  for_each_range<intarsia_cache_clean>(reader, table, kFunctionAccessed, pools, pool_count);
   const intarsia_status ended = device->run(device, &stream, bases, memories.regions.count);
-  for_each_range(reader, table, kFunctionResults, pools, pool_count, intarsia_cache_invalidate);
+  for_each_range<intarsia_cache_invalidate>(reader, table, kFunctionResults, pools, pool_count);
   return ended;
 }
