@@ -22,9 +22,10 @@ Result<void> take_arms_driver(const ProgramRequest& request, const std::string& 
   fs::create_directories(folder + "/stand-in", error);
   std::vector<std::string>& sources = setting.manifest.sources;
   std::erase(sources, "stand-in/stand_in.c");
-  std::vector<fs::path> files = {harness + "/mapped_registers.c",
-                                 request.with_driver + "/src/ethosu_driver.c",
-                                 request.with_driver + "/src/ethosu_device_u55_u65.c"};
+  std::vector<fs::path> files = {
+      harness + (request.board == "host" ? "/mapped_registers.c" : "/board_registers.c"),
+      request.with_driver + "/src/ethosu_driver.c",
+      request.with_driver + "/src/ethosu_device_u55_u65.c"};
   for (const fs::path& file : files) {
     sources.push_back("stand-in/" + file.filename().string());
     setting.manifest.program_sources.push_back(sources.back());
@@ -35,7 +36,9 @@ Result<void> take_arms_driver(const ProgramRequest& request, const std::string& 
       if (entry.path().extension() == ".h") files.push_back(entry.path());
   // In the sources and not on the command line, so that the simulator is compiled once for all.
   const std::string product = request.target.find("u65") == std::string::npos ? "55" : "65";
+  const bool on_board = request.board != "host";
   const std::string head =
+      std::string(on_board ? "#define NDEBUG\n#define ETHOSU_LOG_ENABLE 0\n" : "") +
       "#define _GNU_SOURCE\n#define ETHOSU" + product + "\n#define ETHOSU_ARCH u" + product + "\n";
   for (const fs::path& file : files) {
     INTARSIA_TRY(std::string text, read_text_file(file.string()));

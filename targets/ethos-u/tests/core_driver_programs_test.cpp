@@ -137,11 +137,16 @@ bool can_emulate() {
 TEST(ArmsDriver, OnABoardInQemuIsExact) {
   if (!can_emulate())
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-g++ or qemu-system-arm";
-  for (const char* model : {"separable_s8", "residual_s16"}) {
-    const Result<ProgramRun> ran = run_program({model, with_arms("ethos-u55-128"), "mps3-an547"});
-    ASSERT_TRUE(ran.ok()) << ran.error().to_string();
-    EXPECT_EQ(ran->outputs, recorded_outputs(model));
-  }
+  std::vector<std::string> drivers = {""};
+  if (!arms_driver().empty()) drivers.push_back(arms_driver());
+  for (const std::string& driver : drivers)
+    for (const char* model : {"separable_s8", "residual_s16"}) {
+      SCOPED_TRACE(std::string(model) + (driver.empty() ? ", stand-in" : ", Arm's driver"));
+      const Result<ProgramRun> ran =
+          run_program({model, with_arms("ethos-u55-128"), "mps3-an547", driver});
+      ASSERT_TRUE(ran.ok()) << ran.error().to_string();
+      EXPECT_EQ(ran->outputs, recorded_outputs(model));
+    }
 }
 
 // State lies where the streams keep it, as with the package's own driver.
@@ -194,12 +199,12 @@ TEST(ArmsDriver, FastMemoryOfItsOwnIsRefused) {
 #endif
 }
 
-// A board whose devices.c has registers: Arm's driver is the user's.
-TEST(ArmsDriver, ABoardWithoutItIsRefused) {
+TEST(ArmsDriver, ABoardWithoutAnNpuIsRefused) {
   const Result<ProgramRun> ran =
-      run_program({"separable_s8", with_arms("ethos-u55-128"), "mps2-an386"});
+      run_program({"separable_s8", "cortex-m4 + ethos-u55-128 -driver=arm", "mps2-an386"});
   ASSERT_FALSE(ran.ok());
-  EXPECT_THAT(ran.error().to_string(), HasSubstr("--board mps2-an386"));
+  EXPECT_THAT(ran.error().to_string(),
+              HasSubstr("--board mps2-an386: the board has no device for ethos-u"));
 }
 
 }  // namespace
