@@ -3,7 +3,17 @@
 
 #include "cycles_model.h"
 
-enum core { CORE_Any, CORE_M0, CORE_M0Plus, CORE_M3, CORE_M4, CORE_M33, CORE_M7, CORE_M55 };
+enum core {
+  CORE_Any,
+  CORE_M0,
+  CORE_M0Plus,
+  CORE_M3,
+  CORE_M4,
+  CORE_M33,
+  CORE_M7,
+  CORE_M55,
+  CORE_Rv32
+};
 
 struct named_core {
   const char* name;
@@ -77,6 +87,7 @@ bool core_timing_of(const char* name, struct core_timing* timing) {
   timing->scoreboard = core->scoreboard;
   timing->pairs_narrow = core->core == CORE_M33 || core->core == CORE_M55;
   timing->pairs_by_pipes = core->core == CORE_M7;
+  timing->remembers_loop = core->core == CORE_Rv32;
   /* What is said of all cores stands before what is said of one. */
   for (size_t i = 0; i < COUNT_OF(class_entries); ++i) {
     const struct class_entry* entry = &class_entries[i];

@@ -43,6 +43,21 @@ static void end_of_loop(struct cycle_state* state, struct instruction* end, bool
   state->loop = taken ? end : NULL;
 }
 
+/* One backward branch is predicted to be taken. */
+static void remembered_branch(struct cycle_state* state, struct instruction* branch,
+                              uint32_t address, const struct instruction* target, bool taken) {
+  const bool predicted = state->loop == branch;
+  if (!taken) {
+    if (predicted) cycles_add_rule(state, branch, RULE_LoopLeft);
+    if (predicted) state->loop = NULL;
+    return;
+  }
+  cycles_add_rule(state, branch, predicted ? RULE_LoopAgain : RULE_TakenBranch);
+  if (!predicted && target != NULL && target->misaligned_wide)
+    cycles_add_rule(state, branch, RULE_TakenToMisaligned);
+  if (address < branch->address) state->loop = branch;
+}
+
 static void taken_branch(struct cycle_state* state, struct instruction* branch,
                          const struct instruction* target) {
   switch (branch->class_id) {
@@ -77,6 +92,10 @@ void cycles_continue_at(struct cycle_state* state, uint32_t address,
   if (branch->class_id == CLASS_LoopEnd) {
     end_of_loop(state, branch, taken);
     refill(state);
+    return;
+  }
+  if (branch->class_id == CLASS_Branch && state->timing->remembers_loop) {
+    remembered_branch(state, branch, address, target, taken);
     return;
   }
   if (branch->class_id == CLASS_Branch && taken != branch->last_taken) {

@@ -1,4 +1,4 @@
-/* Estimated cycles of executed Thumb code: what the plugin feeds, and what it gets. */
+/* Estimated cycles of executed code of Cortex-M and RISC-V cores: what the plugin feeds, and what it gets. */
 #ifndef INTARSIA_CYCLES_MODEL_H
 #define INTARSIA_CYCLES_MODEL_H
 
@@ -50,6 +50,8 @@ struct core_timing {
   bool scoreboard;
   bool pairs_narrow;   /* two 16-bit instructions at a time, one of them simple */
   bool pairs_by_pipes; /* two instructions at a time, in different pipes */
+  bool
+      remembers_loop; /* predicts that the backward branch that was taken last is taken again, and no other */
   struct class_timing classes[CLASS_COUNT];
   half_cycles rules[RULE_COUNT][VARIANTS];
 };
@@ -57,7 +59,8 @@ struct core_timing {
 /* False where no timing is known of a core of that name (-mcpu). */
 bool core_timing_of(const char* name, struct core_timing* timing);
 
-typedef uint64_t register_set; /* bits 0 to 15: r0 to pc; 16 to 47: s0 to s31 */
+/* Bits 0 to 15: r0 to pc; 16 to 47: s0 to s31. RISC-V: x1 to x31, with x15 as bit 0; 32 to 63: f0 to f31. */
+typedef uint64_t register_set;
 #define PROGRAM_COUNTER (UINT64_C(1) << 15)
 #define FLOAT_REGISTERS (UINT64_C(0xffffffff) << 16)
 
@@ -80,11 +83,11 @@ struct cycle_state {
   struct instruction* previous; /* NULL at the beginning */
   half_cycles total[VARIANTS];
   unsigned int misaligned_run;
-  const struct instruction* loop; /* the LE that jumped last */
+  const struct instruction* loop; /* the LE, or the backward branch, that jumped last */
   struct {
     half_cycles now;
     bool slot_used; /* a second instruction started in this cycle */
-    half_cycles ready[48], sum_ready[48], free_at[PIPE_COUNT];
+    half_cycles ready[64], sum_ready[64], free_at[PIPE_COUNT];
   } board[VARIANTS];
 };
 

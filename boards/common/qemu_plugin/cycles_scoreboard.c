@@ -1,4 +1,4 @@
-/* Cores whose instructions overlap: Cortex-M7, M33 and M55. Instructions start in their order, when their operands are
+/* Cores whose instructions overlap: Cortex-M7, M33 and M55, and RISC-V cores, which start one at a time. Instructions start in their order, when their operands are
  * ready and their pipe is free; some start in the same cycle as the one before. */
 #include "cycles_model.h"
 

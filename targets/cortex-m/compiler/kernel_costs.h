@@ -9,7 +9,7 @@
 namespace intarsia::targets::cortex_m {
 
 // Cores that have a column of isa/kernel_costs.def.
-enum class CostCore { M0, M3, M4, M7, M33, M55 };
+enum class CostCore { M0, M3, M4, M7, M33, M55, RV32 };
 
 // How often the parts of an operator's kernels run, and bytes of their constants that are read; nothing where it has no
 // kernel and runs as portable loops.

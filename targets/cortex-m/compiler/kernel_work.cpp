@@ -305,6 +305,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   }
   if (name.starts_with("dsp_dense")) return {dsp_dense(window_of(numbers), way)};
   if (name.starts_with("thumb_conv")) return {single_convolution(window_of(numbers), way, table)};
+  if (name.starts_with("rv32_conv")) return {rv32_convolution(window_of(numbers), way, table)};
+  if (name.starts_with("rv32_depthwise")) return {rv32_depthwise(window_of(numbers), way)};
   if (name.starts_with("long_conv")) return {paired_convolution(window_of(numbers), way)};
   if (name.starts_with("mve_conv")) return {mve_convolution(window_of(numbers))};
   if (name.starts_with("mve_dense")) return {mve_dense(window_of(numbers))};

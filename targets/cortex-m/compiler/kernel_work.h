@@ -41,6 +41,8 @@ KernelWork dsp_wide_convolution(const Window& w);
 KernelWork dsp_dense(const Window& w, Way way);
 // Without SIMD: four pixels in two words where the window says so, else pixel by pixel.
 KernelWork single_convolution(const Window& w, Way way, std::span<const uint8_t> table);
+KernelWork rv32_convolution(const Window& w, Way way, std::span<const uint8_t> table);
+KernelWork rv32_depthwise(const Window& w, Way way);
 KernelWork paired_convolution(const Window& w, Way way);  // six pixels in three words
 KernelWork mve_convolution(const Window& w, bool wide = false);
 KernelWork mve_dense(const Window& w);

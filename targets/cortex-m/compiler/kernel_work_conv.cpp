@@ -233,6 +233,24 @@ KernelWork single_convolution(const Window& w, Way way, std::span<const uint8_t>
           number(w.pixels())};
 }
 
+// Two channels by four pixels; pixel by pixel as on other cores.
+KernelWork rv32_convolution(const Window& w, Way way, std::span<const uint8_t> table) {
+  if (w.strip_h == 0) return single_convolution(w, way, table);
+  constexpr int64_t kPixels = 4, kLanes = 2;
+  constexpr size_t kEntry = 16, kMark = 13;
+  double instructions = 0;  // of four elements of all pairs
+  for (size_t at = kMark; at < table.size(); at += kLanes * kEntry) instructions += table[at];
+  const int64_t row = w.kernel_w * w.in_c, parts = ceil_div(w.kernel_h, w.strip_h);
+  const int64_t fours = ceil_div(w.pixels(), kPixels), pairs = fours * ceil_div(w.out_c, kLanes);
+  const double edges = number(edge_rows(w)) * number(fours * kPixels) / number(w.pixels());
+  return {KernelFamily::Rv32Convolution,
+          {1, number(fours), number(fours * parts), number(fours * w.kernel_h),
+           number(fours * w.kernel_h * row), edges, edges * number(row), number(pairs * parts),
+           number(fours * ceil_div(w.kernel_h * row, int64_t{4})) * instructions, number(pairs),
+           number(way == Way::Limited ? pairs : 0), number(way == Way::Any ? pairs : 0)},
+          number(fours)};
+}
+
 KernelWork paired_convolution(const Window& w, Way way) {
   constexpr int64_t kPixels = 6, kChunk = 252;
   if (w.pixels() < kPixels) return single_convolution(w, way, {});

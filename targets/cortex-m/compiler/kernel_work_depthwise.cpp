@@ -120,6 +120,15 @@ KernelWork thumb_depthwise(CoreClass core, const Window& w, Way way,
            number(way == Way::Any ? results : 0)}};
 }
 
+KernelWork rv32_depthwise(const Window& w, Way way) {
+  const int64_t channels = w.batches * w.out_c, rows = channels * w.out_h, results = rows * w.out_w;
+  return {KernelFamily::Rv32Depthwise3x3,
+          {1, number(channels), number(rows), number(w.stride_w == 1 ? results : 0),
+           number(w.stride_w == 2 ? results : 0), number(way == Way::Limited ? results : 0),
+           number(way == Way::Any ? results : 0)},
+          number(w.batches)};
+}
+
 KernelWork mve_depthwise(const Window& w, KernelFamily family) {
   constexpr int64_t kVector = 16, kMostVectors = 4;
   const bool dense = family == KernelFamily::MveDepthwiseDense,

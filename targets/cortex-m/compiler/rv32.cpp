@@ -158,6 +158,7 @@ std::optional<Made> made_by_fours(const Conv& conv, const Channels& channels) {
   const std::vector<size_t> order = order_of(conv.rows);
   const int64_t run = w.kernel_h * w.kernel_w * w.in_c, part = parts.rows * w.kernel_w * w.in_c;
   int64_t instructions = 0;
+  std::vector<int64_t> of_pairs(order.size() / kLanes);
   for (int64_t begin = 0; begin < run; begin += part)
     for (size_t i = 0; i < order.size(); i += kLanes) {
       const Pair pair = best_pair(conv.rows[order[i]], conv.rows[order[i + 1]], begin,
@@ -165,17 +166,19 @@ std::optional<Made> made_by_fours(const Conv& conv, const Channels& channels) {
       if (!pair.fits) return std::nullopt;
       made.weights.insert(made.weights.end(), pair.bytes.begin(), pair.bytes.end());
       instructions += pair.instructions;
+      of_pairs[i / kLanes] += pair.instructions;
     }
   // Pixel by pixel four products take 13.
   if (instructions > 13 * round_up(run, kWord) * w.out_c) return std::nullopt;
   constexpr size_t kEntry = 16, kShift = 12;  // of struct intarsia_channel
   const std::vector<uint8_t> table = channels.table();
-  for (const size_t channel : order) {
-    const auto entry = table.begin() + static_cast<ptrdiff_t>(channel * kEntry);
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto entry = table.begin() + static_cast<ptrdiff_t>(order[i] * kEntry);
     made.table.insert(made.table.end(), entry, entry + kEntry);
     uint8_t* shift = &made.table[made.table.size() - kEntry + kShift];
-    shift[1] = 0, shift[2] = static_cast<uint8_t>(channel),
-    shift[3] = static_cast<uint8_t>(channel >> 8);
+    const int64_t of_four = of_pairs[i / kLanes] / ceil_div(run, kWord);
+    shift[1] = static_cast<uint8_t>(std::min<int64_t>(of_four, 255));  // for estimates
+    shift[2] = static_cast<uint8_t>(order[i]), shift[3] = static_cast<uint8_t>(order[i] >> 8);
   }
   return made;
 }

@@ -17,6 +17,7 @@ extern "C" {
 //   missing of that element's weight
 // Products of a block with any inputs add up in 16 bits. Where blocks are of eight, an odd four is one of its own, the first.
 // channels: struct intarsia_channel of each of them, an odd one twice; the upper half of its shift is its place in the output.
+// (The byte below that is for estimates: instructions of four elements of the pair.)
 // scratch, word-aligned: as thumb_conv.h has it, with 32 bytes for a pair of channels.
 void intarsia_rv32_conv_s8(const struct intarsia_window *window, const int8_t *input,
                            int8_t *output, int8_t *scratch, const int8_t *weights,

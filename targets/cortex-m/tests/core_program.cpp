@@ -78,7 +78,10 @@ std::string strict_call() {
         "  \"vmov r0, r1, d{}\\nsubs r0, #{}\\nsubs r1, #{}\\norrs r4, r0\\norrs r4, r1\\n\"\n", d,
         kPattern + kFirstLow, kPattern + kFirstLow + 1);
   }
-  return "#if defined __ARM_FP && !defined __SOFTFP__\n#define DOUBLES(text) text\n#else\n#define "
+  // No kernel has assembly for RISC-V.
+  return "#ifdef __riscv\nstatic int32_t strict_call(void (*function)(void **), void **p) {\n"
+         "  function(p);\n  return 0;\n}\n#else\n"
+         "#if defined __ARM_FP && !defined __SOFTFP__\n#define DOUBLES(text) text\n#else\n#define "
          "DOUBLES(text)\n"
          "#endif\n"
          "__attribute__((naked, noinline)) static int32_t strict_call(\n"
@@ -94,7 +97,7 @@ std::string strict_call() {
          "  \"vpop {d8-d15}\\n\")\n"
          "  \"mov r0, r4\\npop {r4, r5, r6, r7}\\nmov r8, r4\\nmov r9, r5\\nmov r10, r6\\nmov r11, "
          "r7\\n\"\n"
-         "  \"pop {r3, r4, r5, r6, r7, pc}\\n\");\n}\n";
+         "  \"pop {r3, r4, r5, r6, r7, pc}\\n\");\n}\n#endif\n";
 }
 
 // The model that the boards' main runs. The numbers `begin` and `end` belong to operator `count`, which

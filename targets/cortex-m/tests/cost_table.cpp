@@ -212,7 +212,8 @@ int main(int count, char** arguments) {
   using intarsia::targets::cortex_m::CoreClass;
   const std::map<std::string_view, CoreClass> classes = {
       {"M0", CoreClass::Thumb}, {"M3", CoreClass::Long}, {"M4", CoreClass::Dsp},
-      {"M7", CoreClass::Dsp},   {"M33", CoreClass::Dsp}, {"M55", CoreClass::Mve}};
+      {"M7", CoreClass::Dsp},   {"M33", CoreClass::Dsp}, {"M55", CoreClass::Mve},
+      {"RV32", CoreClass::Rv32}};
   if ((count != 4 && count != 5) || !classes.contains(arguments[3])) {
     std::fputs("usage: cortex_m_cost_table CORE BOARD COLUMN [kernels|loops]\n", stderr);
     return 2;

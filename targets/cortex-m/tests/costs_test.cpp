@@ -234,7 +234,8 @@ TEST_F(Costs, AreSumsOfTheirParts) {
 TEST_F(Costs, OfEveryKernelAreKnownOnEveryCore) {
   for (const graph::Module& module : usual())
     for (const auto& [core_class, cores] :
-         {std::pair{CoreClass::Thumb, std::vector{CostCore::M0}},
+         {std::pair{CoreClass::Rv32, std::vector{CostCore::RV32}},
+          {CoreClass::Thumb, {CostCore::M0}},
           {CoreClass::Long, {CostCore::M3}},
           {CoreClass::Dsp, {CostCore::M4, CostCore::M7, CostCore::M33}},
           {CoreClass::Mve, {CostCore::M55}}}) {

@@ -169,7 +169,7 @@ TEST_P(Recorded, OutputsAreEqual) {
                          model == "trained_lstm_int8" || model == "dtln_noise_suppression";
   request.samples = has_state ? 1 : static_cast<int32_t>(meta["samples"].size());
   request.measure = request.count_instructions = request.board != "host";
-  request.count_cycles = request.measure && !is_riscv(board);  // whose cores have no timings yet
+  request.count_cycles = request.measure;
   request.optimise = request.board == "host" ? "-O2" : "-Os";
   request.inputs.resize(meta["inputs"].size());
   std::vector<std::vector<uint8_t>> expected(meta["outputs"].size());

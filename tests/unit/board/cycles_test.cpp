@@ -135,6 +135,43 @@ TEST(TimedInstructions, TakeNoAddressForARegister) {
   EXPECT_FALSE(timed_instruction({0, 4, "vfrobnicate.s8", "q0, q1", {}}).has_value());
 }
 
+constexpr RegisterSet x(int number) {
+  return RegisterSet{1} << (number == 15 ? 0 : number);
+}
+constexpr RegisterSet f(int number) {
+  return RegisterSet{1} << (32 + number);
+}
+
+TEST(TimedInstructions, OfRiscVReadAndWriteWhatTheirNamesSay) {
+  const auto timed_of = [](const std::string& mnemonic, const std::string& operands) {
+    const auto found = timed_riscv_instruction({0x100, 4, mnemonic, operands, {}});
+    EXPECT_TRUE(found.has_value()) << mnemonic;
+    return found.value_or(TimedInstruction{});
+  };
+  EXPECT_EQ(timed_of("add", "a0,s11,t6").written, x(10));
+  EXPECT_EQ(timed_of("add", "a0,s11,t6").read, x(27) | x(31));
+  EXPECT_EQ(timed_of("addi", "sp,sp,-16").read, x(2));
+  EXPECT_EQ(timed_of("mv", "a5,zero").written, x(15));
+  EXPECT_EQ(timed_of("mv", "a5,zero").read, 0u);
+  EXPECT_EQ(timed_of("li", "t0,18").read, 0u);
+  const TimedInstruction load = timed_of("lb", "s0,-3(a5)");
+  EXPECT_EQ(load.class_name, "Load");
+  EXPECT_EQ(load.written, x(8));
+  EXPECT_EQ(load.of_address, x(15));
+  EXPECT_TRUE(load.part_of_word);
+  // What is stored is needed later than operands are.
+  EXPECT_EQ(timed_of("sw", "a0,4(sp)").read, x(2));
+  EXPECT_EQ(timed_of("sw", "a0,4(sp)").written, 0u);
+  EXPECT_EQ(timed_of("bne", "a0,a1,80000010").read, x(10) | x(11));
+  EXPECT_EQ(timed_of("jal", "800000fe").written, x(1));
+  EXPECT_EQ(timed_of("jalr", "a5").written, x(1));
+  EXPECT_EQ(timed_of("jalr", "a5").read, x(15));
+  EXPECT_EQ(timed_of("ret", "").read, x(1));
+  EXPECT_EQ(timed_of("fmadd.s", "fa0,fs2,ft8,fa1").read, f(18) | f(28) | f(11));
+  EXPECT_EQ(timed_of("flw", "fs11,0(a0)").written, f(27));
+  EXPECT_FALSE(timed_riscv_instruction({0, 4, "frobnicate", "a0,a1", {}}).has_value());
+}
+
 TEST(OperatorLinesOfASource, EndWithTheirTraceHook) {
   const std::string text =
       "#define KWS_TRACE(index, name, tensor, bytes) ((void)0)\n"  // 1
@@ -192,6 +229,19 @@ TEST(CoreTimings, KnowEveryClass) {
   }
   core_timing timing;
   EXPECT_FALSE(core_timing_of("cortex-m85", &timing));
+#undef MNEMONIC
+  std::set<std::string> of_riscv;
+#define MNEMONIC(name, class_name, operands) of_riscv.insert(#class_name);
+#include "board/cycles/riscv_mnemonics.def"
+#undef MNEMONIC
+  for (const char* name : {"rv32imc", "rv32imac", "rv32imafc"}) {
+    ASSERT_TRUE(core_timing_of(name, &timing)) << name;
+    for (size_t i = 0; i < names.size(); ++i)
+      if (of_riscv.count(names[i]) != 0) {
+        EXPECT_TRUE(timing.classes[i].known) << name << " " << names[i];
+      }
+    for (const std::string& one : of_riscv) EXPECT_EQ(known_names.count(one), 1u) << one;
+  }
 }
 
 // Sequences through the listing and the model, as the plugin takes them.
@@ -210,7 +260,9 @@ class Sequences : public ::testing::Test {
       address += line.size;
     }
     const std::string path = ::testing::TempDir() + "intarsia_listing.txt";
-    EXPECT_TRUE(write_file(path, std::string_view(cycle_listing(Board{}, code, {}))).ok());
+    Board board;
+    if (core.starts_with("rv32")) board.cores.emplace_back().name = core;
+    EXPECT_TRUE(write_file(path, std::string_view(cycle_listing(board, code, {}))).ok());
     listing read{};
     EXPECT_TRUE(read_listing(path.c_str(), &read));
     EXPECT_EQ(read.count, lines.size());
@@ -227,6 +279,44 @@ class Sequences : public ::testing::Test {
     return static_cast<double>(state.total[which]) / 2;
   }
 };
+
+TEST_F(Sequences, OfRiscVWaitForLoads) {
+  const std::string core = "rv32imac";
+  EXPECT_EQ(cycles(core, {{"lw", "a0,0(a1)"}, {"add", "a2,a0,a3"}}), 3);
+  EXPECT_EQ(cycles(core, {{"lw", "a0,0(a1)"}, {"add", "a2,a4,a3"}}), 2);
+  EXPECT_EQ(cycles(core, {{"lw", "a5,0(a1)"}, {"lw", "a2,0(a5)"}}), 3);
+  EXPECT_EQ(cycles(core, {{"lw", "a0,0(a1)"}, {"sw", "a0,0(a2)"}}), 2);
+  EXPECT_EQ(cycles(core, {{"mul", "a0,a1,a2"}, {"add", "a0,a0,a0"}}), 2);
+  EXPECT_EQ(cycles(core, {{"divu", "a0,a1,a2"}, {"add", "a0,a0,a0"}}), 19);
+}
+
+// The backward branch that was taken last is predicted to be taken, and no other.
+TEST(Branches, OfRiscVAreRememberedOneAtATime) {
+  core_timing timing;
+  ASSERT_TRUE(core_timing_of("rv32imac", &timing));
+  cycle_state state;
+  cycles_start(&state, &timing);
+  const auto named = [](uint32_t address) {
+    instruction made{};
+    made.address = address, made.size = 4, made.class_id = CLASS_Branch;
+    return made;
+  };
+  instruction loop = named(0x100), other = named(0x200);
+  const auto added = [&](instruction& branch, uint32_t to) {
+    cycles_execute(&state, &branch);
+    const half_cycles before = state.total[NOMINAL];
+    cycles_continue_at(&state, to, nullptr);
+    return static_cast<double>(state.total[NOMINAL] - before) / 2;
+  };
+  EXPECT_EQ(added(loop, 0x80), 1);    // not known yet
+  EXPECT_EQ(added(loop, 0x80), 0);
+  EXPECT_EQ(added(other, 0x240), 1);  // forwards, which is not remembered
+  EXPECT_EQ(added(loop, 0x80), 0);
+  EXPECT_EQ(added(loop, 0x104), 1);   // predicted to be taken
+  EXPECT_EQ(added(loop, 0x104), 0);
+  EXPECT_EQ(added(other, 0x180), 1);
+  EXPECT_EQ(added(other, 0x204), 1);
+}
 
 // The examples of the Cortex-M3's manual, "load/store timings".
 TEST_F(Sequences, OfLoadsAndStoresTakeWhatTheManualSays) {

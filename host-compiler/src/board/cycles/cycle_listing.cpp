@@ -82,7 +82,9 @@ std::string cycle_listing(const Board& board, const std::vector<CodeInstruction>
     unknown.address = instruction.address;
     unknown.size = instruction.size;
     unknown.class_name = "Unknown";
-    const TimedInstruction timed = timed_instruction(instruction).value_or(unknown);
+    const TimedInstruction timed =
+        (board.is_riscv() ? timed_riscv_instruction(instruction) : timed_instruction(instruction))
+            .value_or(unknown);
     text += fmt::format("code {:x} {} {} {} {} {} {:x} {:x} {:x} {:x} {}\n", timed.address,
                         timed.size, timed.class_name, timed.words, timed.elements, flags_of(timed),
                         timed.written, timed.read, timed.of_address, timed.accumulated,

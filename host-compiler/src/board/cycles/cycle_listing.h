@@ -27,7 +27,7 @@ std::vector<OperatorLines> operator_lines(const std::string& file, std::string_v
 //   code ADDRESS SIZE CLASS WORDS ELEMENTS FLAGS WRITTEN READ OF-ADDRESS ACCUMULATED OPERATOR
 // Addresses, sizes and sets are hexadecimal; OPERATOR is -1 where the instruction says nothing of it; FLAGS is a word of
 // letters: w writes the address back, l literal, r register offset, s shifted operand, p part of a word, - none. The class of
-// an instruction that is not in thumb_mnemonics.def is Unknown.
+// an instruction that is not in thumb_mnemonics.def or riscv_mnemonics.def is Unknown.
 std::string cycle_listing(const Board& board, const std::vector<CodeInstruction>& code,
                           const std::vector<OperatorLines>& operators);
 

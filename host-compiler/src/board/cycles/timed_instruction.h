@@ -9,7 +9,8 @@
 
 namespace intarsia::board {
 
-// Sets of registers: bits 0 to 15 are r0 to pc, bits 16 to 47 s0 to s31, of which d and q registers are parts.
+// Sets of registers. Arm: bits 0 to 15 are r0 to pc, bits 16 to 47 s0 to s31, of which d and q registers are parts. RISC-V: bits 0 to
+// 31 are x0 to x31, but that x15 is bit 0 and x0, which nothing waits for, in no set; bits 32 to 63 f0 to f31.
 using RegisterSet = uint64_t;
 inline constexpr int kFirstFloatRegister = 16;
 
@@ -29,7 +30,8 @@ struct TimedInstruction {
   bool part_of_word = false;     // a load of a byte or of 16 bits
 };
 
-// Nothing where the mnemonic is not in thumb_mnemonics.def.
+// Nothing where the mnemonic is not in thumb_mnemonics.def, or riscv_mnemonics.def.
 std::optional<TimedInstruction> timed_instruction(const CodeInstruction& code);
+std::optional<TimedInstruction> timed_riscv_instruction(const CodeInstruction& code);
 
 }  // namespace intarsia::board
