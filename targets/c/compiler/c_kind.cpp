@@ -15,7 +15,7 @@ namespace intarsia::targets::c {
 namespace {
 
 // Of loop_costs.def.
-enum class Column { M0, M3, M4, M7, M33, M55 };
+enum class Column { M0, M3, M4, M7, M33, M55, RV32 };
 
 struct Core {
   const char* name;
@@ -154,8 +154,8 @@ KindSpec make_spec() {
   return spec;
 }
 
-constexpr double kStepCycles[kLoopSteps][6] = {
-#define STEP(name, m0, m3, m4, m7, m33, m55) {m0, m3, m4, m7, m33, m55},
+constexpr double kStepCycles[kLoopSteps][7] = {
+#define STEP(name, m0, m3, m4, m7, m33, m55, rv32) {m0, m3, m4, m7, m33, m55, rv32},
 #include "intarsia/targets/c/loop_costs.def"
 #undef STEP
 };

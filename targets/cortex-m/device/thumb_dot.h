@@ -114,14 +114,16 @@ INTARSIA_OUTLINE void INTARSIA_DOT_4X1(const int8_t *input, const int8_t *weight
   const int8_t *row0 = weights, *row1 = weights + pitch, *row2 = weights + 2 * pitch,
                *row3 = weights + 3 * pitch;
   int32_t sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3];
+#define INTARSIA_STEP(i)      \
+  sum0 += input[i] * row0[i]; \
+  sum1 += input[i] * row1[i]; \
+  sum2 += input[i] * row2[i]; \
+  sum3 += input[i] * row3[i];
   for (const int8_t *end = input + run; input != end;
-       input += 4, row0 += 4, row1 += 4, row2 += 4, row3 += 4)
-    for (int32_t i = 0; i < 4; ++i) {
-      sum0 += input[i] * row0[i];
-      sum1 += input[i] * row1[i];
-      sum2 += input[i] * row2[i];
-      sum3 += input[i] * row3[i];
-    }
+       input += 4, row0 += 4, row1 += 4, row2 += 4, row3 += 4) {
+    INTARSIA_STEP(0) INTARSIA_STEP(1) INTARSIA_STEP(2) INTARSIA_STEP(3)
+  }
+#undef INTARSIA_STEP
   sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
 #endif
 }

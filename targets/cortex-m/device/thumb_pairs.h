@@ -44,11 +44,13 @@ INTARSIA_OUTLINE void INTARSIA_PACK(int32_t *pairs, const int8_t *const pixels[k
                    : "r2", "r3", "r4", "r6", INTARSIA_CLOBBERS_R7 "cc", "memory");
 #else
   const int8_t *a = pixels[0], *b = pixels[1], *c = pixels[2], *d = pixels[3];
-  for (; count >= 4; count -= 4, pairs += 8, a += 4, b += 4, c += 4, d += 4)
-    for (int32_t i = 0; i < 4; ++i) {
-      pairs[2 * i] = c[i] * (1 << kIntarsiaHalf) + a[i];
-      pairs[2 * i + 1] = d[i] * (1 << kIntarsiaHalf) + b[i];
-    }
+#define INTARSIA_STEP(i)                               \
+  pairs[2 * (i)] = c[i] * (1 << kIntarsiaHalf) + a[i]; \
+  pairs[2 * (i) + 1] = d[i] * (1 << kIntarsiaHalf) + b[i];
+  for (; count >= 4; count -= 4, pairs += 8, a += 4, b += 4, c += 4, d += 4) {
+    INTARSIA_STEP(0) INTARSIA_STEP(1) INTARSIA_STEP(2) INTARSIA_STEP(3)
+  }
+#undef INTARSIA_STEP
   for (; count > 0; --count) {
     *pairs++ = *c++ * (1 << kIntarsiaHalf) + *a++;
     *pairs++ = *d++ * (1 << kIntarsiaHalf) + *b++;

@@ -296,8 +296,10 @@ std::string core_source(const KernelProgram& kernels,
   return kernels.text() + driver(kernels, lay_out(kernels, inputs));
 }
 
-bool can_run_cores(std::string& reason) {
-  for (const char* program : {"arm-none-eabi-gcc", "qemu-system-arm"}) {
+bool can_run_cores(std::string& reason, bool riscv) {
+  const char* const of_arm[] = {"arm-none-eabi-gcc", "qemu-system-arm"};
+  const char* const of_riscv[] = {"riscv64-unknown-elf-gcc", "qemu-system-riscv32"};
+  for (const char* program : riscv ? of_riscv : of_arm) {
     const auto outcome = run_process({program, "--version"});
     if (outcome.ok() && outcome->succeeded()) continue;
     reason = std::string(program) + " is not installed";

@@ -40,7 +40,7 @@ struct CoreRequest {
 };
 
 // False, with the reason, where a cross compiler or an emulator is missing.
-bool can_run_cores(std::string& reason);
+bool can_run_cores(std::string& reason, bool riscv = false);
 
 // Inputs of operator i: inputs[i]. Fails with what the tools said.
 Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& kernels,

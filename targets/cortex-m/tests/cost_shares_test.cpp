@@ -52,7 +52,9 @@ class Shares : public ::testing::TestWithParam<Core> {
  protected:
   void SetUp() override {
     std::string reason;
-    if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
+    const bool riscv = std::string(GetParam().name).starts_with("rv32");
+    if (!can_run_cores(reason, riscv))
+      GTEST_SKIP() << needs(riscv ? "riscv-toolchain" : "cross-toolchain") << reason;
   }
   double estimate(const graph::Module& module) {
     const TargetSpec spec = parsed_target(registry_, GetParam().name);
@@ -156,6 +158,7 @@ TEST_P(Shares, OfTheOperatorsOfNetworks) {
 constexpr Core kCores[] = {
     {"cortex-m4", "mps2-an386", 80, 90},
     {"cortex-m55", "mps3-an547", 80, 90},
+    {"rv32imc", "riscv32-virt", 80, 90},
 #ifdef INTARSIA_EVERY_NETWORK
     {"cortex-m0", "mps2-an385", 80, 90},
     {"cortex-m3", "mps2-an385", 80,

@@ -308,11 +308,11 @@ TEST(Branches, OfRiscVAreRememberedOneAtATime) {
     cycles_continue_at(&state, to, nullptr);
     return static_cast<double>(state.total[NOMINAL] - before) / 2;
   };
-  EXPECT_EQ(added(loop, 0x80), 1);    // not known yet
+  EXPECT_EQ(added(loop, 0x80), 1);  // not known yet
   EXPECT_EQ(added(loop, 0x80), 0);
   EXPECT_EQ(added(other, 0x240), 1);  // forwards, which is not remembered
   EXPECT_EQ(added(loop, 0x80), 0);
-  EXPECT_EQ(added(loop, 0x104), 1);   // predicted to be taken
+  EXPECT_EQ(added(loop, 0x104), 1);  // predicted to be taken
   EXPECT_EQ(added(loop, 0x104), 0);
   EXPECT_EQ(added(other, 0x180), 1);
   EXPECT_EQ(added(other, 0x204), 1);
