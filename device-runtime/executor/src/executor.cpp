@@ -80,8 +80,10 @@ class Opening {
   intarsia_status find_memories(const Program& program) {
     const FlatVector names = program.vector(kProgramMemories);
     const FlatVector pools = program.reader.vector(program.reader.follow(0), kPackagePoolBytes);
-    if (package_word(program.reader, kPackageAlignment) > kBlobAlignment)
-      return INTARSIA_ERROR_PACKAGE_MEMORY;
+    const uint32_t asked = package_word(program.reader, kPackageAlignment);
+    if (asked > INTARSIA_PROGRAM_MAX_ALIGNMENT) return INTARSIA_ERROR_PACKAGE_MEMORY;
+    const uint32_t alignment =
+        asked > kBlobAlignment ? INTARSIA_PROGRAM_MAX_ALIGNMENT : kBlobAlignment;
     if (pools.count > names.count) return INTARSIA_ERROR_PACKAGE_FORMAT;
     executor_.memory_count = names.count;
     for (uint32_t i = 0; i < names.count; ++i) {
@@ -92,7 +94,7 @@ class Opening {
       const char* name = program.name(kProgramMemories, i);
       const intarsia_executor_memory* memory = find_memory(name);
       if (memory != nullptr && memory->base != nullptr && memory->bytes >= needed) {
-        if (reinterpret_cast<uintptr_t>(memory->base) % kBlobAlignment != 0)
+        if ((reinterpret_cast<uintptr_t>(memory->base) & (alignment - 1)) != 0)
           return INTARSIA_ERROR_MISALIGNED;
         executor_.memories[i] = memory->base;
         continue;
@@ -131,7 +133,7 @@ class Opening {
     }
     const intarsia_package_contract contract = {package_word(program.reader, kPackageModelId),
                                                 executor_.memory_count, memory_bytes_,
-                                                kBlobAlignment};
+                                                INTARSIA_PROGRAM_MAX_ALIGNMENT};
     return intarsia_package_check(&package, &contract);
   }
 

@@ -39,8 +39,8 @@ class ProgramWriter {
     if (compiled_.plan.memory.pools.size() > INTARSIA_PROGRAM_MAX_MEMORIES)
       return refused(
           fmt::format("the board has more than {} memories", INTARSIA_PROGRAM_MAX_MEMORIES));
-    if (compiled_.plan.alignment > 16)
-      return refused("a device asks for memory that is aligned to more than 16 bytes");
+    if (compiled_.plan.alignment > int64_t{INTARSIA_PROGRAM_MAX_ALIGNMENT})
+      return refused("a device asks for memory that is aligned to more than 32 bytes");
     INTARSIA_TRY_VOID(statement(schedule_.body));
     INTARSIA_TRY_VOID(state());
     tensors(emitted.inputs, 0, model_.program.inputs);

@@ -47,7 +47,7 @@ void kernel_table(CWriter& out, const Image& image) {
 void memories(CWriter& out, const Image& image) {
   for (const MemoryBlock& memory : image.memories)
     out.line(
-        fmt::format("INTARSIA_ALIGNED(16) static uint8_t {0}_block[{1}] INTARSIA_IN_MEMORY({0});",
+        fmt::format("INTARSIA_ALIGNED(32) static uint8_t {0}_block[{1}] INTARSIA_IN_MEMORY({0});",
                     memory.name, memory.bytes));
   out.line("static const struct intarsia_executor_memory memories[] = {");
   for (const MemoryBlock& memory : image.memories)

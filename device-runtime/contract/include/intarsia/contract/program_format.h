@@ -33,6 +33,7 @@ enum intarsia_program_operation {
 /* What one program may have: limits that make everything of it fit on a small stack. */
 #define INTARSIA_PROGRAM_MAX_MEMORIES 8u
 #define INTARSIA_PROGRAM_MAX_DEVICES 8u
+#define INTARSIA_PROGRAM_MAX_ALIGNMENT 32u /* of memories */
 #define INTARSIA_PROGRAM_MAX_OPERANDS 48u
 #define INTARSIA_PROGRAM_MAX_DEPTH 8u /* of IF and LOOP inside each other */
 

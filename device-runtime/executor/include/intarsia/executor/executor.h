@@ -43,7 +43,7 @@ struct intarsia_kernel {
 /* Memory for activations and state, by the name that the board has for it. */
 struct intarsia_executor_memory {
   const char* name;
-  void* base; /* 16-byte aligned */
+  void* base; /* 16-byte aligned; 32, where packages ask for that */
   uint32_t bytes;
 };
 
