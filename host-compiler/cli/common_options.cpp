@@ -43,8 +43,8 @@ void add_driver(DescribedCommand& command, CommonOptions& options) {
   const ValueKind value = word_value("DRIVER", {"intarsia", "arm"});
   command
       .option("--driver", options.driver, value,
-              "what runs an Ethos-U's streams: the driver in the package (intarsia), or Arm's core "
-              "driver, which your program links (arm)")
+              "what runs the streams of an NPU that has a choice: the driver in the package "
+              "(intarsia), or Arm's core driver, which your program links (arm)")
       ->check(CLI::IsMember(value.words));
 }
 

@@ -67,7 +67,7 @@ class Validator {
     if (line == 0 || (std::has_single_bit(line) && line >= kAlignment && line <= kLineMax)) return;
     complain("cache_line",
              fmt::format("{} is not a power of two from {} to {}", line, kAlignment, kLineMax),
-             "write the bytes of a line of the data cache: 32 on Cortex-M7, M55 and M85");
+             "write the bytes of a line of the data cache, as the manual of the core has it");
   }
 
   void check_memories() {

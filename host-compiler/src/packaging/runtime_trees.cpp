@@ -59,7 +59,7 @@ Result<RuntimeTrees> portable_runtime(const PackageOptions& options, RuntimeLibr
 
 namespace {
 
-// "ethos-u", and for a driver within it "ethos-u/core-driver", as an #include has them.
+// "my-npu", and for a driver within it "my-npu/core-driver", as an #include has them.
 std::string folder_in_package(const fs::path& folder, const std::optional<fs::path>& within) {
   const std::string name = c_identifier(folder.filename().string(), "target");
   return within ? folder_in_package(*within, std::nullopt) + "/" + name

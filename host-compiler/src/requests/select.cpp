@@ -105,7 +105,7 @@ Result<TargetSpec> with_device_options(const TargetCatalogue& catalogue, TargetS
     return Diagnostics(
         "--driver",
         fmt::format("no device of the target '{}' has drivers to choose from", to_string(target)),
-        "name one that has with --target, as in cortex-m55+ethos-u55-128");
+        "name one that has with --target: 'intarsia targets KIND' lists -driver for it");
   return target;
 }
 
