@@ -106,7 +106,7 @@ TEST(ScratchPlacement, PatienceHelps) {
   for (int round = 0; round < 300; ++round) {
     std::vector<ScratchRequest> requests = random_requests(random, 14);
     const int64_t least = place_scratch_low(requests, kAlignment, 20000);
-    EXPECT_TRUE(place_scratch(requests, least, kAlignment, 20000));
+    EXPECT_TRUE(place_scratch(requests, least, kAlignment, 200000));
     std::vector<ScratchRequest> quick = requests;
     helped += place_scratch(quick, least, kAlignment, 0) ? 0 : 1;
   }
