@@ -118,7 +118,7 @@ TEST_F(RunHere, FaultsOfDevicesAreTold) {
   const ProcessOutcome ran = intarsia({"run", "faulty.tflite", "--target", "ethos-u55-128",
                                        "--input", "in.bin", "--output-dir", "out"});
   EXPECT_EQ(ran.exit_code, kUserError) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("faulty on ethos-u: the run ended with status 34"));
+  EXPECT_THAT(ran.err, HasSubstr("faulty on ethos-u: the run ended with status 39"));
   EXPECT_THAT(ran.err, HasSubstr("outside-region: the IFM uses bytes"));
   EXPECT_FALSE(exists("out"));
 }

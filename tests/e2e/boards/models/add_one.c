@@ -76,4 +76,4 @@ static const struct intarsia_tensor_info inputs[] = {{"in", kBytes}};
 static const struct intarsia_tensor_info outputs[] = {{"out", kBytes}};
 
 const struct intarsia_model_descriptor intarsia_model = {
-    "add_one", 1, 1, inputs, outputs, init, input, output, run, 0, 0};
+    "add_one", 1, 1, inputs, outputs, init, input, output, run, 0, 0, 0};

@@ -59,4 +59,4 @@ static const void* output(int32_t index) {
 static const struct intarsia_tensor_info tensor = {"byte", 1};
 
 const struct intarsia_model_descriptor intarsia_model = {
-    "broken", 1, 1, &tensor, &tensor, init, input, output, run, 0, 0};
+    "broken", 1, 1, &tensor, &tensor, init, input, output, run, 0, 0, 0};
