@@ -135,10 +135,10 @@ def bare_networks(model: ModelLike, target: str | Mapping[str, Any], format: str
                   shapes: Mapping[str, Sequence[int]] | None = None, widen_weights: bool = False,
                   progress: Progress = None) -> dict[str, bytes]:
     """What an NPU runs of a model, in files of the NPU's own tools: ``intarsia compile --format encn``.
+    What is not listed here is as :func:`compile` has it.
 
     :param format: the end of such a file's name.
     :return: by its name each network, and ``networks.json``, which says what is between them.
-    :param model, target, name, optimise, pins, io, tags, keep_dead_channels, in_place, shapes, widen_weights: as :func:`compile` has them.
     :param progress: see :data:`Progress`.
     :raises Error: the model is not supported, an argument is wrong, or the target has no NPU whose tools have such files.
     :raises InternalError: a fault of Intarsia.

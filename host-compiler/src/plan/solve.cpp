@@ -225,7 +225,7 @@ SearchEnd attempt_once(Group& group, int64_t asked, int attempt, int64_t most, B
 
 // Small groups are searched to the end: what is not found is proven not to exist, as far as the share goes.
 void search_to_the_end(Group& group, int64_t low, Budget& budget) {
-  constexpr int64_t kMostSteps = 100'000;
+  constexpr int64_t kMostSteps = 250'000;
   for (int64_t share = std::min(kMostSteps, budget.steps()); low < group.peak && share > 0;) {
     const int64_t asked = low + (group.peak - low) / 2, before = budget.spent();
     GroupAnswer answer = attempt_fit(group.instance, asked, share, budget);
@@ -241,7 +241,7 @@ void search_to_the_end(Group& group, int64_t low, Budget& budget) {
 // strategies in turn have gained nothing, further ones hardly do: the rest of the budget is not spent.
 void minimise_group(Group& group, int64_t target, Budget& budget) {
   constexpr int kMostInVain = 64;
-  constexpr int64_t kShortest = 600, kFewItems = 48;
+  constexpr int64_t kShortest = 600, kFewItems = 32;
   constexpr std::array kEighthsLeft = {4, 6, 4, 7};
   int64_t low = std::max(target, group.bound);  // the smallest peak still worth asking for
   if (!group.instance.overlaps.empty()) {

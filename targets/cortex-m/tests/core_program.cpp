@@ -135,7 +135,7 @@ static void *input(int32_t index) { return index == 0 ? in : 0; }
 static const void *output(int32_t index) { return index == 0 ? out : 0; }
 static const struct intarsia_tensor_info inputs[] = {{"in", INPUT}};
 static const struct intarsia_tensor_info outputs[] = {{"out", SLICE}};
-const struct intarsia_model_descriptor intarsia_model = {"operators", 1, 1, inputs, outputs, init, input, output, run, 0, 0};
+const struct intarsia_model_descriptor intarsia_model = {"operators", 1, 1, inputs, outputs, init, input, output, run, 0, 0, 0};
 )";
   return text;
 }
