@@ -116,6 +116,15 @@ GroupAnswer attempt_orders(const Instance& group, int64_t capacity, Budget& budg
           std::move(found.offsets), found.peak, "greedy, improved"};
 }
 
+// What an attempt of the exact search found.
+GroupAnswer placed(const Instance& group, SearchAnswer found, int attempt) {
+  GroupAnswer answer{found.end, std::move(found.offsets), 0,
+                     fmt::format("search, attempt {}", attempt + 1)};
+  group.settle(answer.offsets);
+  answer.peak = group.peak(answer.offsets);
+  return answer;
+}
+
 GroupAnswer attempt_fit(Instance& group, int64_t capacity, int64_t share, Budget& budget) {
   if (!group.overlaps.empty()) return attempt_orders(group, capacity, budget);
   GroupAnswer answer;
@@ -139,12 +148,7 @@ GroupAnswer attempt_fit(Instance& group, int64_t capacity, int64_t share, Budget
     if (!is_long) in_short_attempts += found.steps;
     if (found.end == SearchEnd::OutOfSteps) continue;
     answer.end = found.end;
-    if (found.end == SearchEnd::Found) {
-      answer.offsets = std::move(found.offsets);
-      group.settle(answer.offsets);
-      answer.peak = group.peak(answer.offsets);
-      answer.method = fmt::format("search, attempt {}", k + 1);
-    }
+    if (found.end == SearchEnd::Found) answer = placed(group, std::move(found), k);
     return answer;
   }
   return answer;
@@ -215,11 +219,7 @@ SearchEnd attempt_once(Group& group, int64_t asked, int attempt, int64_t most, B
                                   {std::min(most, budget.steps()), budget.work()}, budget.stop());
   budget.spend(found.steps, found.work);
   if (found.end != SearchEnd::Found) return found.end;
-  GroupAnswer answer{found.end, std::move(found.offsets), 0,
-                     fmt::format("search, attempt {}", attempt + 1)};
-  group.instance.settle(answer.offsets);
-  answer.peak = group.instance.peak(answer.offsets);
-  group.take(std::move(answer));
+  group.take(placed(group.instance, std::move(found), attempt));
   return SearchEnd::Found;
 }
 
