@@ -1,6 +1,7 @@
 #include "packaging/stream_memory.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -99,19 +100,16 @@ std::vector<PoolRange> ranges_of(const Plan& plan, const std::vector<Operand>& o
 // Of those that the device works in: a memory of its own, or the fastest of several that differ.
 bool is_fast(const Plan& plan, const std::string& device, int32_t pool) {
   const MemoryPool& it = plan.memory.pools[static_cast<size_t>(pool)];
-  const auto is_slower = [&](const MemoryPool& other) {
-    return !other.read_only && plan.memory.reaches(device, other) &&
-           other.cycles_per_access > it.cycles_per_access;
-  };
-  const auto is_faster = [&](const MemoryPool& other) {
-    return !other.read_only && plan.memory.reaches(device, other) &&
-           other.cycles_per_access < it.cycles_per_access;
+  const auto has_one = [&](auto compare) {
+    return std::ranges::any_of(plan.memory.pools, [&](const MemoryPool& other) {
+      return !other.read_only && plan.memory.reaches(device, other) &&
+             compare(other.cycles_per_access, it.cycles_per_access);
+    });
   };
   const bool own = std::find(it.accessible_by.begin(), it.accessible_by.end(), "cpu") ==
                        it.accessible_by.end() &&
                    !it.accessible_by.empty();
-  return own || (std::ranges::any_of(plan.memory.pools, is_slower) &&
-                 std::ranges::none_of(plan.memory.pools, is_faster));
+  return own || (has_one(std::greater<>()) && !has_one(std::less<>()));
 }
 
 uint8_t memory_of(const Plan& plan, const CommandStream& stream, const StreamRegion& region) {
