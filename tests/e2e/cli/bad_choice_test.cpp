@@ -125,8 +125,8 @@ TEST_F(BadChoice, Usage) {
   EXPECT_TRUE(usage_error(intarsia({}), "subcommand is required"));
   EXPECT_TRUE(
       usage_error(intarsia({"compiel"}), "there is no command 'compiel'; did you mean 'compile'?"));
-  EXPECT_TRUE(
-      usage_error(intarsia({"frobnicate"}), "commands: compile, build, firmware, check, sweep, run, verify"));
+  EXPECT_TRUE(usage_error(intarsia({"frobnicate"}),
+                          "commands: compile, build, firmware, check, sweep, run, verify"));
   EXPECT_TRUE(usage_error(intarsia({"compile"}), "MODEL is required"));
   EXPECT_TRUE(usage_error(intarsia({"compile", digits_path()}), "--output is required"));
   EXPECT_TRUE(usage_error(compile({"--policy", "luck"}), "--policy"));
