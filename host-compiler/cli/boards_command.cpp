@@ -14,6 +14,8 @@ namespace {
 
 // What its programs are run in.
 std::string runs_in(const board::Board& board) {
+  if (board.native() && board.emulator)
+    return fmt::format("{}, simulated devices too", board.emulator->program);
   if (board.native()) return "this machine, simulated devices too";
   if (board.probe)
     return fmt::format("the board itself, by the debug probe at {}:{}", board.probe->host,

@@ -151,7 +151,10 @@ void CommandLine::add_build() {
                   "for a board of your own, whose folder holds its board.json");
   add_model(command, build_.common, ModelArgument::FileOrFolder);
   command.group("What is written");
-  command.option("-o,--output", build_.output_file, file_value(), "the program to write (ELF)")
+  command
+      .option("-o,--output", build_.output_file, file_value(),
+              "the program to write (ELF); of boards with Linux, a name ending in .so is a shared "
+              "library of the model")
       ->required()
       ->check(not_empty);
   add_common(command, build_.common);

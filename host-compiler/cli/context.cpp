@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "board/process_board.h"
 #include "intarsia/builtin_targets.h"
 #include "intarsia/package.h"
 #include "requests/compile_model.h"
@@ -101,7 +102,7 @@ Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& op
           "compile the model again for the other target");
   }
   board::Core core{"native", {}};
-  if (!board.native()) {
+  if (!board::is_this_machine(board)) {
     INTARSIA_TRY(core, board::core_for(board, manifest.core));
   }
   return build_setting(context, options, board, core, options.model, manifest);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "board/board_firmware.h"
+#include "board/process_board.h"
 #include "build/run_package.h"
 #include "commands.h"
 #include "executable/firmware.h"
@@ -157,7 +158,7 @@ Result<int> make(Context& context, const FirmwareCommand& command) {
   setting.has_descriptor = true;
   INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
   INTARSIA_TRY_VOID(check_kept(selection.board, firmware.image, program));
-  const FirmwareFile file{selection.board.native() ? "host" : options.board,
+  const FirmwareFile file{board::is_this_machine(selection.board) ? "host" : options.board,
                           to_string(selection.target),
                           selection.core.name,
                           firmware.image.kept_at,

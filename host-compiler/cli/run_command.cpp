@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "board/process_board.h"
 #include "commands.h"
 #include "cycles_report.h"
 #include "device_profile.h"
@@ -50,7 +51,7 @@ Files files_of(const graph::Function& function, size_t own_outputs) {
 
 Result<void> check_counting(const RunCommand& command, const board::Board& board) {
   if (command.count_cycles) return check_cycles_are_countable(board);
-  if (board.emulator || !command.count) return {};
+  if ((board.emulator && !board.native()) || !command.count) return {};
   return Diagnostics(
       "--count-instructions",
       fmt::format("instructions are counted in an emulator, and board {} has none", board.name),
@@ -195,7 +196,7 @@ Result<std::optional<int>> run_without_building(Context& context, const RunComma
   std::error_code error;
   if (command.native || fs::is_directory(command.common.model, error)) return std::optional<int>();
   INTARSIA_TRY(Selection selection, select(context, command.common));
-  if (!selection.board.native()) return std::optional<int>();
+  if (!board::is_this_machine(selection.board)) return std::optional<int>();
   selection.options.partition.cycles = !command.trace_file.empty();
   INTARSIA_TRY_VOID(check_counting(command, selection.board));
   FinishedRun ran;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "board/process_board.h"
 #include "emission/emit.h"
 #include "intarsia/graph/tensor_values.h"
 #include "program.h"
@@ -53,7 +54,7 @@ Result<std::vector<std::string>> sample_files(const std::string& folder) {
 
 Result<Platforms> platforms_of(const Context& context, const Selection& selection) {
   Platforms platforms;
-  if (selection.board.native()) {
+  if (board::is_this_machine(selection.board)) {
     platforms.all.push_back({selection.board.name, selection});
     platforms.all.push_back({"engine", selection, true});
     return platforms;

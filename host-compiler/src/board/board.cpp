@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "board/process_board.h"
+
 namespace intarsia::board {
 namespace fs = std::filesystem;
 
@@ -77,7 +79,7 @@ Result<Board> find_board(std::span<const std::string> directories,
 }
 
 Result<Core> core_for(const Board& board, const std::string& core_name) {
-  if (board.native()) return Core{core_name, {}};
+  if (is_this_machine(board)) return Core{core_name, {}};
   std::vector<std::string> names;
   for (const std::vector<Core>* list : {&board.cores, &board.also_runs}) {
     for (const Core& core : *list) {

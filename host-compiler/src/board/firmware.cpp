@@ -108,7 +108,15 @@ std::vector<std::string> cycles_plugin_command(const std::string& root, const st
 }
 
 Result<std::vector<std::string>> run_command(const Board& board, const StartRequest& request) {
-  if (board.native()) return std::vector<std::string>{request.program, request.run_file};
+  if (board.native()) {
+    std::vector<std::string> command;
+    if (board.emulator) {
+      command = {board.emulator->program};
+      append(command, board.emulator->arguments);
+    }
+    append(command, {request.program, request.run_file});
+    return command;
+  }
   if (!board.emulator) {
     return Diagnostics(fmt::format("--board {}", board.name),
                        "neither an emulator nor a debug probe is known for this board",

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "board/board_firmware.h"
+#include "board/process_board.h"
 #include "support/files.h"
 
 namespace intarsia::board {
@@ -112,10 +113,15 @@ Result<std::vector<SourceFile>> new_board_files(const NewBoard& wanted,
                                                 const std::vector<std::string>& folders,
                                                 const std::string& root) {
   INTARSIA_TRY(const Board like, find_board(folders, wanted.like));
-  if (like.native())
+  if (is_this_machine(like))
     return Diagnostics(
         "--like", fmt::format("board '{}' is this machine, which has no memory map", like.name),
         "name a board whose memories are described; 'intarsia boards' lists them");
+  if (like.native() && wanted.own_files)
+    return Diagnostics(
+        "--own-files",
+        fmt::format("a program for '{}' is a process: its system links and starts it", like.name),
+        "leave the option out");
   const std::string path = like.folder + "/board.json";
   INTARSIA_TRY(const std::string text, read_text_file(path));
   Json json = Json::parse(text, nullptr, false);

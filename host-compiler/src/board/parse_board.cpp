@@ -130,11 +130,13 @@ std::string memory_of_streams(const Board& board) {
   return board.roles.constants.empty() ? "" : board.roles.constants.front();
 }
 
-Emulator parse_emulator(const json& value, const std::string& where, Diagnostics& problems) {
+Emulator parse_emulator(const json& value, const std::string& where, Port port,
+                        Diagnostics& problems) {
   JsonReader reader(value, where, problems);
   Emulator emulator;
   emulator.program = reader.text("emulator");
-  emulator.machine = reader.text("machine");
+  // A process has no machine around it.
+  if (port != Port::Stdio) emulator.machine = reader.text("machine");
   emulator.arguments = reader.optional_texts("arguments");
   emulator.shared_memory = reader.optional_text("shared_memory");
   emulator.device_window = reader.optional_amount("device_window", 0);
@@ -217,7 +219,7 @@ Result<Board> parse_board(std::string_view text, const std::string& where) {
     if (run->contains("gdb"))
       board.probe = parse_probe(*run, at("run"), problems);
     else
-      board.emulator = parse_emulator(*run, at("run"), problems);
+      board.emulator = parse_emulator(*run, at("run"), board.port, problems);
   }
   reader.finish();
   // Checking sense on half-read values would report consequences of what is reported already.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "board/process_board.h"
+
 namespace intarsia::board {
 namespace {
 
@@ -42,11 +44,11 @@ class Validator {
   }
 
   void check_cores() {
-    if (board_.native()) {
-      if (!board_.cores.empty() || !board_.also_runs.empty()) {
-        complain("cores", "the port stdio is for the machine itself, which takes any core",
-                 "leave the list empty");
-      }
+    if (is_this_machine(board_)) {
+      if (!board_.also_runs.empty())
+        complain("also_runs",
+                 "without 'cores' the board is the machine itself, which takes any core",
+                 "name in 'cores' the one that a program is for if nothing is said");
       return;
     }
     if (board_.cores.empty()) complain("cores", "a board has at least one core");
@@ -192,17 +194,18 @@ class Validator {
   void check_files() {
     if (!board_.native()) return;
     if (!board_.linker_script.empty())
-      complain("linker_script", "the machine itself is linked by its own script");
-    if (!board_.startup.empty()) complain("startup", "the machine itself needs no startup code");
+      complain("linker_script", "a process is linked by its system's own script");
+    if (!board_.startup.empty())
+      complain("startup", "a process is started by its system, without code of the board");
   }
 
   void check_emulator() {
-    if (board_.probe && board_.native()) complain("run", "the machine itself needs no debug probe");
+    if (board_.probe && board_.native()) complain("run", "a process needs no debug probe");
     if (board_.probe && board_.is_riscv())
       complain("run: gdb", "a debug probe runs programs on Arm's cores of the M profile only",
                "leave 'run' out, or name an emulator");
     if (!board_.emulator) return;
-    if (board_.native()) complain("run", "the machine itself needs no emulator");
+    if (is_this_machine(board_)) complain("run", "the machine itself needs no emulator");
     const std::string& shared = board_.emulator->shared_memory;
     if (!shared.empty() && board_.find_memory(shared) == nullptr) {
       complain("run: shared_memory", fmt::format("there is no memory '{}'", shared));

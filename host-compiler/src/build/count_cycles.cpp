@@ -121,7 +121,7 @@ Result<std::vector<RunCycles>> read_run_cycles(const BuildSetting& setting,
 namespace intarsia {
 
 Result<void> check_cycles_are_countable(const board::Board& board) {
-  if (board.emulator) return {};
+  if (board.emulator && !board.native()) return {};
   return Diagnostics(
       "--count-cycles",
       fmt::format("cycles are counted in an emulator, and board {} has none", board.name),

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "board/board_firmware.h"
+#include "board/process_board.h"
 #include "build/objects.h"
 #include "intarsia/build.h"
 #include "support/files.h"
@@ -48,6 +49,9 @@ Result<board::ElfImage> link_model(const BuildSetting& setting, const build::Obj
 }  // namespace
 
 Result<Measurements> measure(const BuildSetting& setting) {
+  if (setting.board.native() && !board::is_this_machine(setting.board))
+    return Diagnostics(setting.board.name, "code and stack of a process are not measured",
+                       "choose a board without an operating system with --board");
   if (setting.board.native())
     return Diagnostics(setting.board.name,
                        "code and stack are measured for cross-compiled boards only",

@@ -220,11 +220,10 @@ Result<ExecuteResult> execute_program(const BuildSetting& setting, const Execute
   }
   options.timeout = setting.time_limit;
   if (setting.on_progress)
-    setting.on_progress({setting.board.native()
-                             ? "running on this machine"
-                             : "running in the emulator of " + setting.board.name});
+    setting.on_progress({setting.board.emulator ? "running in the emulator of " + setting.board.name
+                                                : "running on this machine"});
   const Result<ProcessOutcome> ended = run_process(command, options);
-  if (!ended.ok() && !setting.board.native() && command[0] == setting.board.emulator->program)
+  if (!ended.ok() && setting.board.emulator && command[0] == setting.board.emulator->program)
     return Diagnostics(setting.board.folder + "/board.json: run: emulator",
                        fmt::format("'{}' {}", command[0], ended.error().items().front().what),
                        ended.error().items().front().hint);

@@ -134,13 +134,13 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
   INTARSIA_TRY(board::Board board, board::find_board(folders, options.board));
   INTARSIA_TRY_VOID(check_auto_budget(options, board));
   std::string text = options.target;
-  if (text.empty() && (board.native() || board.cores.empty())) {
+  if (text.empty() && board.cores.empty()) {
     text = "c";
   } else if (text.empty()) {
     const board::Core& core = board.cores.front();
     text = core.attributes.empty() ? core.name : core.name + " " + core.attributes;
   }
-  const std::string where = options.target.empty() && !board.native()
+  const std::string where = options.target.empty() && !board.cores.empty()
                                 ? fmt::format("{}/board.json: cores[0]", board.folder)
                                 : "--target";
   INTARSIA_TRY(TargetSpec target,

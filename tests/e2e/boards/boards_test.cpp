@@ -135,9 +135,10 @@ class BoardsTest : public testing::TestWithParam<std::string> {
   }
 
   std::string toolchain() const {
+    if (board_.native()) return "linux-toolchain";
     return board_.is_riscv() ? "riscv-toolchain" : "cross-toolchain";
   }
-  Core main_core() const { return board_.native() ? Core{} : board_.cores.front(); }
+  Core main_core() const { return board_.cores.empty() ? Core{} : board_.cores.front(); }
 
   Board board_;
   std::string folder_;
@@ -174,11 +175,23 @@ bool faults_on_bad_addresses(const Board& board) {
   return board.name != "lm3s6965evb";
 }
 
+// Of a board whose programs are processes of this machine.
+bool this_machine_runs(const Core& core) {
+#if defined(__x86_64__)
+  if (core.name == "x86-64-v2") return __builtin_cpu_supports("sse4.2");
+  if (core.name == "x86-64-v3") return __builtin_cpu_supports("avx2");
+  if (core.name == "x86-64-v4") return __builtin_cpu_supports("avx512vl");
+  if (core.name == "cascadelake") return __builtin_cpu_supports("avx512vnni");
+#endif
+  return true;
+}
+
 TEST_P(BoardsTest, RunsAModelOverSlices) {
-  std::vector<Core> cores = board_.native() ? std::vector<Core>{Core{}} : board_.cores;
+  std::vector<Core> cores = board_.cores.empty() ? std::vector<Core>{Core{}} : board_.cores;
   cores.insert(cores.end(), board_.also_runs.begin(), board_.also_runs.end());
   for (const Core& core : cores) {
     SCOPED_TRACE(core.name);
+    if (board_.native() && !board_.emulator && !this_machine_runs(core)) continue;
     ASSERT_NO_FATAL_FAILURE(build("add_one.c", core));
     RunRequest wanted = request(three_slices(), 3);
     ProcessOutcome outcome = run(wanted);
@@ -220,6 +233,8 @@ TEST_P(BoardsTest, SupportIsCleanForClang) {
   if (!board_.native())
     add({board_.is_riscv() ? "--target=riscv32-unknown-elf" : "--target=arm-none-eabi",
          "-ffreestanding"});
+  if (board_.native() && !board_.cores.empty())
+    add({"--target=" + board_.compiler.substr(0, board_.compiler.rfind("-gcc"))});
   for (const std::string& flag : compile_flags(board_, main_core()))
     if (!flag.starts_with("--specs=")) command.push_back(flag);
   add(include_flags(kRoot));
@@ -376,7 +391,7 @@ bool any(const Board&) {
   return true;
 }
 bool is_emulated(const Board& board) {
-  return board.emulator.has_value();
+  return board.emulator.has_value() && !board.native();
 }
 bool runs_armv6(const Board& board) {
   return !board.native() && core_for(board, "cortex-m0").ok();

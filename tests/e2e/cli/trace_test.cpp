@@ -213,7 +213,8 @@ TEST_F(TraceOfRun, OfABoardThatCannotNamesThoseThatCan) {
   write_image("in.bin", 3);
   EXPECT_TRUE(refused(intarsia({"run", digits_path(), "--board", "mps2-an386", "--input", "in.bin",
                                 "--output-dir", "out", "--trace", "t.json"}),
-                      {"--trace: ", "mps2-an386", "these boards can trace: host, mps3-an547"}));
+                      {"--trace: ", "mps2-an386",
+                       "these boards can trace: aarch64-linux, host, mps3-an547, x86_64-linux"}));
 }
 
 }  // namespace

@@ -161,5 +161,22 @@ TEST_F(Formats, CMakeIsFoundWhereItWasInstalled) {
   EXPECT_THAT(program({path("b2/user")}).out, HasSubstr("digits: 10 of 10 exact"));
 }
 
+// As for any other Linux program: a compiler of the board, and its emulator as what CMake starts programs with.
+TEST_F(Formats, CMakeIsCrossCompiledForLinux) {
+  if (!have_program("aarch64-linux-gnu-gcc") || !have_program("qemu-aarch64"))
+    GTEST_SKIP() << needs("linux-toolchain") << "no aarch64-linux-gnu-gcc or qemu-aarch64";
+  ASSERT_TRUE(done(formatted("cmake", {"--board", "aarch64-linux", "--target", "cortex-a55"})));
+  expect_done(
+      program({INTARSIA_CMAKE, "-S", "cmake", "-B", "b", "-G", INTARSIA_GENERATOR,
+               "-DDIGITS_SAMPLE=ON", "-DCMAKE_SYSTEM_NAME=Linux",
+               "-DCMAKE_SYSTEM_PROCESSOR=aarch64", "-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc",
+               "-DCMAKE_C_FLAGS=-mcpu=cortex-a55 -Wall -Wextra -Werror"}));
+  expect_done(program({INTARSIA_CMAKE, "--build", "b"}));
+  const ProcessOutcome sample =
+      program({"qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", path("b/digits_sample")});
+  expect_done(sample);
+  EXPECT_THAT(sample.out, HasSubstr("digits: 10 of 10 exact"));
+}
+
 }  // namespace
 }  // namespace intarsia::test

@@ -37,10 +37,10 @@ inline Result<EndToEnd> run_end_to_end(const EndToEndRequest& request) {
   add_builtin_targets(registry);
   INTARSIA_TRY(const board::Board board, board::find_board(root + "/boards", request.board));
   std::string text = request.target;
-  if (text.empty()) text = board.native() ? "c" : board.cores.front().name;
+  if (text.empty()) text = board.cores.empty() ? "c" : board.cores.front().name;
   INTARSIA_TRY(const TargetSpec target, parse_target(registry.catalogue(), text));
   board::Core core{"native", {}};
-  if (!board.native()) {
+  if (!board.cores.empty()) {
     INTARSIA_TRY(core, board::core_for(board, target.host().get_string("mcpu")));
   }
   CompileOptions options;
@@ -76,18 +76,27 @@ inline bool is_riscv(const std::string& board) {
   return board.starts_with("riscv");
 }
 
+// Its programs are processes, whose stack and instructions are not measured.
+inline bool is_process(const std::string& board) {
+  return board == "host" || board.ends_with("-linux");
+}
+
 inline bool can_run(const std::string& board) {
   const auto is_there = [](const std::string& program) {
     return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
   };
   if (board == "host") return true;
+  if (board == "x86_64-linux") return is_there("x86_64-linux-gnu-gcc");
+  if (is_process(board)) return is_there("aarch64-linux-gnu-gcc") && is_there("qemu-aarch64");
   return is_riscv(board) ? is_there("riscv64-unknown-elf-gcc") && is_there("qemu-system-riscv32")
                          : is_there("arm-none-eabi-gcc") && is_there("qemu-system-arm");
 }
 
 // For a GTEST_SKIP() where it cannot run.
 inline std::string board_needs(const std::string& board) {
-  return (is_riscv(board) ? needs("riscv-toolchain") : needs("cross-toolchain")) +
+  return (is_riscv(board)     ? needs("riscv-toolchain")
+          : is_process(board) ? needs("linux-toolchain")
+                              : needs("cross-toolchain")) +
          "no compiler or no emulator for the board";
 }
 

@@ -48,10 +48,9 @@ class Digits : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(Digits, OutputsAreTheRecordedOnes) {
-  if (!can_run(GetParam()))
-    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
+  if (!can_run(GetParam())) GTEST_SKIP() << board_needs(GetParam());
   EndToEndRequest asked = request(GetParam(), 12);
-  asked.measure = asked.board != "host";
+  asked.measure = !is_process(asked.board);
   const Result<EndToEnd> ran = run_end_to_end(asked);
   ASSERT_TRUE(ran.ok()) << ran.error().to_string();
   EXPECT_EQ(ran->run.outputs[0], golden(12));
@@ -68,7 +67,8 @@ TEST_P(Digits, OutputsAreTheRecordedOnes) {
 INSTANTIATE_TEST_SUITE_P(EveryBoard, Digits,
                          testing::Values("host", "microbit", "mps2-an385", "mps2-an386",
                                          "mps2-an500", "mps2-an505", "mps3-an547",
-                                         "stm32vldiscovery", "lm3s6965evb", "netduinoplus2"),
+                                         "stm32vldiscovery", "lm3s6965evb", "netduinoplus2",
+                                         "aarch64-linux", "x86_64-linux"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -168,9 +168,9 @@ TEST_P(Recorded, OutputsAreEqual) {
   const bool has_state = model.starts_with("lstm_") || model == "keyword_scrambled_8bit" ||
                          model == "trained_lstm_int8" || model == "dtln_noise_suppression";
   request.samples = has_state ? 1 : static_cast<int32_t>(meta["samples"].size());
-  request.measure = request.count_instructions = request.board != "host";
+  request.measure = request.count_instructions = !is_process(request.board);
   request.count_cycles = request.measure;
-  request.optimise = request.board == "host" ? "-O2" : "-Os";
+  request.optimise = is_process(request.board) ? "-O2" : "-Os";
   request.inputs.resize(meta["inputs"].size());
   std::vector<std::vector<uint8_t>> expected(meta["outputs"].size());
   for (int32_t sample = 0; sample < request.samples; ++sample) {
@@ -285,7 +285,7 @@ std::vector<Case> all_cases() {
     for (const std::string& model : with_beside(std::move(own), beside))
       cases.push_back({model, board, core});
   };
-  for (const char* board : {"host", "mps2-an386", "mps3-an547"})
+  for (const char* board : {"host", "mps2-an386", "mps3-an547", "aarch64-linux", "x86_64-linux"})
     add(board, "",
         {"separable_s8", "separable_s16", "residual_s8", "residual_s16", "autoencoder_s8",
          "autoencoder_s16", "lstm_s8", "lstm_s16"},
@@ -303,12 +303,17 @@ std::vector<Case> all_cases() {
   add("riscv32-virt", "rv32imac", {"separable_s16"}, {});
   add("riscv32-virt", "rv32imafc", {}, {"hello_world_float"});
   add("host", "", {}, {"hello_world_float", "pretrainedResnet"});
+  for (const char* board : {"aarch64-linux", "x86_64-linux"})
+    add(board, "", {}, {"hello_world_float", "pretrainedResnet"});
+  add("aarch64-linux", "cortex-a55", {"separable_s8", "separable_s16", "residual_s8"},
+      {"kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "ad01_int8"});
   add("mps2-an386", "", {}, {"hello_world_float"});
   return cases;
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Recorded, testing::ValuesIn(all_cases()), [](const auto& info) {
-  return name_of(info.param.model, info.param.board);
+  const std::string core = info.param.core;
+  return name_of(info.param.model, info.param.board + (core.empty() ? "" : "_" + core));
 });
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "board/process_board.h"
 #include "sample_board.h"
 
 namespace intarsia::board {
@@ -122,6 +123,32 @@ TEST(ParseBoard, HowFastDevicesMoveBytes) {
   EXPECT_EQ(map.clocks_mhz.at("ethos-u"), 400);
 }
 
+// Its programs are processes, its emulator runs one.
+TEST(ParseBoard, AProcess) {
+  const auto process = [](const std::string& more, const std::string& run) {
+    std::string text = run_by(run);
+    const std::string port = "\"semihosting\"";
+    return text.replace(text.find(port), port.size(), "\"stdio\"" + more);
+  };
+  const std::string run = R"({"emulator": "qemu-user"})";
+  const Result<Board> board = parse_board(process("", run), "sample.json");
+  ASSERT_TRUE(board.ok()) << board.error().to_string();
+  EXPECT_TRUE(board->native());
+  EXPECT_FALSE(is_this_machine(*board));
+  ASSERT_TRUE(board->emulator);
+  StartRequest start;
+  start.program = "program";
+  start.run_file = "run.txt";
+  EXPECT_THAT(run_command(*board, start).value(), ElementsAre("qemu-user", "program", "run.txt"));
+  EXPECT_TRUE(memory_map(*board).open);
+  EXPECT_THAT(complaint(process(R"(, "linker_script": "a.ld")", run)),
+              HasSubstr("linker_script: a process is linked by its system's own script"));
+  EXPECT_THAT(complaint(process(R"(, "startup": ["a.c"])", run)),
+              HasSubstr("startup: a process is started by its system, without code of the board"));
+  EXPECT_THAT(complaint(process("", R"({"gdb": ":1"})")),
+              HasSubstr("run: a process needs no debug probe"));
+}
+
 TEST(ParseBoard, DevicesBesideTheEmulator) {
   EXPECT_FALSE(sample_board().takes_simulated_devices());
   const Result<Board> board = load_board(kBoards + "/mps3-an547/board.json");
@@ -203,11 +230,7 @@ INSTANTIATE_TEST_SUITE_P(
         Complaint{"\"name\": \"cortex-m3\"", "\"name\": \"cortex-m4\"",
                   "cores: 'cortex-m4' is listed twice"},
         Complaint{"\"semihosting\"", "\"uart\"", "unknown port 'uart'"},
-        Complaint{"\"semihosting\"", "\"stdio\"", "run: the machine itself needs no emulator"},
-        Complaint{"\"semihosting\"", "\"stdio\", \"linker_script\": \"a.ld\"",
-                  "linker_script: the machine itself is linked by its own script"},
-        Complaint{"\"semihosting\"", "\"stdio\", \"startup\": [\"a.c\"]",
-                  "startup: the machine itself needs no startup code"},
+        Complaint{"\"semihosting\"", "\"stdio\"", "unknown key 'machine'"},
         Complaint{"\"semihosting\"", "\"semihosting\", \"startup\": \"a.c\"",
                   "'startup' is not a list of texts"},
         Complaint{"\"cycles_per_access\": 4",
@@ -310,7 +333,7 @@ TEST(Boards, AnUnknownNameGetsTheNearest) {
   EXPECT_THAT(board.error().to_string(),
               HasSubstr("--board: there is no board 'mps2-an368'; did you mean 'mps2-an3"));
   EXPECT_THAT(board.error().to_string(),
-              HasSubstr("boards: host, lm3s6965evb, microbit, mps2-an385"));
+              HasSubstr("boards: aarch64-linux, host, lm3s6965evb, microbit, mps2-an385"));
   EXPECT_FALSE(find_board(kBoards, "../boards/host").ok());
   EXPECT_TRUE(list_boards(kBoards + "/nowhere").empty());
 }
