@@ -6,6 +6,7 @@
 #include "board/board_firmware.h"
 #include "build/count_cycles.h"
 #include "build/emulator_failure.h"
+#include "build/link_failure.h"
 #include "build/objects.h"
 #include "build/run_on_probe.h"
 #include "build/run_package.h"
@@ -107,11 +108,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
   if (!setting.manifest.parts.empty() && setting.board.native()) command.push_back("-pthread");
   if (setting.on_progress) setting.on_progress({"linking"});
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
-  if (!outcome.succeeded())
-    return Diagnostics(setting.manifest.model,
-                       fmt::format("linking the program for board {} failed ({}):\n{}",
-                                   setting.board.name, outcome.ending(), outcome.err),
-                       "if a memory overflows, choose a larger board");
+  if (!outcome.succeeded()) return build::link_failure(setting, "the program", outcome);
   INTARSIA_TRY_VOID(check_placed(setting.board, output));
   if (simulates)
     INTARSIA_TRY_VOID(

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "build/link_failure.h"
 #include "build/objects.h"
 #include "support/files.h"
 #include "support/process.h"
@@ -62,10 +63,7 @@ Result<std::string> build_shared_library(const BuildSetting& setting, const std:
   append({"-lm", "-o", output});
   if (setting.on_progress) setting.on_progress({"linking"});
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
-  if (!outcome.succeeded())
-    return Diagnostics(setting.manifest.model,
-                       fmt::format("linking the shared library for board {} failed ({}):\n{}",
-                                   setting.board.name, outcome.ending(), outcome.err));
+  if (!outcome.succeeded()) return link_failure(setting, "the shared library", outcome);
   return output;
 }
 

@@ -1,4 +1,5 @@
 // Boards with Linux: programs and shared libraries, for this machine and for an emulated one.
+#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -143,6 +144,34 @@ TEST_F(LinuxBoards, RefuseWhatIsOfOthers) {
     EXPECT_TRUE(refused(intarsia({"run", digits_path(), "--board", "aarch64-linux", count,
                                   "--input", "in.bin", "--output-dir", "out"}),
                         {count, "are counted in an emulator, and board aarch64-linux has none"}));
+}
+
+TEST_F(LinuxBoards, SayWhichLibraryOfADeviceTheirCompilerLacks) {
+  if (!can_build(kLinuxBoards[0]))
+    GTEST_SKIP() << needs("linux-toolchain") << "no compiler of a board with Linux";
+  // A compiler that has no library of a device, whatever this machine has installed.
+  std::filesystem::create_directories(path("bare"));
+  write("bare/aarch64-linux-gnu-gcc", std::string(R"(#!/bin/sh
+for word; do
+  if [ "$word" = -lOpenCL ]; then
+    echo "ld: cannot find -lOpenCL: No such file or directory" >&2
+    exit 1
+  fi
+done
+PATH="${PATH#*:}" exec aarch64-linux-gnu-gcc "$@"
+)"));
+  std::filesystem::permissions(path("bare/aarch64-linux-gnu-gcc"),
+                               std::filesystem::perms::owner_all);
+  write_image("in.bin", 5);
+  const std::string before = getenv("PATH");
+  setenv("PATH", (path("bare") + ":" + before).c_str(), 1);
+  EXPECT_TRUE(
+      refused(intarsia({"run", digits_path(), "--board", "aarch64-linux", "--target",
+                        "cortex-a53+opencl-device", "--input", "in.bin", "--output-dir", "out"}),
+              {"the program for board aarch64-linux needs the library OpenCL, which "
+               "aarch64-linux-gnu-gcc does not find",
+               "choose a target without the device that uses it"}));
+  setenv("PATH", before.c_str(), 1);
 }
 
 }  // namespace
