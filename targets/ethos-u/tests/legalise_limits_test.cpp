@@ -124,6 +124,30 @@ TEST(Limits, ProductsOfActivations) {
       "32 bits");
 }
 
+std::string refusal_of_wide_product(const Shape& a, const Shape& b, float out_scale = 0.05f) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int16, a, 0.0002f, 0),
+                 y = g.input(DataType::Int16, b, 0.0002f, 0);
+  return refusal_of_first(g.finish(g.node(OpKind::BatchMatmul, graph::BatchMatmulAttrs{}, {x, y}, 1,
+                                          DataType::Int16, out_scale, 0)));
+}
+
+// Of 16 bits a row is four operations, and the sums of either half have 32 bits.
+TEST(Limits, ProductsOfActivationsOf16Bits) {
+  EXPECT_EQ(refusal_of_wide_product({512, 32}, {32, 16}), "");
+  EXPECT_EQ(refusal_of_wide_product({513, 32}, {32, 16}),
+            "multiplying [513,32] with [32,16] takes the commands of 513 rows, above 512");
+  EXPECT_EQ(refusal_of_wide_product({2, 510}, {510, 2}), "");
+  EXPECT_EQ(refusal_of_wide_product({2, 511}, {511, 2}),
+            "multiplying [2,511] with [511,2]: sums of 511 products of 16 bits are above 510");
+  EXPECT_EQ(refusal_of_wide_product({2, 510}, {510, 2}, 0.000009f),
+            "multiplying [2,510] with [510,2]: the output's scale is too small for the operands' "
+            "scales");
+  EXPECT_EQ(refusal_of_wide_product({2, 510}, {510, 2}, 180.0f),
+            "multiplying [2,510] with [510,2]: the output's scale is too large for the operands' "
+            "scales");
+}
+
 std::string refusal_of_mean(const Shape& shape, const std::vector<int64_t>& axes) {
   Graph g;
   const TensorId x = g.input(DataType::Int8, shape, 0.05f, 0);

@@ -1,5 +1,6 @@
 // Operators made of several: products of two activations, squares of differences, slopes by channel, sums over axes that do
 // not lie beside each other, and resizing to any size.
+#include <cmath>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -62,6 +63,71 @@ TEST(Products, OfActivationsAtTheEndsOfTheRange) {
             expect_same(module,
                         {graph::TensorValue(2 * kShared, a), graph::TensorValue(3 * kShared, b)});
       }
+}
+
+graph::Module wide_product(const Shape& a, const Shape& b, bool a_transposed, bool b_transposed,
+                           float out_scale) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int16, a, 0.00021f, 0);
+  const TensorId y = g.input(DataType::Int16, b, 0.00017f, 0);
+  return g.finish(g.node(OpKind::BatchMatmul, graph::BatchMatmulAttrs{a_transposed, b_transposed},
+                         {x, y}, 1, DataType::Int16, out_scale, 0));
+}
+
+// All four layouts and several heads, with factors of which the digits before the last one are one and two, and of which
+// results are of a few bits, of all sixteen, and beyond them.
+TEST(Products, OfActivationsOf16Bits) {
+  Random random(48);
+  constexpr int64_t kRows = 10, kShared = 18, kColumns = 7;
+  const std::vector<std::pair<Shape, Shape>> batches = {
+      {{}, {}}, {{2, 3}, {2, 3}}, {{2, 1}, {1, 3}}, {{3}, {}}, {{}, {2, 2}}};
+  for (const auto& [a_batch, b_batch] : batches)
+    for (const bool a_transposed : {false, true})
+      for (const bool b_transposed : {false, true})
+        for (const float scale : {0.0002f, 0.0041f, 0.17f, 5.3f}) {
+          Shape a = a_batch, b = b_batch;
+          a.insert(a.end(), {a_transposed ? kShared : kRows, a_transposed ? kRows : kShared});
+          b.insert(b.end(), {b_transposed ? kColumns : kShared, b_transposed ? kShared : kColumns});
+          expect_taken_and_same(random, wide_product(a, b, a_transposed, b_transposed, scale));
+        }
+}
+
+// Every factor from the least to the largest that is taken, with sums of any size: a row of the first operand has one
+// element that is not zero, so that the sums are products of any two values.
+TEST(Products, OfActivationsOf16BitsByEveryFactor) {
+  Random random(49);
+  constexpr int64_t kRows = 32, kColumns = 40;
+  for (int shift = 20; shift <= 46; ++shift)
+    for (const bool all : {false, true}) {
+      const float products = 0.00021f * 0.00017f;
+      const auto scale =
+          static_cast<float>(std::ldexp(products, shift - 15) * random.real(1.01f, 1.99f));
+      const graph::Module module = wide_product({kRows, 8}, {kColumns, 8}, false, true, scale);
+      ASSERT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]), "");
+      std::vector<graph::TensorValue> inputs = testing::random_inputs(random, module);
+      for (size_t i = 0; !all && i < inputs[0].size(); ++i)
+        if (i % 16 > 1) inputs[0][i] = 0;
+      expect_same(module, inputs);
+    }
+}
+
+// As many products as there may be, all of them the largest.
+TEST(Products, OfActivationsOf16BitsAtTheEndsOfTheRange) {
+  constexpr size_t kShared = 510;
+  const auto of = [](size_t rows, uint16_t value) {
+    graph::TensorValue bytes;
+    for (size_t i = 0; i < rows * kShared; ++i)
+      bytes.insert(bytes.end(), {static_cast<uint8_t>(value), static_cast<uint8_t>(value >> 8)});
+    return bytes;
+  };
+  for (const bool b_transposed : {false, true})
+    for (const float scale : {0.001f, 0.02f, 0.61f, 40.0f}) {
+      const graph::Module module =
+          wide_product({2, kShared}, b_transposed ? Shape{3, kShared} : Shape{kShared, 3}, false,
+                       b_transposed, scale);
+      for (const uint16_t a : {0x8000, 0x7fff, 0x7f7f, 0x0080})
+        for (const uint16_t b : {0x8000, 0x7fff}) expect_same(module, {of(2, a), of(3, b)});
+    }
 }
 
 // Two operations a row where products fit 16 bits; else one more for eight rows, or one for all.

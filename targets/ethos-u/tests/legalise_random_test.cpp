@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
                       OpKind::Tile, OpKind::BroadcastTo, OpKind::Sum, OpKind::ReduceMax,
                       OpKind::ReduceMin, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish,
                       OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Gelu, OpKind::Exp,
-                      OpKind::Log, OpKind::Abs, OpKind::Rsqrt, OpKind::BatchMatmul,
+                      OpKind::Log, OpKind::Abs, OpKind::Sqrt, OpKind::Rsqrt, OpKind::BatchMatmul,
                       OpKind::SquaredDifference, OpKind::ArgMax, OpKind::ArgMin),
     name_of);
 INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
                                            OpKind::ReduceMax, OpKind::ReduceMin, OpKind::Sum,
                                            OpKind::LeakyRelu, OpKind::Softmax, OpKind::Gelu,
                                            OpKind::Abs, OpKind::ResizeBilinear,
-                                           OpKind::SquaredDifference),
+                                           OpKind::SquaredDifference, OpKind::BatchMatmul),
                          name_of);
 
 }  // namespace

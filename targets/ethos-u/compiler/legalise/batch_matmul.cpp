@@ -7,13 +7,12 @@
 // points fit 16 bits where the zero points leave that; else, with pools, the first operand takes another zero point and what
 // that adds to a sum lies beside the products, the same for every row; and with sums over the depth, products have 32 bits.
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "hardware/limits.h"
+#include "legalise/batch_matmul_int16.h"
+#include "legalise/matrix_product.h"
 #include "legalise/operators.h"
 #include "legalise/wide.h"
 #include "program/scaling.h"
@@ -27,53 +26,6 @@ constexpr int64_t kMostProduct16 = (1 << 15) - 1, kMostInt8Distance = 255;
 constexpr int64_t kMostSum32 = (int64_t{1} << 31) - 1;
 // Rows that share one copy of what another zero point adds: an eighth more work and memory.
 constexpr int64_t kRowsPerCorrection = 8;
-
-// Rows whose commands are few whatever they multiply, as of copies elsewhere; and so many that a stream has 160 KiB of them, two
-// operations of about 20 words a row. Between the two a row is to run longer than its operations take to begin, which is about
-// a hundred cycles each, at a product a cycle.
-constexpr int64_t kFewRows = 64, kMostRows = 1024, kLeastProducts = 256;
-
-struct Batch {
-  int64_t a = 0, b = 0;  // matrices of the operands
-};
-
-struct MatrixProduct {
-  bool a_transposed, b_transposed;
-  int64_t rows, shared, columns;
-  int64_t a_matrices, b_matrices;
-  std::vector<Batch> batches;  // of the output
-
-  explicit MatrixProduct(const Site& site) {
-    const auto& attributes = site.node.attrs<graph::BatchMatmulAttrs>();
-    a_transposed = attributes.transpose_a;
-    b_transposed = attributes.transpose_b;
-    const Shape &a = site.in(0).shape, &b = site.in(1).shape, &out = site.out().shape;
-    rows = out[out.size() - 2];
-    columns = out.back();
-    shared = a_transposed ? a[a.size() - 2] : a.back();
-    a_matrices = element_count(a) / (rows * shared);
-    b_matrices = element_count(b) / (shared * columns);
-    const int64_t count = element_count(out) / (rows * columns);
-    for (int64_t i = 0; i < count; ++i)
-      batches.push_back({matrix_of(a, out, i), matrix_of(b, out, i)});
-  }
-
-  int64_t all_rows() const { return rows * static_cast<int64_t>(batches.size()); }
-
- private:
-  // The operand's matrix for the output's i-th: axes of one element repeat.
-  static int64_t matrix_of(const Shape& operand, const Shape& out, int64_t i) {
-    int64_t index = 0, stride = 1;
-    const size_t missing = out.size() - operand.size();
-    for (size_t axis = out.size() - 2; axis-- > missing;) {
-      const int64_t extent = operand[axis - missing];
-      index += extent == 1 ? 0 : i % out[axis] * stride;
-      stride *= extent;
-      i /= out[axis];
-    }
-    return index;
-  }
-};
 
 int64_t largest_distance(const graph::Tensor& tensor) {
   const int64_t zero = zero_point_of(tensor);
@@ -98,10 +50,6 @@ class ProductEmitter {
         shape_(site_),
         fits_(fits_16_bits(site_)),
         factor_(product_factor_of(site_)) {
-    const auto extent = [](int64_t height, int64_t width, int64_t depth) {
-      return Extent{static_cast<int32_t>(height), static_cast<int32_t>(width),
-                    static_cast<int32_t>(depth)};
-    };
     const MatrixProduct& s = shape_;
     one_row_ = s.b_transposed ? extent(1, s.columns, s.shared) : extent(1, s.shared, s.columns);
     b_ = builder.read_as(node.inputs.at(1),
@@ -223,11 +171,9 @@ class ProductEmitter {
 Reason refuses_batch_matmul(const Site& site) {
   if (site.in(0).constant.valid() && site.in(1).constant.valid())
     return std::string("both operands are constant");
+  if (site.in(0).type == DataType::Int16) return refuses_batch_matmul_int16(site);
   const MatrixProduct s(site);
-  const auto product = [&] {
-    return fmt::format("multiplying [{}] with [{}]", fmt::join(site.in(0).shape, ","),
-                       fmt::join(site.in(1).shape, ","));
-  };
+  const auto product = [&] { return product_text(site); };
   const bool fits = fits_16_bits(site), pools = !s.b_transposed;
   // TFLite's sums have 32 bits, which the factor's exponent shifts left; with a product of each kind an element.
   const int64_t largest = kMostInt8Distance * kMostInt8Distance;
@@ -238,19 +184,12 @@ Reason refuses_batch_matmul(const Site& site) {
   if (pools && s.shared * (fits ? 1 : 2) > kMostPoolElements)
     return fmt::format("{}: a sum of {} products is above {}", product(), s.shared,
                        kMostPoolElements / (fits ? 1 : 2));
-  for (const int64_t extent : {s.all_rows(), s.a_matrices * s.rows, s.b_matrices})
-    if (extent > kMostExtent)
-      return fmt::format("{}: an extent of {} is above {}", product(), extent, kMostExtent);
-  if (s.all_rows() > kMostRows)
-    return fmt::format("{} takes the commands of {} rows, above {}", product(), s.all_rows(),
-                       kMostRows);
-  if (s.all_rows() > kFewRows && s.shared * s.columns < kLeastProducts)
-    return fmt::format("{} takes {} rows of {} products, which begin longer than they run",
-                       product(), s.all_rows(), s.shared * s.columns);
-  return std::nullopt;
+  return refuses_rows(site, s, kMostRows);
 }
 
 void legalise_batch_matmul(Builder& builder, const Node& node) {
+  if (builder.tensor(node.inputs.at(0)).type == DataType::Int16)
+    return legalise_batch_matmul_int16(builder, node);
   ProductEmitter(builder, node).emit();
 }
 

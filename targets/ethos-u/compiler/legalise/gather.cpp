@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "intarsia/plugin/rounding.h"
+
 namespace intarsia::targets::ethos_u {
 namespace {
 
@@ -28,7 +30,6 @@ constexpr double wait_steps() {
 #define SYSTEM_MEMORY(system, memory, scale, burst, read, write) \
   if (memory == Sram) latency = std::max(latency, double{read} + write);
 #define MEMORY_MODE(...)
-#include "intarsia/plugin/rounding.h"
 #include "intarsia/targets/ethos_u/memory_systems.def"
 #undef SYSTEM
 #undef SYSTEM_MEMORY
