@@ -1,6 +1,7 @@
 #include "opencl_kind.h"
 
 #include "intarsia/builtin_targets.h"
+#include "intarsia/gpu/lower.h"
 
 namespace intarsia::targets::opencl {
 namespace {
@@ -48,10 +49,11 @@ DeviceDriver driver(const Target&) {
 void add_kinds(TargetRegistry& registry) {
   TargetKind kind;
   kind.spec = make_spec();
-  kind.patterns = [](const Target&) { return refuse_without_opencl_c(portable_patterns()); };
+  kind.patterns = [](const Target&) { return gpu::patterns_of(dialect()); };
   kind.graph_to_tir = [](const Target&, const graph::Module& module,
-                         const graph::Function& function,
-                         const LoweringOptions&) { return lower(module, function); };
+                         const graph::Function& function, const LoweringOptions&) {
+    return gpu::lower(dialect(), module, function);
+  };
   kind.tir_to_runtime = make_streams;
   kind.cost = sum_of_operators(cost);
   kind.transfer_microseconds = transfer_microseconds;

@@ -2,7 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/kernel_text.h"
+#include "compiler/opencl_kind.h"
+#include "intarsia/gpu/kernel_text.h"
 #include "intarsia/plugin/tir.h"
 
 namespace intarsia::targets::opencl {
@@ -12,12 +13,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<Kernel> kernels(const std::string& declarations, const std::string& body) {
+std::vector<gpu::Kernel> kernels(const std::string& declarations, const std::string& body) {
   const Result<tir::Module> module =
       tir::parse("module m\nfunc @f(%in: i8[4,8] read, %out: i8[4,8] write) {\n" + declarations +
                  body + "}\n");
   INTARSIA_CHECK(module.ok(), module.ok() ? "" : module.error().to_string());
-  return kernels_of(module->funcs.at(0), 0);
+  return gpu::kernels_of(dialect(), module->funcs.at(0), 0);
 }
 
 TEST(Kernels, IndependentLoopsAreTheRange) {

@@ -3,7 +3,7 @@
 // so that a wrong command line does not pass for an unreachable header.
 //
 //   contract <- host-compiler <- targets/*/compiler <- cli;  core <- targets/*/device
-//   host-compiler <- npu-kit <- targets/*/compiler
+//   host-compiler <- npu-kit, gpu-kit <- targets/*/compiler
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -103,9 +103,13 @@ class Includes : public testing::Test {
 
   // The same for a header named in a test: it has to be there, or nothing would be tested.
   void expect_existing_but_unreachable(const Library& library, const std::string& header) const {
-    const Strings places = {"host-compiler/include",       "host-compiler/src",
-                            "host-compiler/cli",           "host-compiler/npu-kit/include",
-                            "device-runtime/core/include", "device-runtime/kernels/include"};
+    const Strings places = {"host-compiler/include",
+                            "host-compiler/src",
+                            "host-compiler/cli",
+                            "host-compiler/npu-kit/include",
+                            "host-compiler/gpu-kit/include",
+                            "device-runtime/core/include",
+                            "device-runtime/kernels/include"};
     EXPECT_TRUE(
         std::any_of(places.begin(), places.end(),
                     [&](const std::string& place) { return fs::exists(kRoot / place / header); }))
@@ -287,17 +291,37 @@ TEST_F(Includes, TheKitForNpusIsOfTargetsAlone) {
   for (const char* kind : {"host", "runtime", "device", "sim"})
     for (const Library& library : libraries_of(kind))
       expect_existing_but_unreachable(library, headers.front());
-  for (const char* kind : {"compiler", "stage", "kit"})
+  const std::vector<Library> kits = libraries_of("kit");
+  ASSERT_EQ(kits.size(), 2u);
+  for (const char* kind : {"compiler", "stage"})
     for (const Library& library : libraries_of(kind))
       for (const std::string& header : headers) expect_reachable(library, header);
-  const std::vector<Library> kit = libraries_of("kit");
-  ASSERT_EQ(kit.size(), 1u);
-  expect_reachable(kit.front(), "intarsia/memory_plan.h");
-  for (const char* header : {"tir/linear.h", "operators/operator.h", "partitioning/offers.h",
-                             "intarsia/core/register_bus.h"})
-    expect_existing_but_unreachable(kit.front(), header);
-  for (const TargetHeader& header : target_headers())
-    for (const std::string& spelling : spellings(header)) expect_unreachable(kit.front(), spelling);
+  for (const std::string& header : headers) {
+    expect_reachable(kits.front(), header);
+    expect_unreachable(kits.back(), header);
+  }
+  for (const Library& kit : kits) {
+    expect_reachable(kit, "intarsia/memory_plan.h");
+    for (const char* header : {"tir/linear.h", "operators/operator.h", "partitioning/offers.h",
+                               "intarsia/core/register_bus.h"})
+      expect_existing_but_unreachable(kit, header);
+    for (const TargetHeader& header : target_headers())
+      for (const std::string& spelling : spellings(header)) expect_unreachable(kit, spelling);
+  }
+}
+
+// What makes kernels for GPUs: those targets have it that ask for it, and the others do not.
+TEST_F(Includes, TheKitForGpusIsOfTargetsThatLinkIt) {
+  const Strings headers = headers_below(kRoot / "host-compiler/gpu-kit/include");
+  ASSERT_GE(headers.size(), 5u);
+  for (const char* kind : {"host", "runtime", "device", "sim", "stage"})
+    for (const Library& library : libraries_of(kind))
+      expect_existing_but_unreachable(library, headers.front());
+  int users = 0, others = 0;
+  for (const Library& library : libraries_of("compiler"))
+    ++(finds(library, headers.front()) ? users : others);
+  EXPECT_GE(users, 2);
+  EXPECT_GE(others, 4);
 }
 
 // Compilers of targets stand on the public headers alone: on those for plug-ins, and on the kit for NPUs.
@@ -320,7 +344,8 @@ TEST_F(Includes, TargetCompilersReachThePublicHeadersAndNoPrivateOne) {
 // by itself.
 TEST_F(Includes, PublicHeadersIncludeOnlyPublicHeaders) {
   const Strings roots = {(kRoot / "host-compiler/include").string(),
-                         (kRoot / "host-compiler/npu-kit/include").string()};
+                         (kRoot / "host-compiler/npu-kit/include").string(),
+                         (kRoot / "host-compiler/gpu-kit/include").string()};
   size_t count = 0;
   for (const std::string& root : roots)
     for (const std::string& header : headers_below(root)) {

@@ -1,45 +1,26 @@
-#include "kernel_text.h"
+#include "intarsia/gpu/kernel_text.h"
 
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "intarsia/gpu/parallel.h"
 #include "intarsia/plugin/c_stmt.h"
 #include "intarsia/plugin/c_writer.h"
 #include "intarsia/plugin/tir_simplify.h"
 #include "intarsia/plugin/tir_walk.h"
-#include "parallel.h"
 
-namespace intarsia::targets::opencl {
+namespace intarsia::gpu {
 namespace {
 
 using tir::BufferId;
 using tir::Stmt;
 
-constexpr const char* kTypes = R"(/* Integers as the C sources name them. */
-typedef char int8_t;
-typedef uchar uint8_t;
-typedef short int16_t;
-typedef ushort uint16_t;
-typedef int int32_t;
-typedef uint uint32_t;
-typedef long int64_t;
-typedef ulong uint64_t;
-#define INT32_MIN (-2147483647 - 1)
-#define INT32_MAX 2147483647
-#define INT64_MIN (-9223372036854775807L - 1)
-#define INT64_C(number) number##L
-#define UINT32_C(number) number##u
-#define UINT64_C(number) number##uL
-#pragma OPENCL FP_CONTRACT OFF
-#define half half_ /* a type here, a name in the helpers */
-
-)";
-
 constexpr const char* kHelpers =
 #include "helper_text.inc"
     ;
+constexpr std::string_view kDefinition = "static inline";  // what definitions in them begin with
 
 void flatten(const Stmt& stmt, std::vector<Stmt>& statements) {
   if (const auto* sequence = std::get_if<tir::Seq>(&stmt->node))
@@ -82,7 +63,7 @@ bool writes(const Stmt& stmt, BufferId id) {
   return found;
 }
 
-// Prefixes keep the function's names apart from words of OpenCL C.
+// Prefixes keep the function's names apart from words of the dialect.
 emission::Names names_of(const tir::Func& func) {
   emission::Names names;
   for (const tir::Buffer& buffer : func.buffers) names.buffers.push_back("b_" + buffer.name);
@@ -90,9 +71,9 @@ emission::Names names_of(const tir::Func& func) {
   return names;
 }
 
-Kernel make_kernel(const tir::Func& func, const Stmt& stmt, int number) {
+Kernel make_kernel(const Dialect& dialect, const tir::Func& func, const Stmt& stmt, int number) {
   Kernel kernel;
-  const ParallelNest nest = parallel_nest(func, stmt);
+  const ParallelNest nest = parallel_nest(dialect, func, stmt);
   std::copy(nest.extents.begin(), nest.extents.end(), kernel.global.begin());
   const emission::Names names = names_of(func);
   const std::vector<emission::RegisterDeclaration> registers =
@@ -101,16 +82,17 @@ Kernel make_kernel(const tir::Func& func, const Stmt& stmt, int number) {
 
   std::string parameters;
   for (size_t i = 0; i < kernel.arguments.size(); ++i)
-    parameters += fmt::format("{}__global uchar *m{}, ulong o{}", i == 0 ? "" : ", ", i, i);
+    parameters += (i == 0 ? "" : ", ") + fmt::format(fmt::runtime(dialect.parameter), i);
   CWriter out;
   if (!func.origin.empty()) out.comment({func.origin});
-  out.open(fmt::format("__kernel void k{}({})", number, parameters));
+  out.open(fmt::format("{} k{}({})", dialect.kernel, number, parameters));
+  if (dialect.guard != nullptr) out.line(dialect.guard(nest.extents));
   for (size_t i = 0; i < kernel.arguments.size(); ++i) {
     const BufferId id = kernel.arguments[i];
-    const std::string type = fmt::format("{}__global {} *", writes(stmt, id) ? "" : "const ",
-                                         c_name(func.buffer(id).type));
-    out.line(
-        fmt::format("{}const {} = ({})(m{} + o{});", type, names.buffers[id.at()], type, i, i));
+    const std::string type = fmt::format("{}{}{} *", writes(stmt, id) ? "" : "const ",
+                                         dialect.global, c_name(func.buffer(id).type));
+    out.line(fmt::format("{}const {} = ({}){};", type, names.buffers[id.at()], type,
+                         fmt::format(fmt::runtime(dialect.address), i)));
   }
   for (size_t i = 0; i < func.buffers.size(); ++i) {
     if (!registers[i].used || registers[i].first_store != nullptr) continue;
@@ -129,21 +111,38 @@ Kernel make_kernel(const tir::Func& func, const Stmt& stmt, int number) {
   return kernel;
 }
 
+// In the helpers' headers, what C++ is to know as C is what they declare and do not define.
+std::string without_declarations(std::string text) {
+  constexpr std::string_view kBegin = "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+  constexpr std::string_view kEnd = "#ifdef __cplusplus\n}\n#endif\n";
+  for (size_t begin = text.find(kBegin); begin != text.npos; begin = text.find(kBegin, begin))
+    text.erase(begin, text.find(kEnd, begin) + kEnd.size() - begin);
+  return text;
+}
+
 }  // namespace
 
-std::vector<Kernel> kernels_of(const tir::Func& func, int first) {
+std::vector<Kernel> kernels_of(const Dialect& dialect, const tir::Func& func, int first) {
   const Stmt body = tir::simplify(func.body);
   std::vector<Stmt> statements;
   flatten(body, statements);
   std::vector<Kernel> kernels;
-  if (!separable(func, statements)) return {make_kernel(func, body, first)};
+  if (!separable(func, statements)) return {make_kernel(dialect, func, body, first)};
   for (const Stmt& stmt : statements)
-    kernels.push_back(make_kernel(func, stmt, first + static_cast<int>(kernels.size())));
+    kernels.push_back(make_kernel(dialect, func, stmt, first + static_cast<int>(kernels.size())));
   return kernels;
 }
 
-std::string prelude() {
-  return std::string(kTypes) + kHelpers;
+std::string prelude(const Dialect& dialect) {
+  std::string text(dialect.types);
+  const std::string helpers = dialect.has_declarations ? kHelpers : without_declarations(kHelpers);
+  std::string_view rest = helpers;
+  for (size_t at = rest.find(kDefinition); at != rest.npos; at = rest.find(kDefinition)) {
+    text += rest.substr(0, at);
+    text += dialect.helper;
+    rest.remove_prefix(at + kDefinition.size());
+  }
+  return text.append(rest);
 }
 
 bool has_helper(const std::string& function) {
@@ -151,9 +150,9 @@ bool has_helper(const std::string& function) {
   for (size_t at = text.find(function + "("); at != std::string::npos;
        at = text.find(function + "(", at + 1)) {
     const size_t line = text.rfind('\n', at);
-    if (text.compare(line + 1, 13, "static inline") == 0) return true;
+    if (text.compare(line + 1, kDefinition.size(), kDefinition) == 0) return true;
   }
   return false;
 }
 
-}  // namespace intarsia::targets::opencl
+}  // namespace intarsia::gpu

@@ -2,24 +2,28 @@
 
 #include <fmt/format.h>
 
+#include "intarsia/gpu/kernel_text.h"
+#include "intarsia/gpu/lower.h"
 #include "intarsia/plugin/standard_lowering.h"
 #include "intarsia/plugin/tir_walk.h"
-#include "kernel_text.h"
-#include "opencl_kind.h"
 
-namespace intarsia::targets::opencl {
+namespace intarsia::gpu {
 namespace {
 
 using Reason = std::optional<std::string>;
 
-// What of a lowered operator has no form in OpenCL C.
-Reason refuses_function(const tir::Func& func) {
+// What of a lowered operator has no form in the dialect.
+Reason refuses_function(const Dialect& dialect, const tir::Func& func) {
   for (const tir::Buffer& buffer : func.buffers) {
-    if (buffer.type == DataType::Float32)
-      return std::string(
-          "it computes with floats; those of OpenCL may round differently from the host's");
+    if (buffer.type == DataType::Float32 && !dialect.refuses_floats.empty())
+      return std::string(dialect.refuses_floats);
     if (bits(buffer.type) < 8) return std::string("it reads packed i4 elements");
   }
+  const auto arguments =
+      std::count_if(func.buffers.begin(), func.buffers.end(),
+                    [](const tir::Buffer& buffer) { return buffer.scope != tir::Scope::Register; });
+  if (static_cast<size_t>(arguments) > dialect.most_arguments)
+    return fmt::format("it has {} buffers, a kernel takes {}", arguments, dialect.most_arguments);
   Reason reason;
   tir::walk(
       func.body,
@@ -37,7 +41,7 @@ Reason refuses_function(const tir::Func& func) {
 }
 
 // Lowers the operator alone and looks at what comes of it.
-Reason refuses_operator(const PatternMatch& match) {
+Reason refuses_operator(const Dialect& dialect, const PatternMatch& match) {
   const graph::Node& node = match.node();
   for (const graph::TensorId id : node.inputs)
     if (id.valid() && match.function.tensor(id).variable)
@@ -58,20 +62,21 @@ Reason refuses_operator(const PatternMatch& match) {
   if (!lowered.ok()) return lowered.error().items().front().to_string();
   for (const tir::Func& func : lowered->module.funcs)
     if (func.name != lowered->entry)
-      if (Reason reason = refuses_function(func)) return reason;
+      if (Reason reason = refuses_function(dialect, func)) return reason;
   return std::nullopt;
 }
 
 }  // namespace
 
-std::vector<Pattern> refuse_without_opencl_c(std::vector<Pattern> patterns) {
+std::vector<Pattern> patterns_of(const Dialect& dialect) {
+  std::vector<Pattern> patterns = portable_patterns();
   for (Pattern& pattern : patterns) {
-    pattern.refuses = [standard = std::move(pattern.refuses)](const PatternMatch& match) {
+    pattern.refuses = [&dialect, standard = std::move(pattern.refuses)](const PatternMatch& match) {
       const Reason reason = standard(match);
-      return reason ? reason : refuses_operator(match);
+      return reason ? reason : refuses_operator(dialect, match);
     };
   }
   return patterns;
 }
 
-}  // namespace intarsia::targets::opencl
+}  // namespace intarsia::gpu

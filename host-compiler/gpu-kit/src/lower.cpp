@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
+#include "intarsia/gpu/lower.h"
+
+#include "intarsia/gpu/kernel_text.h"
 #include "intarsia/plugin/standard_lowering.h"
 #include "intarsia/plugin/tir_build.h"
-#include "kernel_text.h"
-#include "opencl_kind.h"
 
-namespace intarsia::targets::opencl {
+namespace intarsia::gpu {
 namespace {
 
 using tir::Access;
@@ -16,10 +17,13 @@ constexpr int32_t kAlignment = 16;
 // Turns the schedule of the portable lowering into one function of launches.
 class Lowering {
  public:
-  Lowering(tir::LoweredFunction lowered, const graph::Function& function)
-      : lowered_(std::move(lowered)), schedule_(*lowered_.module.find(lowered_.entry)) {
+  Lowering(const Dialect& dialect, tir::LoweredFunction lowered, const graph::Function& function)
+      : dialect_(dialect),
+        lowered_(std::move(lowered)),
+        schedule_(*lowered_.module.find(lowered_.entry)) {
     func_ = schedule_;
-    func_.origin = fmt::format("{}: {} operators on opencl", function.name, function.nodes.size());
+    func_.origin =
+        fmt::format("{}: {} operators on {}", function.name, function.nodes.size(), dialect.kind);
     func_.node = function.nodes.at(0).name;
     func_.stepwise = true;
     func_.in_place.clear();
@@ -29,7 +33,7 @@ class Lowering {
   }
 
   tir::LoweredFunction run() {
-    source_ = prelude();
+    source_ = prelude(dialect_);
     std::vector<tir::Stmt> body;
     for (const tir::Stmt& stmt : calls()) launch(std::get<tir::Call>(stmt->node), body);
     body.insert(body.begin(), source_statement());
@@ -84,15 +88,15 @@ class Lowering {
     const tir::Func& callee = *lowered_.module.find(call.function);
     func_.macs += callee.macs;
     const std::vector<BufferId> bound = bind(callee, call);
-    for (const Kernel& kernel : kernels_of(callee, kernels_)) {
+    for (const Kernel& kernel : kernels_of(dialect_, callee, kernels_)) {
       source_ += "\n" + kernel.text;
       std::vector<std::variant<tir::BufferRun, tir::Expr>> operands;
       for (const BufferId id : kernel.arguments)
         operands.push_back(whole(bound[id.at()], access_of(callee, id)));
       operands.push_back(tir::int_imm(kernels_++));
       for (const int64_t extent : kernel.global) operands.push_back(tir::int_imm(extent));
-      body.push_back(tir::with_comment(one_line(callee.node),
-                                       tir::intrinsic(std::string(kLaunch), std::move(operands))));
+      body.push_back(tir::with_comment(
+          one_line(callee.node), tir::intrinsic(launch_intrinsic(dialect_), std::move(operands))));
     }
   }
 
@@ -117,9 +121,10 @@ class Lowering {
     buffer.constant = {static_cast<int32_t>(lowered_.module.constants.size())};
     func_.buffers.push_back(std::move(buffer));
     const BufferId id{static_cast<int32_t>(func_.buffers.size()) - 1};
-    return tir::intrinsic(std::string(kSource), {whole(id, Access::Read)});
+    return tir::intrinsic(source_intrinsic(dialect_), {whole(id, Access::Read)});
   }
 
+  const Dialect& dialect_;
   tir::LoweredFunction lowered_;
   const tir::Func& schedule_;
   tir::Func func_;
@@ -130,9 +135,18 @@ class Lowering {
 
 }  // namespace
 
-Result<tir::LoweredFunction> lower(const graph::Module& module, const graph::Function& function) {
-  INTARSIA_TRY(tir::LoweredFunction lowered, standard_graph_to_tir(module, function));
-  return Lowering(std::move(lowered), function).run();
+std::string source_intrinsic(const Dialect& dialect) {
+  return std::string(dialect.kind) + ".source";
 }
 
-}  // namespace intarsia::targets::opencl
+std::string launch_intrinsic(const Dialect& dialect) {
+  return std::string(dialect.kind) + ".launch";
+}
+
+Result<tir::LoweredFunction> lower(const Dialect& dialect, const graph::Module& module,
+                                   const graph::Function& function) {
+  INTARSIA_TRY(tir::LoweredFunction lowered, standard_graph_to_tir(module, function));
+  return Lowering(dialect, std::move(lowered), function).run();
+}
+
+}  // namespace intarsia::gpu

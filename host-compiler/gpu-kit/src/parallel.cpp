@@ -1,4 +1,4 @@
-#include "parallel.h"
+#include "intarsia/gpu/parallel.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include "intarsia/plugin/tir_build.h"
 #include "intarsia/plugin/tir_walk.h"
 
-namespace intarsia::targets::opencl {
+namespace intarsia::gpu {
 namespace {
 
 using tir::BufferId;
@@ -146,7 +146,8 @@ Stmt descend(const tir::Func& func, const Stmt& stmt, const Ranges& ranges,
   return let(loop->var, nullptr, descend(func, loop->body, ranges, loops));
 }
 
-Stmt with_dimensions(const Stmt& stmt, const std::vector<const tir::For*>& loops) {
+Stmt with_dimensions(const Dialect& dialect, const Stmt& stmt, const Extents& extents,
+                     const std::vector<const tir::For*>& loops) {
   const auto* node = std::get_if<tir::Let>(&stmt->node);
   if (node == nullptr) return stmt;
   Expr value = node->value;
@@ -154,23 +155,21 @@ Stmt with_dimensions(const Stmt& stmt, const std::vector<const tir::For*>& loops
     const auto at = std::find_if(loops.begin(), loops.end(),
                                  [&](const tir::For* loop) { return loop->var == node->var; });
     const auto dimension = loops.size() - 1 - static_cast<size_t>(at - loops.begin());
-    value = tir::call(DataType::Int32, "get_global_id",
-                      {tir::int_imm(static_cast<int64_t>(dimension))}) +
-            *constant((*at)->lo);
+    value = dialect.index(dimension, extents) + *constant((*at)->lo);
   }
-  return let(node->var, std::move(value), with_dimensions(node->body, loops));
+  return let(node->var, std::move(value), with_dimensions(dialect, node->body, extents, loops));
 }
 
 }  // namespace
 
-ParallelNest parallel_nest(const tir::Func& func, const Stmt& stmt) {
+ParallelNest parallel_nest(const Dialect& dialect, const tir::Func& func, const Stmt& stmt) {
   std::vector<const tir::For*> loops;
   const Ranges ranges = ranges_in(stmt);
   const Stmt body = descend(func, stmt, ranges, loops);
-  ParallelNest nest{with_dimensions(body, loops), {}};
+  Extents extents;
   for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop)
-    nest.extents.push_back(*constant((*loop)->hi) - *constant((*loop)->lo));
-  return nest;
+    extents.push_back(*constant((*loop)->hi) - *constant((*loop)->lo));
+  return {with_dimensions(dialect, body, extents, loops), extents};
 }
 
-}  // namespace intarsia::targets::opencl
+}  // namespace intarsia::gpu
