@@ -57,7 +57,6 @@ std::string guard(const gpu::Extents& extents) {
 const gpu::Dialect& dialect() {
   static constexpr gpu::Dialect kDialect = {
       .kind = "cuda",
-      .language = "CUDA C",
       .types = kTypes,
       .helper = "static __device__ inline",
       .has_declarations = false,

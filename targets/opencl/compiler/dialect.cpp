@@ -36,7 +36,6 @@ tir::Expr global_id(size_t dimension, const gpu::Extents&) {
 const gpu::Dialect& dialect() {
   static constexpr gpu::Dialect kDialect = {
       .kind = "opencl",
-      .language = "OpenCL C",
       .types = kTypes,
       .helper = "static inline",
       .kernel = "__kernel void",

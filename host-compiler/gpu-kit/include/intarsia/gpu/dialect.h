@@ -15,8 +15,7 @@ namespace intarsia::gpu {
 using Extents = std::vector<int64_t>;
 
 struct Dialect {
-  std::string_view kind;      // of the target: "my-gpu"
-  std::string_view language;  // for users: "OpenCL C"
+  std::string_view kind;  // of the target: "my-gpu"
   // Text before the helpers: the integer types of <stdint.h> and its macros.
   std::string_view types;
   std::string_view helper;  // what the helpers' definitions begin with
