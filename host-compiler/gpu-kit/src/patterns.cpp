@@ -33,8 +33,10 @@ Reason refuses_function(const Dialect& dialect, const tir::Func& func) {
                                intrinsic->name);
       },
       [&](const tir::ExprNode& expr) {
+        if (expr.type == DataType::Float32 && !dialect.refuses_floats.empty())
+          reason = std::string(dialect.refuses_floats);
         const auto* call = std::get_if<tir::ExprCall>(&expr.node);
-        if (call != nullptr && !has_helper(call->function))
+        if (!reason && call != nullptr && !has_helper(call->function))
           reason = fmt::format("it is computed with {}, a helper of the C runtime", call->function);
       });
   return reason;

@@ -55,14 +55,15 @@ std::vector<std::string> placeable_objects(const CompiledModel& model) {
   return objects;
 }
 
-// For `explain`: what each lookup stands for.
+// For `explain`: what each lookup, or operator in the place of several, stands for.
 void note_lookups(const JoinedOperators& joined, Explanation& explanation) {
   for (Explanation::Operator& row : explanation.operators) {
     const auto names = joined.lookups.find(row.name);
     if (names == joined.lookups.end()) continue;
     for (Offer& offer : row.offers)
       if (offer.can)
-        offer.note = fmt::format("a table of what {} give", fmt::join(names->second, ", "));
+        offer.note = fmt::format("{} what {} give", row.kind == "lookup" ? "a table of" : "just",
+                                 fmt::join(names->second, ", "));
   }
 }
 

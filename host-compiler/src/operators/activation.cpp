@@ -79,7 +79,8 @@ Shapes infer_sigmoid(OpCheck& check) {
 
 Shapes infer_hard_swish(OpCheck& check) {
   const Tensor &input = check.in(0), &output = check.out();
-  if (check.ok() && is_integer(input.type) && quantized(check)) {
+  if (check.ok() && is_integer(input.type) && quantized(check, input.type == Int16) &&
+      input.type == Int8) {
     check.factor(hard_swish_factors(input, output).output, 0);
     check.factor(hard_swish_factors(input, output).gate, 15);
   }
@@ -212,6 +213,21 @@ Result<void> hard_swish_of_int8(const Invocation& call) {
   });
 }
 
+float hard_swish(float x) {
+  return x * std::min(6.0f, std::max(0.0f, x + 3)) / 6;
+}
+
+// Of int16 it is what converters leave, which have no operator of it: floats between two tensors of 16 bits, each step rounded.
+Result<void> hard_swish_of_int16(const Invocation& call) {
+  const double in_scale = scale_of(call.in());
+  const float out_scale = call.out().quantization.scale[0];
+  return map<int16_t>(call, [&](int16_t x) -> int32_t {
+    const float steps = std::round(hard_swish(static_cast<float>(in_scale * x)) / out_scale);
+    if (std::isnan(steps)) return -32768;
+    return static_cast<int32_t>(std::clamp(steps, -32768.0f, 32767.0f));
+  });
+}
+
 float elu(float x) {
   return x < 0 ? rounded_exp(x) - 1 : x;
 }
@@ -247,7 +263,8 @@ Result<void> eval_tanh(const Invocation& call) {
 
 Result<void> eval_hard_swish(const Invocation& call) {
   if (call.type() == Int8) return hard_swish_of_int8(call);
-  return map<float>(call, [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3)) / 6; });
+  if (call.type() == Int16) return hard_swish_of_int16(call);
+  return map<float>(call, hard_swish);
 }
 
 Result<void> eval_elu(const Invocation& call) {
@@ -382,11 +399,21 @@ Stmt lower_sigmoid(OpLowering& op) {
 }
 
 Stmt lower_hard_swish(OpLowering& op) {
-  if (op.view.in(0).type == Int8) return lower_by_table(op);
-  return map_elements(op, [](Expr x) {
+  const OpView& v = op.view;
+  if (v.in(0).type == Int8) return lower_by_table(op);
+  const auto hard_swish = [](const Expr& x) {
     const Expr gate =
         tir::min(tir::float_imm(6), tir::max(tir::float_imm(0), x + tir::float_imm(3)));
     return tir::call(Float32, "intarsia_divide_f32", {x * gate, tir::float_imm(6)});
+  };
+  if (v.in(0).type == Float32) return map_elements(op, hard_swish);
+  return map_elements(op, [&](Expr x) {
+    const Expr real = tir::cast(Float32, to_i32(std::move(x))) * tir::float_imm(scale(v.in(0)));
+    const Expr steps =
+        tir::call(Int32, "intarsia_quantize_f32",
+                  {hard_swish(real), tir::float_imm(scale(v.out())), tir::int_imm(0),
+                   tir::int_imm(type_range(Int16).low), tir::int_imm(type_range(Int16).high)});
+    return tir::cast(Int16, steps);
   });
 }
 
@@ -444,7 +471,7 @@ constexpr Operator kActivationOperators[] = {
      .elementwise = Elementwise::Unary,
      .rows = each_row},
     {.kind = OpKind::HardSwish,
-     .types = kInt8OrReal,
+     .types = kNumber,
      .infer = infer_hard_swish,
      .evaluate = eval_hard_swish,
      .lower = lower_hard_swish,

@@ -30,14 +30,21 @@ bool holds_results(DataType type) {
   return type == DataType::Int8 || type == DataType::Int16 || type == DataType::UInt8;
 }
 
+bool is_symmetric(const Tensor& tensor) {
+  return tensor.quantization.scale.size() == 1 &&
+         tensor.quantization.zero_point == std::vector<int64_t>{0};
+}
+
 // The islands of one function.
 class IslandSearch {
  public:
   explicit IslandSearch(const Function& function)
       : function_(function), uses_(function), sources_(function.tensors.size()) {
     for (const TensorId id : function.inputs) begin(id);
-    for (const Node& node : function.nodes) {
-      const std::optional<TensorId> source = source_of(node);
+    for (size_t n = 0; n < function.nodes.size(); ++n) {
+      const Node& node = function.nodes[n];
+      const bool ends_here = function_of_words(n).has_value();
+      const std::optional<TensorId> source = ends_here ? std::nullopt : source_of(node);
       for (const TensorId id : node.outputs) {
         if (source)
           sources_[id.at()] = *source;
@@ -53,11 +60,16 @@ class IslandSearch {
     for (size_t n = function_.nodes.size(); n-- > 0;) {
       if (taken.contains(n) || function_.nodes[n].outputs.size() != 1) continue;
       const TensorId result = function_.nodes[n].outputs[0];
+      if (std::optional<Island> function = function_of_words(n)) {
+        function->function = index;
+        found.push_back(*std::move(function));
+        continue;
+      }
       const TensorId source = sources_[result.at()];
       if (!source.valid() || source == result || !holds_results(function_.tensor(result).type))
         continue;
       if (is_word(source) != is_word(result) && is_word(source)) continue;
-      Island island{index, {}, {}, source, result, {}};
+      Island island{index, {}, {}, source, result, {}, {}};
       const std::set<size_t> nodes = only_for(n, source);
       if (nodes.size() < 2) continue;
       island.nodes.assign(nodes.begin(), nodes.end());
@@ -110,6 +122,30 @@ class IslandSearch {
       }
     }
     return nodes;
+  }
+
+  // The function of one element in floats between a tensor of int16 and the int16 that node n makes, where the operator
+  // on int16 is defined as just that. Others may read the floats too.
+  std::optional<Island> function_of_words(size_t n) const {
+    const Node& last = function_.nodes[n];
+    if (last.kind != OpKind::Quantize || !last.pin.empty() || !is_word(last.outputs[0]))
+      return std::nullopt;
+    const int function = uses_.producer(last.inputs[0]);
+    if (function < 0) return std::nullopt;
+    const auto middle = static_cast<size_t>(function);
+    if (function_.nodes[middle].kind != OpKind::HardSwish) return std::nullopt;
+    const int first = uses_.producer(function_.nodes[middle].inputs[0]);
+    if (first < 0) return std::nullopt;
+    const auto begin = static_cast<size_t>(first);
+    const Node& dequantize = function_.nodes[begin];
+    const TensorId source = dequantize.inputs[0], result = last.outputs[0];
+    if (dequantize.kind != OpKind::Dequantize || !is_symmetric(function_.tensor(source)) ||
+        !is_symmetric(function_.tensor(result)) || function_.tensor(result).variable ||
+        sources_[last.inputs[0].at()] != source)
+      return std::nullopt;
+    Island island{0, {begin, middle, n}, path_to(result, source), source, result, {}, {}};
+    island.kind = OpKind::HardSwish;
+    return island;
   }
 
   std::vector<TensorId> path_to(TensorId result, TensorId source) const {
@@ -197,11 +233,6 @@ std::optional<std::vector<int64_t>> results_of(const Module& module, const Islan
   return results;
 }
 
-bool is_symmetric(const Tensor& tensor) {
-  return tensor.quantization.scale.size() == 1 &&
-         tensor.quantization.zero_point == std::vector<int64_t>{0};
-}
-
 // Makes the node the product of the source with the factor: a constant of one step.
 void make_product(Module& module, Function& function, Node& node, TensorId source, float factor) {
   Tensor constant{.name = node.name + "_factor", .type = DataType::Int16, .shape = {1}};
@@ -247,13 +278,27 @@ std::optional<float> factor_of(const Module& module, const Island& island) {
   return factor;
 }
 
+// Of the nodes that islands stand for, those stay whose results are read by others.
+void keep_what_is_read(const Function& function, std::set<size_t>& nodes) {
+  const Uses uses(function);
+  for (size_t n = function.nodes.size(); n-- > 0;) {
+    if (!nodes.contains(n)) continue;
+    const bool is_read = std::ranges::any_of(function.nodes[n].outputs, [&](TensorId id) {
+      return uses.is_output(id) || std::ranges::any_of(uses.readers(id), [&](size_t reader) {
+               return !nodes.contains(reader);
+             });
+    });
+    if (is_read) nodes.erase(n);
+  }
+}
+
 }  // namespace
 
 std::vector<Island> find_islands(const Module& module) {
   std::vector<Island> islands;
   for (size_t index = 0; index < module.functions.size(); ++index)
     for (Island& island : IslandSearch(module.functions[index]).run(index)) {
-      if (module.functions[index].tensor(island.source).type == DataType::Int16) {
+      if (module.functions[index].tensor(island.source).type == DataType::Int16 && !island.kind) {
         island.factor = factor_of(module, island);
         if (!island.factor) continue;
       }
@@ -268,7 +313,11 @@ Module join_lookups(const Module& module, const std::vector<Island>& islands) {
   for (const Island& island : islands) {
     Function& function = joined.functions[island.function];
     Node& last = function.nodes[island.nodes.back()];
-    if (island.factor) {
+    if (island.kind) {
+      last.kind = *island.kind;
+      last.attributes = graph::NoAttrs{};
+      last.inputs = {island.source};
+    } else if (island.factor) {
       make_product(joined, function, last, island.source, *island.factor);
     } else {
       std::optional<std::vector<int64_t>> results = results_of(module, island);
@@ -279,6 +328,7 @@ Module join_lookups(const Module& module, const std::vector<Island>& islands) {
     }
     gone[island.function].insert(island.nodes.begin(), island.nodes.end() - 1);
   }
+  for (auto& [index, nodes] : gone) keep_what_is_read(joined.functions[index], nodes);
   for (const auto& [index, nodes] : gone) {
     std::vector<Node>& all = joined.functions[index].nodes;
     size_t place = 0;

@@ -85,6 +85,25 @@ TEST(Legalise, FunctionsOfOneElement) {
   }
 }
 
+// All values of 16 bits, of ranges that end before the gate opens, that have all of it, and of which most lies beyond.
+TEST(Legalise, HardSwishOfInt16) {
+  Random random(62);
+  graph::TensorValue all(1 << 17);
+  for (size_t value = 0; value < 1 << 16; ++value)
+    all[2 * value] = static_cast<uint8_t>(value),
+            all[2 * value + 1] = static_cast<uint8_t>(value >> 8);
+  for (int i = 0; i < 12; ++i) {
+    const float largest = std::exp(random.real(-2.0f, 5.0f));
+    const float in = largest / 32767, out = in * random.real(0.4f, 1.6f);
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {1, 64, 64, 16}, in, 0);
+    const graph::Module module =
+        g.finish(g.node(OpKind::HardSwish, graph::NoAttrs{}, {x}, 1, DataType::Int16, out, 0));
+    EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]), "");
+    expect_same(module, {all});
+  }
+}
+
 // All values of 16 bits through the lines that TFLite draws, which are the NPU's own.
 TEST(Legalise, FunctionsOfInt16AsLines) {
   Random random(61);

@@ -102,7 +102,8 @@ INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
                                            OpKind::ReduceMax, OpKind::ReduceMin, OpKind::Sum,
                                            OpKind::LeakyRelu, OpKind::Softmax, OpKind::Gelu,
                                            OpKind::Abs, OpKind::ResizeBilinear,
-                                           OpKind::SquaredDifference, OpKind::BatchMatmul),
+                                           OpKind::SquaredDifference, OpKind::BatchMatmul,
+                                           OpKind::HardSwish),
                          name_of);
 
 }  // namespace

@@ -118,9 +118,41 @@ entry @main
   // Halves are rounded away from zero there, which products do not do; and none gives what a curve does.
   EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("neg n(%1) -> (%2)", 0.0002f)))),
               ElementsAre(OpKind::Dequantize, OpKind::Neg, OpKind::Quantize));
-  for (const char* curve : {"hard_swish n(%1) -> (%2)", "abs n(%1) -> (%2)"})
-    EXPECT_THAT(kinds(joined_everywhere(parsed_module(text(curve, 0.0001f)))),
-                ElementsAre(OpKind::Dequantize, testing::_, OpKind::Quantize));
+  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("abs n(%1) -> (%2)", 0.0001f)))),
+              ElementsAre(OpKind::Dequantize, OpKind::Abs, OpKind::Quantize));
+  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("hard_swish n(%1) -> (%2)", 0.0001f)))),
+              ElementsAre(OpKind::HardSwish));
+}
+
+// Two tensors of int16 from the same floats, one of which goes on to a function of its own.
+TEST(JoinLookups, HardSwishOfInt16WhoseFloatsOthersRead) {
+  const auto text = [](const std::string& outputs) {
+    return fmt::format(R"(intarsia.graph m
+func @main(%0) -> ({}) {{
+  %0 x: i16[65536] q(0.0004)
+  %1 real: f32[65536]
+  %2 made: f32[65536]
+  %3 y: i16[65536] q(0.0003)
+  %4 z: i16[65536] q(0.0001)
+  %5 a: i16[65536] q(0.0002)
+  dequantize d(%0) -> (%1)
+  hard_swish n(%1) -> (%2)
+  quantize q(%2) -> (%3)
+  quantize r(%2) -> (%4)
+  abs s(%4) -> (%5)
+}}
+entry @main
+)",
+                       outputs);
+  };
+  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("%3, %5")))),
+              ElementsAre(OpKind::HardSwish, OpKind::HardSwish, OpKind::Abs));
+  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("%3, %5, %2")))),
+              ElementsAre(OpKind::Dequantize, OpKind::HardSwish, OpKind::HardSwish,
+                          OpKind::HardSwish, OpKind::Abs));
+  Module pinned = parsed_module(text("%3, %5"));
+  pinned.functions[0].nodes[1].pin = "cpu";
+  EXPECT_TRUE(find_islands(pinned).empty());
 }
 
 TEST(JoinLookups, NotWhatAnotherTensorDecidesToo) {

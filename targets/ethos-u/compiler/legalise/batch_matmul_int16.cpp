@@ -16,8 +16,6 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-using enum OperationKind;
-
 // Bits of the lower half of a, and of the last digit of a sum.
 constexpr int kHalfBits = 8, kDigitBits = 16;
 // The sums of both halves' products and their carry in 32 bits: products of 2^7 and 2^15.
@@ -35,6 +33,8 @@ std::optional<ChannelScale> wide_factor_of(const Site& site) {
 }
 
 class WideProduct {
+  using enum OperationKind;
+
  public:
   WideProduct(Builder& builder, const graph::Node& node)
       : builder_(builder),

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/plugin/fixed_functions.h"
+#include "legalise/lookup.h"
 #include "legalise/operators.h"
 #include "program/scaling.h"
 
@@ -14,7 +15,8 @@ namespace {
 
 using graph::Node;
 
-// The operator's results for every value of its input's type, from the least on.
+}  // namespace
+
 std::vector<uint8_t> all_results(const Site& site) {
   const graph::Tensor &in = site.in(), &out = site.out();
   const Clamp range = range_of(in.type);
@@ -46,6 +48,8 @@ int32_t int16_at(const std::vector<uint8_t>& bytes, int32_t index) {
   std::memcpy(&value, &bytes.at(static_cast<size_t>(2 * index)), 2);
   return value;
 }
+
+namespace {
 
 // 512 straight lines through every 128th value, rounded half up between them; nothing when they
 // miss one of the values.

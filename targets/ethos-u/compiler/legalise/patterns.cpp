@@ -7,6 +7,7 @@
 
 #include "hardware/limits.h"
 #include "legalise/confirmed.h"
+#include "legalise/hard_swish_int16.h"
 #include "legalise/operators.h"
 
 namespace intarsia::targets::ethos_u {
@@ -50,7 +51,7 @@ constexpr Row kRows[] = {
     {{Prelu, refuses_prelu, legalise_prelu}, kInt8},
     {{Logistic, refuses_sigmoid, legalise_sigmoid}, kBoth},
     {{Tanh, refuses_sigmoid, legalise_sigmoid}, kBoth},
-    {{HardSwish, refuses_table, legalise_table}, kInt8},
+    {{HardSwish, refuses_hard_swish, legalise_hard_swish}, kBoth},
     {{Elu, refuses_table, legalise_table}, kInt8},
     {{Gelu, refuses_table, legalise_table}, kBoth},
     {{Lookup, refuses_lookup, legalise_lookup}, kBoth | kUInt8},
