@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
 #include "passes/dead_channel_elimination.h"
 #include "verify_package.h"
+
 #include "verify_programs.h"
 #include "verify_report.h"
 
@@ -84,7 +86,9 @@ Result<int> verify_model(Context& context, const VerifyCommand& command) {
     if (column.cannot.empty())
       verdict.columns.push_back(std::move(column));
     else
-      verdict.notes.push_back("the engine is left out: " + column.cannot);
+      verdict.notes.push_back(fmt::format("the {} is left out: {}",
+                                          platform.is_engine ? "engine" : "program on this machine",
+                                          column.cannot));
   }
   return report(command, verdict,
                 "this is a fault of the compiler, please report it with the model");

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "board/process_board.h"
+#include "build/object_machine.h"
 #include "emission/emit.h"
 #include "intarsia/graph/tensor_values.h"
 #include "program.h"
@@ -108,6 +109,14 @@ Result<Ran> run_module(const Context& context, const CommonOptions& options,
       build_setting(context, options, selection, folder, model.package.manifest);
   Ran ran;
   ran.explanation = std::move(model.partitioned.explanation);
+  // Of a model whose code is for another machine, firmware and loops are compared.
+  for (const std::string& source : setting.manifest.sources)
+    if (board::is_this_machine(setting.board) && source.ends_with(".o"))
+      if (const Result<void> runs = build::check_machine(setting.board, folder + "/" + source);
+          !runs.ok()) {
+        ran.cannot = runs.error().to_string();
+        return ran;
+      }
   counts_cycles = counts_cycles && setting.board.emulator.has_value();
   INTARSIA_TRY(ran.results, run_package(setting, samples, work.path(),
                                         {.cycles = counts_cycles ? &ran.cycles : nullptr}));

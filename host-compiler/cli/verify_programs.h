@@ -28,7 +28,7 @@ Result<Platforms> platforms_of(const Context& context, const Selection& selectio
 struct Ran {
   std::vector<Values> results;  // by sample, then by output
   Explanation explanation;
-  std::string cannot;             // why the engine cannot execute it; there are no results then
+  std::string cannot;             // why it cannot be executed here; there are no results then
   std::vector<RunCycles> cycles;  // by sample, where they are counted
 };
 // Compiles and runs the module there, one start for all samples; state goes on from one to the next.

@@ -1,6 +1,7 @@
 // A compiled model executed inside this process: no C compiler is started. Memory is laid out as planned, so that a wrong
 // plan gives wrong results here as it does on a chip. Functions of CPUs are executed from their lowered loops and the
-// kernels that they call, command streams by the driver of their device on a simulated one.
+// kernels that they call, or as code of this machine where their kind has made it; command streams by the driver of their
+// device on a simulated one.
 #pragma once
 
 #include <cstdint>
@@ -42,19 +43,36 @@ class Simulation {
 using MakeSimulation = std::function<std::unique_ptr<Simulation>(
     std::span<const Target* const> targets, const SimulationOptions& options)>;
 
+// Functions of a program as code of this machine, which is in memory as long as this is.
+class NativeCode {
+ public:
+  virtual ~NativeCode() = default;
+  // Takes the addresses of the function's buffers, in the order of its parameters.
+  using Function = void (*)(uint8_t* const* buffers);
+  // Of the lowered program, by its name; null where the code has no such function.
+  virtual Function function(const std::string& name) const = 0;
+};
+// Loads the code of the functions that devices of one kind run. Null where it is not for this machine.
+using LoadNativeCode =
+    std::function<Result<std::unique_ptr<NativeCode>>(const CompiledProgram& program)>;
+
 // What this build executes in its process, besides loops. Made once by the composition root, as TargetRegistry is.
 class EngineRegistry {
  public:
   // For the devices of a kind of target.
   void add_simulation(const std::string& kind, MakeSimulation make);
+  // For the CPUs of a kind of target. Without it their functions are executed from their loops.
+  void add_native_code(const std::string& kind, LoadNativeCode load);
   // A C function that lowered functions call, by its name.
   void add_kernel(const std::string& name, engine::KernelFunction kernel);
 
   const MakeSimulation* simulation(const std::string& kind) const;      // null: none
+  const LoadNativeCode* native_code(const std::string& kind) const;     // null: none
   const engine::KernelFunction* kernel(const std::string& name) const;  // null: none
 
  private:
   std::map<std::string, MakeSimulation> simulations_;
+  std::map<std::string, LoadNativeCode> native_code_;
   std::map<std::string, engine::KernelFunction> kernels_;
 };
 

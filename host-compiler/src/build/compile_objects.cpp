@@ -7,6 +7,7 @@
 #include "board/board_firmware.h"
 #include "build/compile_jobs.h"
 #include "build/model_descriptor.h"
+#include "build/object_machine.h"
 #include "build/objects.h"
 #include "support/c_identifier.h"
 #include "support/files.h"
@@ -75,6 +76,11 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
   std::vector<Job> jobs;
   for (size_t i = 0; i < setting.manifest.sources.size(); ++i) {
     const std::string& source = setting.manifest.sources[i];
+    if (source.ends_with(".o")) {  // compiled with the model
+      objects.model.push_back(fs::absolute(fs::path(setting.folder) / source).string());
+      INTARSIA_TRY_VOID(check_machine(setting.board, objects.model.back()));
+      continue;
+    }
     const bool cpp = source.ends_with(".cpp"), for_assembler = source.ends_with(".S");
     Job job;
     job.source = source;

@@ -8,7 +8,7 @@
 namespace intarsia::build {
 namespace {
 
-// Libraries of the package that the linker has not found. Both GNU's linkers and LLVM's name them "-lNAME".
+// Libraries of the package that the linker has not found. GNU's linkers and lld name them "-lNAME".
 std::vector<std::string> missing_libraries(const BuildSetting& setting,
                                            const ProcessOutcome& outcome) {
   std::vector<std::string> missing;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "board/board_firmware.h"
 #include "board/process_board.h"
@@ -59,6 +60,13 @@ Result<Measurements> measure(const BuildSetting& setting) {
   if (!setting.manifest.parts.empty())
     return Diagnostics(setting.manifest.model, "parts are measured each by itself",
                        "build their packages");
+  const auto& sources = setting.manifest.sources;
+  if (std::any_of(sources.begin(), sources.end(),
+                  [](const std::string& source) { return source.ends_with(".o"); }))
+    return Diagnostics(
+        setting.manifest.model,
+        "the model is an object file, which does not say how much stack it takes",
+        "compile for kind c, or paint the stack: 'intarsia run' on an emulated board");
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work.path()));
   INTARSIA_TRY(const board::ElfImage image, link_model(setting, objects, work.path()));

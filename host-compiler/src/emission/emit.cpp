@@ -64,6 +64,12 @@ struct Collected {
   std::set<std::string> includes;
 };
 
+// The host's kind has made the whole model, the functions of the header among it.
+bool is_object_file(const EmittedModel& model) {
+  return std::any_of(model.sources.begin(), model.sources.end(),
+                     [&](const SourceFile& file) { return file.path == model.name + ".o"; });
+}
+
 }  // namespace
 
 std::vector<TensorInfo> tensor_infos(const graph::Function& entry,
@@ -134,11 +140,14 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   model.weights_file = options.weights_file;
   INTARSIA_TRY(emission::DataFiles data, emission::data_files(context));
   model.arrays = std::move(data.arrays);
-  std::vector<SourceFile> files = {
-      {model.name + ".h", emission::header_text(context)},
-      {model.name + ".c", emission::source_text(context, includes, collected.functions)},
-  };
-  std::move(data.files.begin(), data.files.end(), std::back_inserter(files));
+  std::vector<SourceFile> files = {{model.name + ".h", emission::header_text(context)}};
+  if (is_object_file(model)) {
+    model.arrays.clear();
+  } else {
+    files.push_back(
+        {model.name + ".c", emission::source_text(context, includes, collected.functions)});
+    std::move(data.files.begin(), data.files.end(), std::back_inserter(files));
+  }
   for (const SourceFile& file : files)
     if (file.path.ends_with(".c")) model.c_files.push_back(file.path);
   std::move(files.begin(), files.end(), std::back_inserter(model.sources));

@@ -18,6 +18,15 @@ void EngineRegistry::add_kernel(const std::string& name, engine::KernelFunction 
   kernels_[name] = kernel;
 }
 
+void EngineRegistry::add_native_code(const std::string& kind, LoadNativeCode load) {
+  native_code_[kind] = std::move(load);
+}
+
+const LoadNativeCode* EngineRegistry::native_code(const std::string& kind) const {
+  const auto found = native_code_.find(kind);
+  return found == native_code_.end() ? nullptr : &found->second;
+}
+
 const MakeSimulation* EngineRegistry::simulation(const std::string& kind) const {
   const auto found = simulations_.find(kind);
   return found == simulations_.end() ? nullptr : &found->second;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -46,6 +47,7 @@ Result<std::unique_ptr<ProgramEngine>> ProgramEngine::make(const CompiledProgram
     INTARSIA_TRY_VOID(made->open_devices(registry));
     INTARSIA_TRY_VOID(made->open_package());
   }
+  INTARSIA_TRY_VOID(made->load_native_code(registry));
   INTARSIA_TRY_VOID(made->prepare(program.lowered.entry_func().body));
   return made;
 }
@@ -88,6 +90,17 @@ Result<void> ProgramEngine::open_devices(const EngineRegistry& registry) {
   return {};
 }
 
+Result<void> ProgramEngine::load_native_code(const EngineRegistry& registry) {
+  std::set<std::string> kinds;
+  for (const Target& device : program_.target.devices()) {
+    const LoadNativeCode* load = registry.native_code(device.kind);
+    if (load == nullptr || !kinds.insert(device.kind).second) continue;
+    INTARSIA_TRY(std::unique_ptr<NativeCode> code, (*load)(program_));
+    if (code != nullptr) native_code_.push_back(std::move(code));
+  }
+  return {};
+}
+
 Result<void> ProgramEngine::prepare(const tir::Stmt& stmt) {
   if (const auto* call = std::get_if<tir::Call>(&stmt->node)) return prepare(*call);
   if (const auto* sequence = std::get_if<tir::Seq>(&stmt->node)) {
@@ -114,7 +127,11 @@ Result<void> ProgramEngine::prepare(const tir::Call& call) {
     step.device = devices_.at(stream->device);
     step.device_name = stream->device;
   } else {
-    INTARSIA_TRY(step.function, functions_.compiled(call.function));
+    for (const auto& code : native_code_)
+      if (step.native == nullptr) step.native = code->function(call.function);
+    if (step.native == nullptr) {
+      INTARSIA_TRY(step.function, functions_.compiled(call.function));
+    }
   }
   for (const tir::BufferId argument : call.arguments)
     step.arguments.push_back(memory_.address(argument));
@@ -176,7 +193,9 @@ Diagnostics ProgramEngine::failed(const Step& step, intarsia_status status) {
 
 Result<void> ProgramEngine::execute(const Step& step) {
   INTARSIA_TRY_VOID(watched::goes_on());
-  if (step.function != nullptr) {
+  if (step.native != nullptr) {
+    step.native(step.arguments.data());
+  } else if (step.function != nullptr) {
     executor_.run(*step.function, step.arguments);
   } else {
     const intarsia_status status = intarsia_package_run(&package_, step.stream, memory_.pools(),

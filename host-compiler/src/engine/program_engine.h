@@ -27,7 +27,9 @@ class ProgramEngine {
  private:
   // A call of the schedule.
   struct Step {
-    const FunctionCode* function = nullptr;  // of the CPU; null: a stream
+    // Of the CPU, one of them; of a stream none.
+    const FunctionCode* function = nullptr;
+    NativeCode::Function native = nullptr;
     uint32_t stream = 0;
     intarsia_device* device = nullptr;
     std::string device_name;
@@ -44,6 +46,7 @@ class ProgramEngine {
                 const EngineOptions& options);
   Result<void> open_package();
   Result<void> open_devices(const EngineRegistry& registry);
+  Result<void> load_native_code(const EngineRegistry& registry);
   Result<void> prepare(const tir::Stmt& stmt);
   Result<void> prepare(const tir::Call& call);
   Result<void> execute(const tir::Stmt& stmt);
@@ -53,6 +56,7 @@ class ProgramEngine {
   const CompiledProgram& program_;
   const EngineOptions& options_;
   ProgramMemory memory_;
+  std::vector<std::unique_ptr<NativeCode>> native_code_;  // of each kind that has some
   FunctionTable functions_;
   Executor executor_;
   std::vector<uint8_t> package_bytes_;

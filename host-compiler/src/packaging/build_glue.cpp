@@ -63,7 +63,12 @@ std::string library_text(const std::string& library, const PackageManifest& mani
   if (has_assembler_sources(manifest)) text += "enable_language(ASM)\n";
   text += fmt::format("add_library({} STATIC\n", library);
   for (const std::string& source : sources) text += "  " + source + "\n";
-  text += fmt::format(")\ntarget_include_directories({} PUBLIC\n", library);
+  text += ")\n";
+  // CMake does not know by what a library is linked that it compiles nothing of.
+  if (std::all_of(sources.begin(), sources.end(),
+                  [](const std::string& source) { return source.ends_with(".o"); }))
+    text += fmt::format("set_target_properties({} PROPERTIES LINKER_LANGUAGE C)\n", library);
+  text += fmt::format("target_include_directories({} PUBLIC\n", library);
   for (const std::string& dir : manifest.include_dirs)
     text += dir == "." ? "  \"${CMAKE_CURRENT_SOURCE_DIR}\"\n"
                        : fmt::format("  \"${{CMAKE_CURRENT_SOURCE_DIR}}/{}\"\n", dir);

@@ -10,7 +10,7 @@ namespace {
 
 std::vector<std::string> sources_of(const std::vector<SourceFile>& files, bool of_simulators) {
   std::vector<std::string> sources;
-  for (const char* ending : {".c", ".S", ".cpp"})
+  for (const char* ending : {".c", ".S", ".cpp", ".o"})
     for (const SourceFile& file : files)
       if (file.path.ends_with(ending) && file.path.starts_with(kSimulatorFolder) == of_simulators)
         sources.push_back(file.path);

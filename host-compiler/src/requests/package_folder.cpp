@@ -46,6 +46,9 @@ Result<std::string> path_between(const std::string& from, const std::string& to)
 Result<void> write_formatted(const Environment& environment, const FolderRequest& request,
                              const packaging::Format& format, const MeasuredProgram& made,
                              const NoteSink& on_note) {
+  if (format.make != packaging::cmake_format)
+    INTARSIA_TRY_VOID(
+        packaging::may_hold_objects("--format " + request.format, made.model.package.manifest));
   INTARSIA_TRY(packaging::FormatFacts facts,
                packaging::make_format_facts(made.model.imported, environment.registry,
                                             made.selection.target, made.selection.board));
@@ -75,6 +78,7 @@ Result<void> write_as_asked(const Environment& environment, const FolderRequest&
   if (format.make != packaging::plain_format)
     return write_formatted(environment, request, format, made, on_note);
   if (request.single_file) {
+    INTARSIA_TRY_VOID(packaging::may_hold_objects("--single-file", made.model.package.manifest));
     INTARSIA_TRY(PackageContents single, single_file_package(made.model.package));
     return write_model(request.folder, std::move(single), made.report);
   }

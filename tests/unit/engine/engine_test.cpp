@@ -189,6 +189,53 @@ TEST(Engine, SamplesRunSideBySide) {
   }
 }
 
+// Code of a kind that has one function of the program, which counts how often it is called.
+int native_calls = 0;
+class OneFunction final : public NativeCode {
+ public:
+  explicit OneFunction(std::string name) : name_(std::move(name)) {}
+  Function function(const std::string& name) const override {
+    if (name != name_) return nullptr;
+    return [](uint8_t* const*) { ++native_calls; };
+  }
+
+ private:
+  std::string name_;
+};
+
+TEST(Engine, CallsWhatItsKindHasAsNativeCode) {
+  Random random(17);
+  const graph::Module module = digits_like();
+  const CompiledModel model = compiled(module, "c");
+  const Values inputs = random_inputs(random, module);
+  // The first function is called once by each run.
+  EngineRegistry registry = registries().engine;
+  registry.add_native_code("c", [](const CompiledProgram& program) {
+    return Result<std::unique_ptr<NativeCode>>(
+        std::make_unique<OneFunction>(program.lowered.funcs.front().name));
+  });
+  native_calls = 0;
+  Result<Engine> engine = Engine::make(model, registry);
+  ASSERT_TRUE(engine.ok()) << engine.error().to_string();
+  ASSERT_TRUE(engine.value().run(spans(inputs)).ok());
+  ASSERT_TRUE(engine.value().run(spans(inputs)).ok());
+  EXPECT_EQ(native_calls, 2);
+
+  registry.add_native_code("c", [](const CompiledProgram&) {
+    return Result<std::unique_ptr<NativeCode>>(std::unique_ptr<NativeCode>());
+  });
+  Result<Engine> without = Engine::make(model, registry);
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(*without.value().run(spans(inputs)), evaluate(module, inputs));
+
+  registry.add_native_code("c", [](const CompiledProgram&) {
+    return Result<std::unique_ptr<NativeCode>>(Diagnostics("code", "is of another release"));
+  });
+  const Result<Engine> refused = Engine::make(model, registry);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().to_string(), HasSubstr("is of another release"));
+}
+
 TEST(Engine, SaysWhatItCannotExecute) {
   const graph::Module module = digits_like();
   const CompiledModel model = compiled(module, "c -mcpu=cortex-m55 + ethos-u");

@@ -1,5 +1,7 @@
 #include "packaging/formats/format.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace intarsia::packaging {
@@ -49,6 +51,15 @@ Result<const Format*> format_named(const std::string& name) {
   return Diagnostics("--format", fmt::format("there is no format '{}'", name),
                      near.empty() ? fmt::format("formats: {}", fmt::join(names, ", "))
                                   : fmt::format("did you mean '{}'?", near));
+}
+
+Result<void> may_hold_objects(const std::string& option, const PackageManifest& manifest) {
+  const auto is_object = [](const std::string& source) { return source.ends_with(".o"); };
+  if (std::ranges::none_of(manifest.sources, is_object)) return {};
+  return Diagnostics(option,
+                     fmt::format("takes sources in C, and {} is an object file for {}",
+                                 manifest.model, manifest.target),
+                     "compile for kind c, or take --format plain or cmake");
 }
 
 Result<void> may_have_runtime_apart(const Format& format) {

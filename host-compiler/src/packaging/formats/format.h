@@ -50,6 +50,8 @@ Result<const Format*> format_named(
 
 // Whether the runtime can be a package of its own in that format (--runtime).
 Result<void> may_have_runtime_apart(const Format& format);
+// Models that are object files have those of the package's own forms and of CMake: other build systems take sources.
+Result<void> may_hold_objects(const std::string& option, const PackageManifest& manifest);
 
 // One per file <name>_format.cpp.
 Result<FormattedPackage> plain_format(const PackageContents& plain, const FormatFacts& facts);
