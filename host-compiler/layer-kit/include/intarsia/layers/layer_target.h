@@ -1,0 +1,36 @@
+// The services of a target kind whose device is a library of layers.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "intarsia/layers/layer.h"
+#include "intarsia/plan.h"
+#include "intarsia/plugin/artifacts.h"
+#include "intarsia/plugin/pattern.h"
+#include "intarsia/plugin/tir.h"
+#include "intarsia/target.h"
+
+namespace intarsia::layers {
+
+// One for each operator that can be a layer.
+std::vector<Pattern> patterns(const Library& library);
+
+// A function of layers, each a command on buffers of ours.
+Result<tir::LoweredFunction> lower(const Library& library, const graph::Module& module,
+                                   const graph::Function& function);
+
+// The streams of a device's functions.
+Result<Artifacts> make_streams(const Library& library, const Target& device,
+                               const tir::Module& module, const Plan& plan);
+
+// A stream for this library as text.
+std::optional<Result<std::string>> disassemble(const Library& library,
+                                               std::span<const uint8_t> stream);
+
+// "a, b and c are one call", for those that are more than one operator.
+std::vector<std::string> notes(const Library& library, const graph::Function& function);
+
+}  // namespace intarsia::layers

@@ -1,0 +1,43 @@
+#include "intarsia/layers/component.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <vector>
+
+namespace intarsia::layers {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> component_places(const std::string& file, const std::string& built_at) {
+  std::vector<fs::path> places;
+  Dl_info here;
+  std::error_code error;
+  if (dladdr(reinterpret_cast<void*>(&component_places), &here) != 0 && here.dli_fname != nullptr) {
+    const fs::path self = fs::canonical(here.dli_fname, error);
+    if (!error)
+      places = {self.parent_path() / file,
+                self.parent_path().parent_path() / "lib" / "intarsia" / file};
+  }
+  if (!built_at.empty()) places.emplace_back(built_at);
+  return places;
+}
+
+}  // namespace
+
+Component::Component(const std::string& file, const std::string& built_at) {
+  for (const fs::path& place : component_places(file, built_at)) {
+    std::error_code error;
+    if (!fs::exists(place, error)) continue;
+    library_ = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library_ != nullptr) return;
+    problem_ = dlerror();
+  }
+}
+
+void* Component::symbol(const char* name) const {
+  return library_ == nullptr ? nullptr : dlsym(library_, name);
+}
+
+}  // namespace intarsia::layers

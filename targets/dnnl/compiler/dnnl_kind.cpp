@@ -1,0 +1,94 @@
+// Kind `dnnl`: oneDNN, a library of kernels for the processors that the host program runs on.
+#include <fmt/format.h>
+
+#include "intarsia/builtin_targets.h"
+#include "intarsia/layers/component.h"
+#include "intarsia/layers/layer_target.h"
+#include "intarsia/plugin/target_kind.h"
+#include "intarsia/targets/dnnl/component.h"
+
+#ifndef INTARSIA_DNNL_COMPONENT
+#define INTARSIA_DNNL_COMPONENT ""
+#endif
+
+namespace intarsia::targets::dnnl {
+namespace {
+
+KindSpec make_spec() {
+  KindSpec spec;
+  spec.name = "dnnl";
+  spec.summary = "oneDNN on the host's processors: float convolutions, matrices, pools, functions";
+  spec.role = Role::Accelerator;
+  spec.attributes = {AttributeSpec::integer("clock-mhz", 3000, 1, 10000, "for the cost policy"),
+                     AttributeSpec::integer("macs-per-cycle", 16, 1, 65536, "for the cost policy")};
+  spec.tags = {{"onednn", "oneDNN beside plain C", "dnnl", "c"}};
+  return spec;
+}
+
+using Refuses = decltype(&intarsia_dnnl_refuses);
+
+// oneDNN itself, where it was there when this was built; elsewhere a layer that it has no primitive for is found by the
+// driver, at a program's first run.
+layers::Reason refuses(const layers::Layer& layer) {
+  static const layers::Component component("libintarsia_dnnl.so", INTARSIA_DNNL_COMPONENT);
+  static const auto ask = component.function<Refuses>("intarsia_dnnl_refuses");
+  if (ask == nullptr) return std::nullopt;
+  const std::vector<int32_t> words = layers::words_of(layer);
+  const char* answer = ask(words.data(), layer.operands);
+  if (answer == nullptr) return std::nullopt;
+  return fmt::format("oneDNN takes no {}: {}", layers::describe(layer), answer);
+}
+
+const layers::Library& library() {
+  static const layers::Library dnnl{"dnnl", refuses};
+  return dnnl;
+}
+
+// A call is a microsecond before anything is computed; results are written eight floats a cycle.
+CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
+                  const graph::Node& node) {
+  const auto clock = static_cast<double>(target.get_int("clock-mhz"));
+  int64_t elements = 0;
+  for (const graph::TensorId id : node.outputs)
+    elements += element_count(function.tensor(id).shape);
+  const double multiplying = static_cast<double>(graph::mac_count(function, node)) /
+                             static_cast<double>(target.get_int("macs-per-cycle"));
+  return {clock + multiplying + static_cast<double>(elements) / 8, clock};
+}
+
+DeviceDriver driver(const Target&) {
+  return {.folder = INTARSIA_TARGET_FOLDER,
+          .header = "intarsia/targets/dnnl/driver.h",
+          .driver_type = "struct intarsia_dnnl",
+          .open_function = "intarsia_dnnl_open",
+          .has_registers = false,
+          .link_libraries = {"dnnl"}};
+}
+
+}  // namespace
+
+void add_kinds(TargetRegistry& registry) {
+  TargetKind kind;
+  kind.spec = make_spec();
+  kind.patterns = [](const Target&) { return layers::patterns(library()); };
+  kind.graph_to_tir = [](const Target&, const graph::Module& module,
+                         const graph::Function& function, const LoweringOptions&) {
+    return layers::lower(library(), module, function);
+  };
+  kind.tir_to_runtime = [](const Target& device, const tir::Module& module, const Plan& plan) {
+    return layers::make_streams(library(), device, module, plan);
+  };
+  kind.cost = sum_of_operators(cost);
+  // Both work in the host's memory.
+  kind.transfer_microseconds = [](const Target&, int64_t) { return 0.0; };
+  kind.notes = [](const Target&, const graph::Module&, const graph::Function& function) {
+    return layers::notes(library(), function);
+  };
+  kind.driver = driver;
+  kind.disassemble = [](std::span<const uint8_t> stream) {
+    return layers::disassemble(library(), stream);
+  };
+  registry.add(std::move(kind));
+}
+
+}  // namespace intarsia::targets::dnnl
