@@ -11,10 +11,8 @@ namespace intarsia::test {
 inline constexpr char kNeedsWords[] = "needs ";
 
 // For the first words of a GTEST_SKIP(): `GTEST_SKIP() << needs("clang") << "it is not installed"`.
-// Names in use: cross-toolchain, riscv-toolchain, linux-toolchain, clang, llvm, cppcheck, make, cargo, opencl-device, thread-sanitizer, shared-data,
-// Names in use: cross-toolchain, riscv-toolchain, linux-toolchain, clang, cppcheck, make, cargo, opencl-device, dnnl, thread-sanitizer, shared-data,
-// Names in use: cross-toolchain, riscv-toolchain, linux-toolchain, clang, cppcheck, make, cargo, opencl-device, dnnl, arm-acl, thread-sanitizer, shared-data,
-// onnx-node-tests, cmsis-schemas, zephyr, platformio, idf-component-manager, rust-for-cores, browser, zsh-and-fish, man,
+// Names in use: cross-toolchain, riscv-toolchain, linux-toolchain, clang, llvm, dnnl, arm-acl, cppcheck, make, cargo, opencl-device, thread-sanitizer,
+// shared-data, onnx-node-tests, cmsis-schemas, zephyr, platformio, idf-component-manager, rust-for-cores, browser, zsh-and-fish, man,
 // ethos-u-core-driver, nvidia-gpu, cuda-tools, python-module, python-packages, training-packages, docs-site.
 inline std::string needs(const std::string& name) {
   return kNeedsWords + name + ": ";
