@@ -30,7 +30,7 @@ class FileDraft {
     size_t stream = 0;
     for (const Step& step : steps) {
       if (step.region != nullptr)
-        add_stream(*step.region, program_.streams[stream++]);
+        add_stream(*step.region, stream++);
       else
         draft_.operators.push_back({.original = step.op,
                                     .inputs = mapped(model_.op(step.op).inputs),
@@ -70,7 +70,8 @@ class FileDraft {
     return add({.name = name, .shape = {bytes}, .data = std::move(data)}, offset);
   }
 
-  void add_stream(const Region& region, const CommandStream& stream) {
+  void add_stream(const Region& region, size_t number) {
+    const CommandStream& stream = program_.streams[number];
     // Streams work in one arena, of which every tensor is a part.
     if (arena_ < 0) {
       arena_ = add_bytes("scratch", program_.arena_bytes, 0);
@@ -91,6 +92,14 @@ class FileDraft {
     inputs[container_.arena] = arena_;
     inputs[container_.fast_arena] = fast_;
     for (const int32_t id : region.inputs) inputs.push_back(number_.at(id));
+    // An interpreter fills them with their zero points before the first run, and leaves them alone from then on.
+    for (const auto& [variable, place] : program_.kept[number])
+      inputs.push_back(add({.name = variable.name,
+                            .type = variable.type,
+                            .shape = variable.shape,
+                            .quantization = variable.quantization,
+                            .is_variable = true},
+                           place.offset));
     std::vector<int32_t> outputs;
     for (const int32_t id : region.outputs) outputs.push_back(number_.at(id));
     draft_.operators.push_back({.custom_code = container_.custom_code,

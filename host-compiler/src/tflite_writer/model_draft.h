@@ -16,6 +16,7 @@ struct TensorDraft {
   Shape shape = {};
   graph::Quantization quantization = {};
   SharedBytes data = {};  // empty: no constant
+  bool is_variable = false;
 };
 
 struct OperatorDraft {

@@ -6,7 +6,7 @@
 
 #include "support/watched.h"
 #include "tflite_writer/file_draft.h"
-#include "tflite_writer/runs.h"
+#include "tflite_writer/state_sides.h"
 
 namespace intarsia::tflite_writer {
 
@@ -18,7 +18,7 @@ const ProgramOperator* container_of(const TargetRegistry& registry, const Target
   return operators.empty() ? nullptr : &operators.front();
 }
 
-// What is settled before anything is compiled: who keeps state, and what the user has pinned.
+// What is settled before anything is compiled: what no NPU runs, and what the user has pinned.
 Result<std::map<int32_t, std::string>> kept_on_cpu(const Original& model, const Setting& setting) {
   std::map<int32_t, std::string> kept;
   for (const tflite::OperatorInfo& op : model.operators()) {
@@ -26,9 +26,11 @@ Result<std::map<int32_t, std::string>> kept_on_cpu(const Original& model, const 
       return Diagnostics(fmt::format("{}: {}", model.file().name(), op.label()),
                          "holds a command stream already",
                          "give the model as it was before it was compiled");
-    if (keeps_state(model, op))
-      kept[op.index] = op.code == tflite::kCUSTOM ? "custom operators stay on the CPU"
-                                                  : "what keeps state stays on the CPU";
+    if (op.code == tflite::kCUSTOM)
+      kept[op.index] = "custom operators stay on the CPU";
+    else if (op.code == tflite::kIF || op.code == tflite::kWHILE || op.code == tflite::kCALL_ONCE ||
+             has_unknown_handle(model, op))
+      kept[op.index] = "what runs other subgraphs, and their state, stays on the CPU";
     else if (op.known == nullptr)
       kept[op.index] = "the compiler does not have this operator";
   }
@@ -46,7 +48,9 @@ Result<std::map<int32_t, std::string>> kept_on_cpu(const Original& model, const 
 bool only_reshapes(const Original& model, const std::vector<int32_t>& operators) {
   return std::ranges::all_of(operators, [&](int32_t index) {
     const int32_t code = model.op(index).code;
-    return code == tflite::kRESHAPE || code == tflite::kSQUEEZE || code == tflite::kEXPAND_DIMS;
+    return code == tflite::kRESHAPE || code == tflite::kSQUEEZE || code == tflite::kEXPAND_DIMS ||
+           code == tflite::kVAR_HANDLE || code == tflite::kREAD_VARIABLE ||
+           code == tflite::kASSIGN_VARIABLE;
   });
 }
 
@@ -60,12 +64,15 @@ struct Split {
 Result<Split> split_model(const Original& model, const Setting& setting) {
   Split split;
   INTARSIA_TRY(split.on_cpu, kept_on_cpu(model, setting));
+  StateSides sides(model, setting);
+  sides.begin(split.on_cpu);
   for (bool again = true; again;) {
     INTARSIA_TRY_VOID(watched::goes_on());
-    again = false;
     std::set<int32_t> on_cpu;
     for (const auto& [index, reason] : split.on_cpu) on_cpu.insert(index);
-    split.runs = runs_of(model, on_cpu);
+    split.runs = runs_of(model, on_cpu, sides.handles());
+    again = !sides.place(split.runs, split.on_cpu);
+    if (again) continue;
     for (const Run& run : split.runs) {
       if (!run.on_npu || split.regions.contains(run.operators)) continue;
       std::map<int32_t, std::string> refused;
@@ -73,13 +80,14 @@ Result<Split> split_model(const Original& model, const Setting& setting) {
         for (const int32_t index : run.operators)
           refused[index] = "alone it is no reason to start the NPU";
       } else {
-        INTARSIA_TRY(Region region, compile_region(model, run.operators, setting));
+        INTARSIA_TRY(Region region, compile_region(model, sides.states(), run.operators, setting));
         refused = region.refused;
         if (refused.empty()) split.regions.emplace(run.operators, std::move(region));
       }
       again = again || !refused.empty();
       split.on_cpu.merge(refused);
     }
+    sides.settle(split.on_cpu);
   }
   return split;
 }

@@ -70,6 +70,11 @@ std::span<const int32_t> Original::outputs() const {
   return tflite::values(subgraph().outputs());
 }
 
+std::string Original::name(int32_t tensor) const {
+  const auto& raw = *subgraph().tensors()->Get(static_cast<flatbuffers::uoffset_t>(tensor));
+  return std::string(tflite::text(raw.name()));
+}
+
 bool Original::is_output(int32_t tensor) const {
   return std::ranges::find(outputs(), tensor) != outputs().end();
 }

@@ -28,6 +28,7 @@ class Original {
   std::span<const int32_t> outputs() const;
   int32_t tensor_count() const { return static_cast<int32_t>(tensors_->count()); }
   std::string label(int32_t tensor) const { return tensors_->label(tensor); }
+  std::string name(int32_t tensor) const;
 
   bool is_variable(int32_t tensor) const { return tensors_->is_variable(tensor); }
   bool is_constant(int32_t tensor) const { return tensors_->has_data(tensor); }

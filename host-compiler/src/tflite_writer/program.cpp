@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "intarsia/plugin/kept_state.h"
 #include "intarsia/plugin/rounding.h"
+#include "intarsia/plugin/stream_places.h"
 #include "intarsia/plugin/tir_build.h"
 
 namespace intarsia::tflite_writer {
@@ -183,6 +185,24 @@ std::map<int32_t, tir::BufferId> buffers_of(const graph::Function& entry,
   return result;
 }
 
+// What the function behind a stream keeps, as it calls it.
+std::vector<KeptPlace> kept_by(const CommandStream& stream, const Program& program) {
+  const tir::Func& func = *program.lowered.find(stream.func);
+  const graph::Function& function = *program.module.find(stream.func);
+  const std::vector<tir::BufferId> arguments = arguments_of(program.lowered, func);
+  std::vector<KeptPlace> kept;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!program.lowered.entry_func().buffer(arguments[i]).initial) continue;
+    const auto variable = state_of_name(func.buffers[i].name);
+    const Placement* place = program.plan.find(arguments[i]);
+    INTARSIA_CHECK(variable && variable->at() < function.tensors.size() && place != nullptr,
+                   "state is called after its variable, and planned");
+    kept.push_back({function.tensor(*variable),
+                    {place->offset, place->bytes, place->first_step, place->last_step}});
+  }
+  return kept;
+}
+
 }  // namespace
 
 Result<Program> make_program(const Original& model, const std::vector<Step>& steps,
@@ -208,6 +228,8 @@ Result<Program> make_program(const Original& model, const std::vector<Step>& ste
   INTARSIA_TRY(Artifacts artifacts,
                registry.kind_of(npu).tir_to_runtime(npu, program.lowered, program.plan));
   program.streams = std::move(artifacts.streams);
+  for (const CommandStream& stream : program.streams)
+    program.kept.push_back(kept_by(stream, program));
 
   const auto& pools = program.plan.memory.pools;
   const auto is_arena = [&](size_t pool) {

@@ -21,12 +21,19 @@ struct ArenaPlace {
   int32_t first_step = 0, last_step = 0;  // of the plan, both included
 };
 
+// What a stream finds in the arena and leaves there.
+struct KeptPlace {
+  graph::Tensor variable;
+  ArenaPlace place;
+};
+
 struct Program {
   graph::Module module;  // partitioned: a call for each step
   tir::Module lowered;
   Plan plan;
-  std::vector<CommandStream> streams;    // of the steps with a region, in their order
-  std::map<int32_t, ArenaPlace> places;  // by tensor of the file
+  std::vector<CommandStream> streams;        // of the steps with a region, in their order
+  std::map<int32_t, ArenaPlace> places;      // by tensor of the file
+  std::vector<std::vector<KeptPlace>> kept;  // of each stream
   int64_t arena_bytes = 0, fast_bytes = 0;
 };
 

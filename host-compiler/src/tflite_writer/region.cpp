@@ -63,9 +63,10 @@ class Origins {
   std::map<std::string, int32_t> by_name_;
 };
 
-bool has_state(const graph::Module& module) {
-  return std::ranges::any_of(module.functions, [](const graph::Function& function) {
-    return std::ranges::any_of(function.tensors, &graph::Tensor::variable);
+// What is kept begins with values of its own, which no variable tensor of a file does.
+bool begins_otherwise(const graph::Function& function) {
+  return std::ranges::any_of(function.tensors, [](const graph::Tensor& tensor) {
+    return tensor.variable && tensor.initial.valid();
   });
 }
 
@@ -83,6 +84,16 @@ Diagnostics take_refusals(const Diagnostics& problems, const std::string& file,
       region.refused[region.operators[static_cast<size_t>(op->index)]] = problem.what;
   }
   return others;
+}
+
+// Of a resource, which is read and assigned as a whole, whatever operators do so.
+std::set<int32_t> accesses_of(const std::vector<State>& states, const Explanation::Operator& row) {
+  const State* longest = nullptr;
+  for (const State& state : states)
+    if (is_access(state, row.kind, row.name) &&
+        (longest == nullptr || state.name.size() > longest->name.size()))
+      longest = &state;
+  return longest == nullptr ? std::set<int32_t>() : longest->operators;
 }
 
 void refuse_all(Region& region, const std::string& reason) {
@@ -139,10 +150,14 @@ void take_function(Region& region, graph::Module module, const Original& model,
                    const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
   region.module = std::move(module);
   const graph::Function& entry = region.module.entry_function();
-  if (entry.nodes.size() != 1 || has_state(region.module))
+  if (entry.nodes.size() != 1)
     return refuse_all(region, "it is nothing that the NPU does in one piece");
   const graph::Node& call = entry.nodes[0];
   region.function = call.attrs<graph::CallAttrs>().callee;
+  if (begins_otherwise(*region.module.find(region.function)))
+    return refuse_all(region,
+                      "its state begins with other values than the zero point, as which "
+                      "variable tensors begin");
   const auto tensors_of = [&](const std::vector<graph::TensorId>& operands,
                               const std::vector<graph::TensorId>& edge,
                               const std::vector<int32_t>& ids) -> std::vector<int32_t> {
@@ -163,8 +178,8 @@ void take_function(Region& region, graph::Module module, const Original& model,
     refuse_all(region, "its operands are not those of the file any more");
 }
 
-Result<Region> compile_region(const Original& model, const std::vector<int32_t>& operators,
-                              const Setting& setting) {
+Result<Region> compile_region(const Original& model, const std::vector<State>& states,
+                              const std::vector<int32_t>& operators, const Setting& setting) {
   Region region;
   region.operators = operators;
   const Edges edges = edges_of(model, operators);
@@ -191,7 +206,8 @@ Result<Region> compile_region(const Original& model, const std::vector<int32_t>&
   const Origins origins(listed, operators, placed.joined);
   for (const Explanation::Operator& row : placed.partitioned.explanation.operators) {
     if (row.device == setting.npu.name) continue;
-    const std::set<int32_t> from = origins.of(row.name);
+    std::set<int32_t> from = accesses_of(states, row);
+    if (from.empty()) from = origins.of(row.name);
     for (const int32_t index : from) region.refused[index] = reason_of(row, setting.npu.name);
     if (from.empty()) refuse_all(region, reason_of(row, setting.npu.name));
   }

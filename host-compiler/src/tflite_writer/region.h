@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "intarsia/compile.h"
-#include "tflite_writer/original.h"
+#include "tflite_writer/states.h"
 
 namespace intarsia::tflite_writer {
 
@@ -41,14 +41,15 @@ struct Placed {
 Result<Placed> place(const graph::Module& imported, const Setting& setting);
 
 // The region's module becomes this one, whose inputs and outputs are the file's tensors `inputs` and `outputs`, in their order. Refuses where it is more
-// than one function of the NPU, and where that is handed anything else.
+// than one function of the NPU, where that is handed anything else, and where it keeps what does not begin as its zero point.
 void take_function(Region& region, graph::Module module, const Original& model,
                    const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
 
 // Why the NPU does not run an operator.
 std::string reason_of(const Explanation::Operator& row, const std::string& npu);
 
-Result<Region> compile_region(const Original& model, const std::vector<int32_t>& operators,
-                              const Setting& setting);
+// `states` are all of the file's.
+Result<Region> compile_region(const Original& model, const std::vector<State>& states,
+                              const std::vector<int32_t>& operators, const Setting& setting);
 
 }  // namespace intarsia::tflite_writer

@@ -21,10 +21,12 @@ bool keeps_state(const Original& model, const tflite::OperatorInfo& op) {
                              [&](int32_t id) { return id >= 0 && model.is_variable(id); });
 }
 
-std::vector<Run> runs_of(const Original& model, const std::set<int32_t>& on_cpu) {
+std::vector<Run> runs_of(const Original& model, const std::set<int32_t>& on_cpu,
+                         const std::set<int32_t>& handles) {
   const auto count = static_cast<int32_t>(model.operators().size());
   std::vector<bool> done(model.operators().size(), false);
   const auto is_done = [&](int32_t index) { return bool{done[static_cast<size_t>(index)]}; };
+  for (const int32_t handle : handles) done[static_cast<size_t>(handle)] = true;
   int32_t next_with_state = 0;  // those before it are done
   const auto skip_done = [&] {
     while (next_with_state < count &&
@@ -38,7 +40,7 @@ std::vector<Run> runs_of(const Original& model, const std::set<int32_t>& on_cpu)
     });
   };
   std::vector<Run> runs;
-  const auto run_side = [&](bool on_npu) {
+  const auto run_side = [&](bool on_npu, bool may_wait) {
     Run run{on_npu, {}};
     // The file's order need not be one in which operators can run, so until nothing more can.
     for (bool more = true; more;) {
@@ -51,11 +53,19 @@ std::vector<Run> runs_of(const Original& model, const std::set<int32_t>& on_cpu)
       }
     }
     if (run.operators.empty()) return false;
+    // What is kept can be read at any time. It is read where something is made of it.
+    if (on_npu && may_wait && std::ranges::all_of(run.operators, [&](int32_t i) {
+          return model.op(i).code == tflite::kREAD_VARIABLE;
+        })) {
+      for (const int32_t i : run.operators) done[static_cast<size_t>(i)] = false;
+      next_with_state = 0;
+      return false;
+    }
     runs.push_back(std::move(run));
     return true;
   };
   bool on_npu = true;
-  for (int idle = 0; idle < 2; on_npu = !on_npu) idle = run_side(on_npu) ? 0 : idle + 1;
+  for (int idle = 0; idle < 3; on_npu = !on_npu) idle = run_side(on_npu, idle == 0) ? 0 : idle + 1;
   return runs;
 }
 

@@ -16,7 +16,9 @@ struct Run {
 // Operators whose order among each other means something beside their operands: they keep or share state.
 bool keeps_state(const Original& model, const tflite::OperatorInfo& op);
 
-// All operators: each behind those that it needs, a side as long as it has one that may run.
-std::vector<Run> runs_of(const Original& model, const std::set<int32_t>& on_cpu);
+// All operators but the handles: each behind those that it needs, a side as long as it has one that may run. `handles` name what
+// only the NPU works on.
+std::vector<Run> runs_of(const Original& model, const std::set<int32_t>& on_cpu,
+                         const std::set<int32_t>& handles = {});
 
 }  // namespace intarsia::tflite_writer

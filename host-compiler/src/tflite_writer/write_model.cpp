@@ -153,7 +153,7 @@ class Writer {
     const auto extents = builder_.CreateVector(shape);
     const auto name = builder_.CreateString(tensor.name);
     return format::CreateTensor(builder_, extents, format_type(tensor.type), buffer, name,
-                                quantization)
+                                quantization, tensor.is_variable)
         .o;
   }
 

@@ -15,7 +15,7 @@ Result<tir::LoweredFunction> lower(FunctionSchedules& schedules, const Target& d
   if (is_dedicated(device) && options.memory != nullptr)
     if (const int32_t pool = slow_pool(device, *options.memory); pool >= 0)
       slow = options.memory->pools[static_cast<size_t>(pool)].name;
-  return to_tir(hardware_of(device), function, made->program, made->schedule, slow);
+  return to_tir(hardware_of(device), module, function, made->program, made->schedule, slow);
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -164,8 +164,8 @@ class ScheduleWork {
       if (!life.is_used || of.kind == Storage::Kind::Constant ||
           cost_.port(memory_of(static_cast<int32_t>(id))) != cost_.port(Memory::Cache))
         continue;
-      if (of.kind == Storage::Kind::Input) life.first = 0;
-      if (of.kind == Storage::Kind::Output) life.last = bytes.size() - 1;
+      if (is_there_before(of.kind)) life.first = 0;
+      if (is_there_after(of.kind)) life.last = bytes.size() - 1;
       for (size_t i = life.first; i <= life.last; ++i) bytes[i] += of.bytes;
     }
     return bytes;

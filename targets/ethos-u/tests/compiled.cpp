@@ -62,10 +62,13 @@ class Machine {
       memory.regions[i] = {pool.data() + offset, pool.size() - offset};
       checker.forget(static_cast<uint32_t>(i), pool.size() - offset);
     }
-    // What the caller provides is defined.
+    // What the caller provides is defined, and what an earlier run has left.
+    const tir::Func& schedule = model_.program().lowered.entry_func();
     for (size_t p = 0; p < func.parameters.size(); ++p) {
       const Placement* place = model_.program().plan.find(call.arguments[p]);
-      if (place == nullptr || func.parameters[p].access != tir::Access::Read) continue;
+      if (place == nullptr || (func.parameters[p].access != tir::Access::Read &&
+                               !schedule.buffer(call.arguments[p]).initial))
+        continue;
       for (size_t i = 0; i < stream.regions.size(); ++i)
         if (stream.regions[i].kind == StreamRegion::Kind::Pool &&
             stream.regions[i].pool == place->pool)
@@ -135,14 +138,25 @@ int64_t sram_bytes(const CompiledModel& model) {
   return 0;
 }
 
-SimulatedRun simulate(const CompiledModel& model, const std::vector<std::vector<uint8_t>>& inputs) {
-  SimulatedRun result;
-  Machine machine(model);
+// State as it is before the first inference.
+static void write_state(Machine& machine, const CompiledModel& model) {
+  const tir::Module& lowered = model.program().lowered;
+  const std::vector<tir::Buffer>& buffers = lowered.entry_func().buffers;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const tir::Buffer& buffer = buffers[i];
+    if (!buffer.initial) continue;
+    std::vector<uint8_t> bytes(static_cast<size_t>(buffer.bytes()));
+    const auto width = static_cast<size_t>(intarsia::bits(buffer.type) / 8);
+    for (size_t b = 0; b < bytes.size(); ++b)
+      bytes[b] = static_cast<uint8_t>(*buffer.initial >> (8 * (b % width)));
+    if (buffer.initial_values.valid())
+      bytes = lowered.constant(buffer.initial_values).bytes.vector();
+    machine.write(tir::BufferId{static_cast<int32_t>(i)}, bytes);
+  }
+}
+
+static std::string run_once(Machine& machine, const CompiledModel& model) {
   const tir::Func& entry = model.program().lowered.entry_func();
-  size_t next_input = 0;
-  for (size_t i = 0; i < entry.parameters.size(); ++i)
-    if (entry.parameters[i].access == tir::Access::Read)
-      machine.write(tir::BufferId{static_cast<int32_t>(i)}, inputs.at(next_input++));
   const auto* body = std::get_if<tir::Seq>(&entry.body->node);
   const std::vector<tir::Stmt> statements =
       body != nullptr ? body->statements : std::vector<tir::Stmt>{entry.body};
@@ -152,11 +166,35 @@ SimulatedRun simulate(const CompiledModel& model, const std::vector<std::vector<
     const auto stream = std::find_if(
         streams.begin(), streams.end(),
         [&](const CommandStream& candidate) { return candidate.func == call.function; });
-    if (stream == streams.end()) {
-      result.problem = call.function + " does not run on the NPU";
-      return result;
+    if (stream == streams.end()) return call.function + " does not run on the NPU";
+    std::string problem = machine.run(*stream, call, *model.program().lowered.find(call.function));
+    if (!problem.empty()) return problem;
+  }
+  return {};
+}
+
+SimulatedRun simulate(const CompiledModel& model, const std::vector<std::vector<uint8_t>>& inputs) {
+  SimulatedRun result;
+  Machine machine(model);
+  write_state(machine, model);
+  const tir::Func& entry = model.program().lowered.entry_func();
+  size_t done = 0, inferences = 1;
+  for (; done < inferences; ++done) {
+    size_t next_input = 0;
+    for (size_t i = 0; i < entry.parameters.size(); ++i) {
+      if (entry.parameters[i].access != tir::Access::Read) continue;
+      const std::vector<uint8_t>& all = inputs.at(next_input++);
+      const auto bytes = static_cast<size_t>(entry.buffers[i].bytes());
+      if (bytes == 0 || all.size() < bytes) {
+        result.problem = "an input is too short";
+        return result;
+      }
+      inferences = all.size() / bytes;
+      const auto from = all.begin() + static_cast<std::ptrdiff_t>(done * bytes);
+      machine.write(tir::BufferId{static_cast<int32_t>(i)},
+                    {from, from + static_cast<std::ptrdiff_t>(bytes)});
     }
-    result.problem = machine.run(*stream, call, *model.program().lowered.find(call.function));
+    result.problem = run_once(machine, model);
     if (!result.problem.empty()) return result;
   }
   for (size_t i = 0; i < entry.parameters.size(); ++i)

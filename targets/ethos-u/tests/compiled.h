@@ -33,7 +33,7 @@ struct SimulatedRun {
   std::string problem;  // fault, or the checker's findings; empty: none
   std::vector<std::vector<uint8_t>> outputs;
 };
-// The model runs on the NPU alone.
+// The model runs on the NPU alone. Inputs of several inferences lie behind each other; the outputs are the last one's.
 SimulatedRun simulate(const CompiledModel& model, const std::vector<std::vector<uint8_t>>& inputs);
 
 }  // namespace intarsia::test::ethos_u

@@ -39,6 +39,7 @@ class Machine {
       const auto size = static_cast<size_t>(t.extent.elements() * bits(t.type) / 8);
       bytes_.emplace_back(t.alias_of < 0 ? size : 0);
       written_.emplace_back(t.alias_of < 0 ? size : 0, t.kind == NpuTensor::Kind::Input ||
+                                                           t.kind == NpuTensor::Kind::State ||
                                                            t.kind == NpuTensor::Kind::Constant);
       if (t.kind == NpuTensor::Kind::Constant && t.alias_of < 0) bytes_.back() = t.bytes;
     }

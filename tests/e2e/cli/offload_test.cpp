@@ -88,6 +88,35 @@ void expect_apart(const Written& file) {
   }
 }
 
+// What streams find and leave is in the arena, and apart from all other values whatever these live for: an interpreter sees no reader of it behind
+// the last stream. Returns how many there are.
+int expect_kept(const Written& file) {
+  const std::vector<int32_t> addresses = file.addresses();
+  std::set<int32_t> kept, others;
+  const auto& operators = *file.graph().operators();
+  for (const format::Operator* op : operators) {
+    const bool on_npu = file.is_on_npu(*op);
+    for (uint32_t i = on_npu ? 4 : 0; i < op->inputs()->size(); ++i)
+      if (const int32_t id = op->inputs()->Get(i); id >= 0 && file.data(id).empty())
+        (on_npu && file.tensor(id).is_variable() ? kept : others).insert(id);
+    for (const int32_t id : *op->outputs()) others.insert(id);
+  }
+  EXPECT_TRUE(kept.empty() || file.is_on_npu(*operators.Get(operators.size() - 1)));
+  others.insert(kept.begin(), kept.end());
+  for (const int32_t a : kept) {
+    const int64_t begin = addresses[static_cast<size_t>(a)];
+    EXPECT_GE(begin, 0);
+    for (const int32_t b : others) {
+      const int64_t other = addresses[static_cast<size_t>(b)];
+      if (a == b || other < 0) continue;
+      EXPECT_TRUE(begin + file.bytes_of(a) <= other || other + file.bytes_of(b) <= begin)
+          << file.tensor(a).name()->str() << " at " << begin << ", " << file.tensor(b).name()->str()
+          << " at " << other;
+    }
+  }
+  return static_cast<int>(kept.size());
+}
+
 // ---- what it computes -----------------------------------------------------------------------------
 
 class OffloadedModel : public Offload, public testing::WithParamInterface<std::string> {};
@@ -128,23 +157,34 @@ std::vector<std::string> offloaded_models() {
 INSTANTIATE_TEST_SUITE_P(Recorded, OffloadedModel, testing::ValuesIn(offloaded_models()),
                          [](const auto& tested) { return tested.param; });
 
-// State goes on from one inference to the next where the interpreter keeps it: those operators stay, and the others need not.
+// State goes on from one inference to the next, in the arena where the NPU works on it, and where the interpreter keeps it for those that stay.
 TEST_F(Offload, StateGoesOn) {
   struct Case {
     const char* name;
     size_t bytes;  // of an inference's input
     int on_npu;
+    int kept;            // variable tensors in the arena
+    const char* reason;  // empty: nothing stays
   };
-  for (const auto& [name, bytes, on_npu] :
-       {Case{"svdf_network_s8", 16, 1}, Case{"variable_delays_s8", 2, 1},
-        Case{"variable_counts", 12, 0}}) {
+  for (const auto& [name, bytes, on_npu, kept, reason] :
+       {Case{"svdf_network_s8", 16, 1, 0, "is kept by the host between invocations"},
+        Case{"variable_delays_s8", 2, 1, 1, ""},
+        Case{"variable_counts", 12, 0, 0, "it begins with other values than the zero point"},
+        Case{"circular_buffer_s8", 3, 0, 0, "custom operators stay on the CPU"}}) {
     SCOPED_TRACE(name);
     const std::filesystem::path folder = golden_folder() / "operators" / name;
-    for (const char* target : {"ethos-u55-128", "ethos-u65-512"}) {
+    for (const char* target :
+         {"ethos-u55-32", "ethos-u55-128", "ethos-u55-256 -memory-mode=sram-only", "ethos-u65-256",
+          "ethos-u65-512", "ethos-u65-512 -memory-mode=dedicated-sram-512k"}) {
+      SCOPED_TRACE(target);
       const ProcessOutcome outcome = offload((folder / "model.tflite").string(), target);
       ASSERT_TRUE(outcome.succeeded()) << outcome.err;
-      EXPECT_THAT(outcome.out, HasSubstr("is on the CPU: what keeps state stays on the CPU"));
-      EXPECT_EQ(written().on_npu(), on_npu);
+      EXPECT_THAT(outcome.out, HasSubstr(reason));
+      const Written file = written();
+      EXPECT_EQ(file.on_npu(), on_npu);
+      expect_streams(file);
+      expect_apart(file);
+      EXPECT_EQ(expect_kept(file), kept);
       const std::string input = (folder / "in0.bin").string();
       const size_t inferences = read_bytes(input).size() / bytes;
       ASSERT_GT(inferences, 1u);
@@ -152,6 +192,43 @@ TEST_F(Offload, StateGoesOn) {
                             "--output-dir", "results", "--repeat", std::to_string(inferences)})
                       .succeeded());
       EXPECT_EQ(read("results/out0.bin"), read_bytes(folder / "out0.bin"));
+    }
+  }
+}
+
+// Of an LSTM all, its two states among the operands. The reference is the CPU's program, which goes on likewise.
+TEST_F(Offload, LstmsGoOnAsOnTheCpu) {
+  struct Case {
+    const char* name;
+    size_t bytes;  // of an inference's input
+  };
+  constexpr size_t kInferences = 4;
+  for (const auto& [name, bytes] : {Case{"lstm_s8", 192}, Case{"lstm_s16", 384}}) {
+    SCOPED_TRACE(name);
+    const std::string model = (recorded_folder(name) / "model.tflite").string();
+    std::vector<uint8_t> sequence;
+    for (size_t i = 0; i < kInferences * bytes; ++i)
+      sequence.push_back(static_cast<uint8_t>(i * i * 37 + i / 7));
+    write("sequence.bin", sequence);
+    const auto outputs = [&](const std::string& file, const std::string& target) {
+      const ProcessOutcome ran =
+          intarsia({"run", file, "--target", target, "--input", path("sequence.bin"),
+                    "--output-dir", "results", "--repeat", std::to_string(kInferences)});
+      EXPECT_TRUE(ran.succeeded()) << ran.err;
+      return read("results/out0.bin");
+    };
+    const std::vector<uint8_t> expected = outputs(model, "c");
+    for (const char* target :
+         {"ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-128 -memory-mode=sram-only",
+          "ethos-u55-256", "ethos-u65-256", "ethos-u65-256 -memory-mode=shared-sram",
+          "ethos-u65-512", "ethos-u65-512 -memory-mode=dedicated-sram-512k"}) {
+      SCOPED_TRACE(target);
+      ASSERT_TRUE(done(offload(model, target)));
+      const Written file = written();
+      EXPECT_EQ(file.graph().operators()->size(), 1u);
+      expect_streams(file);
+      EXPECT_EQ(expect_kept(file), 2);
+      EXPECT_EQ(outputs("out.tflite", target), expected);
     }
   }
 }

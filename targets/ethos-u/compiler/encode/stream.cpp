@@ -90,6 +90,7 @@ class StreamWriter {
       : hardware_(hardware),
         plan_(plan),
         func_(func),
+        schedule_(module.entry_func()),
         places_(module, plan, func, static_cast<size_t>(kStreamAlignment), std::move(regions)) {}
 
   CommandStream run(const std::string& device) {
@@ -135,8 +136,9 @@ class StreamWriter {
                               : static_cast<int64_t>(stream_.constants.size()));
       for (size_t p = 0; is_pool && p < places_.arguments().size(); ++p) {
         const Placement* place = plan_.find(places_.arguments()[p]);
-        if (place != nullptr && place->pool == region.pool &&
-            func_.parameters[p].access == tir::Access::Read)
+        const bool is_filled = func_.parameters[p].access == tir::Access::Read ||
+                               schedule_.buffer(places_.arguments()[p]).initial;
+        if (place != nullptr && place->pool == region.pool && is_filled)
           holds.push_back({static_cast<int32_t>(i), place->offset - region.offset, place->bytes});
       }
     }
@@ -183,6 +185,7 @@ class StreamWriter {
   const Hardware& hardware_;
   const Plan& plan_;
   const tir::Func& func_;
+  const tir::Func& schedule_;
   StreamPlaces places_;
   CommandStream stream_;
   CommandWriter writer_;

@@ -6,6 +6,7 @@
 #include "commands/intrinsics.h"
 #include "encode/registers.h"
 #include "hardware/memory_systems.h"
+#include "intarsia/plugin/kept_state.h"
 #include "intarsia/plugin/rounding.h"
 #include "intarsia/plugin/tir_build.h"
 
@@ -19,9 +20,10 @@ constexpr int32_t kAlignment = static_cast<int32_t>(kStreamAlignment);
 
 class Writer {
  public:
-  Writer(const Hardware& hardware, const graph::Function& function, const Program& program,
-         const Schedule& schedule, const std::string& slow_memory)
+  Writer(const Hardware& hardware, const graph::Module& module, const graph::Function& function,
+         const Program& program, const Schedule& schedule, const std::string& slow_memory)
       : hardware_(hardware),
+        module_(module),
         function_(function),
         program_(program),
         schedule_(schedule),
@@ -80,6 +82,9 @@ class Writer {
                                          {storage.bytes}, kAlignment);
         builder_.func().buffers.back().memory = storage.fast ? kOwnSram : slow_memory_;
         return;
+      case Storage::Kind::State:
+        buffers_[index] = declare_state({storage.parameter});
+        return;
       case Storage::Kind::Constant: {
         const ConstantId id{static_cast<int32_t>(result_.module.constants.size())};
         const std::string name = fmt::format("{}_constant{}", function_.name, id.index);
@@ -88,6 +93,21 @@ class Writer {
         buffers_[index] = builder_.constant(name, DataType::Int8, {storage.bytes}, id);
       }
     }
+  }
+
+  BufferId declare_state(graph::TensorId id) {
+    const graph::Tensor& tensor = function_.tensor(id);
+    const BufferId made = builder_.local(state_name(id), tensor.type, tensor.shape, kAlignment);
+    tir::Buffer& buffer = builder_.func().buffers.back();
+    buffer.memory = slow_memory_;
+    buffer.initial = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
+    if (tensor.initial.valid()) {
+      buffer.initial_values = {static_cast<int32_t>(result_.module.constants.size())};
+      result_.module.constants.push_back({fmt::format("{}_initial{}", function_.name, id.index),
+                                          tensor.type, tensor.shape,
+                                          module_.constant(tensor.initial).bytes});
+    }
+    return made;
   }
 
   // The elements that hold these bytes.
@@ -140,6 +160,7 @@ class Writer {
   }
 
   const Hardware& hardware_;
+  const graph::Module& module_;
   const graph::Function& function_;
   const Program& program_;
   const Schedule& schedule_;
@@ -151,10 +172,10 @@ class Writer {
 
 }  // namespace
 
-tir::LoweredFunction to_tir(const Hardware& hardware, const graph::Function& function,
-                            const Program& program, const Schedule& schedule,
-                            const std::string& slow_memory) {
-  return Writer(hardware, function, program, schedule, slow_memory).run();
+tir::LoweredFunction to_tir(const Hardware& hardware, const graph::Module& module,
+                            const graph::Function& function, const Program& program,
+                            const Schedule& schedule, const std::string& slow_memory) {
+  return Writer(hardware, module, function, program, schedule, slow_memory).run();
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -113,7 +113,33 @@ Program Builder::run() {
     for (const Copy& todo : std::exchange(after_node_, {})) copy(todo.from, todo.to);
   }
   for (const Copy& todo : at_end_) copy(todo.from, todo.to);
+  leave_state();
   return std::move(program_);
+}
+
+// What is left for the next run lies where this one has found something, which all others have read by now. What is still to be
+// read of it, as where two variables are exchanged, is copied out first.
+void Builder::leave_state() {
+  for (Copy& todo : left_) {
+    const NpuTensor& from = program_.tensors.at(static_cast<size_t>(todo.from.tensor));
+    const NpuTensor& root =
+        from.alias_of < 0 ? from : program_.tensors.at(static_cast<size_t>(from.alias_of));
+    if (root.kind != NpuTensor::Kind::State && root.kind != NpuTensor::Kind::Input) continue;
+    node_ = todo.node;
+    const Operand apart = inner(from.name, from.type, todo.from.extent, todo.from.zero_point);
+    copy(todo.from, apart);
+    todo.from = apart;
+  }
+  for (const Copy& todo : left_) {
+    node_ = todo.node;
+    copy(todo.from, todo.to);
+  }
+}
+
+void Builder::leave(const Operand& value, TensorId variable) {
+  const Operand to = write(variable);
+  program_.tensors.at(static_cast<size_t>(to.tensor)).is_kept = true;
+  left_.push_back({reshaped(value, to.extent), to, node_});
 }
 
 std::string Builder::name_of(TensorId id) const {
@@ -147,6 +173,11 @@ void Builder::declare_parameters() {
     if (!tensor(id).constant.valid() && places_.try_emplace(id.index, made).second) continue;
     node_ = function_.nodes.empty() ? nullptr : &function_.nodes.back();
     at_end_.push_back({place(id), made});  // an input, a constant, or an output named twice
+  }
+  for (size_t i = 0; i < function_.tensors.size(); ++i) {
+    const TensorId id{static_cast<int32_t>(i)};
+    if (tensor(id).variable && !places_.contains(id.index))
+      places_.try_emplace(id.index, declare(id, NpuTensor::Kind::State, i));
   }
 }
 
@@ -205,7 +236,8 @@ void Builder::place_views(const Node& node) {
                             part(node.inputs.at(0), each.begin, each.size, each.stride));
     return;
   }
-  if (node.kind != OpKind::Reshape || places_.contains(node.outputs.at(0).index)) return;
+  const bool is_view = node.kind == OpKind::Reshape || node.kind == OpKind::ReadVariable;
+  if (!is_view || places_.contains(node.outputs.at(0).index)) return;
   const TensorId in = node.inputs.at(0), out = node.outputs.at(0);
   places_[out.index] = reshaped(place(in), extent_of(tensor(out).shape));
 }

@@ -83,6 +83,9 @@ class Builder {
   void look_up(const Operand& from, const Operand& to, std::string name,
                std::vector<uint8_t> bytes);
 
+  // The variable holds that value behind the program's last operation.
+  void leave(const Operand& value, graph::TensorId variable);
+
   // The node reads each of their elements before it writes that of `out`.
   void may_replace(const Operand& out, const std::vector<Operand>& read);
 
@@ -101,8 +104,11 @@ class Builder {
   const graph::Node* producer(graph::TensorId id) const;
   std::string name_of(graph::TensorId id) const;
 
+  void leave_state();
+
   struct Copy {
     Operand from, to;
+    const graph::Node* node = nullptr;  // of what is left for the next run
   };
 
   const graph::Module& module_;
@@ -114,7 +120,7 @@ class Builder {
   std::map<int32_t, std::vector<const graph::Node*>> readers_;
   std::set<int32_t> outputs_;
   std::set<int32_t> folded_pads_;  // outputs of pads that leave no operation
-  std::vector<Copy> after_node_, at_end_;
+  std::vector<Copy> after_node_, at_end_, left_;
   const graph::Node* node_ = nullptr;
 };
 

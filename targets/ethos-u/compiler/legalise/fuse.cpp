@@ -75,6 +75,8 @@ class Fusion {
       return nullptr;
     const DataType type = tensor(op.ifm).type;
     if (type != tensor(op.ofm).type) return nullptr;
+    // Whoever reads what an earlier run has left may stand between the two.
+    if (tensor(op.ofm).is_kept) return nullptr;
     // The units for tanh and sigmoid take more than the 16 bits that the producer's result is clamped to.
     if (op.activation == Activation::Tanh || op.activation == Activation::Sigmoid) return nullptr;
     // A table is looked up with the unclamped result.

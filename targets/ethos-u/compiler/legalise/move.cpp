@@ -19,20 +19,29 @@ void legalise_reshape(Builder& builder, const Node& node) {
   if (in.tensor != out.tensor || in.origin != out.origin) builder.copy(in, out);
 }
 
-// On its own a reshape costs a copy, which a CPU does not need.
-Reason refuses_reshape(const Site& site) {
+bool is_beside_taken(const Site& site) {
+  using graph::OpKind;
+  // Reads are taken for what is made of them, and assignments for what they are given, which may be another variable.
+  const auto may_decide = [&](OpKind kind) {
+    return kind == OpKind::ReadVariable ? site.node.kind == OpKind::AssignVariable
+                                        : kind != OpKind::AssignVariable;
+  };
   const auto taken = [&](const Node& node) {
-    return node.kind != graph::OpKind::Reshape && find_rule(node.kind) != nullptr &&
+    return may_decide(node.kind) && find_rule(node.kind) != nullptr &&
            !refuses({site.module, site.function, node});
   };
   const graph::TensorId in = site.node.inputs.at(0), out = site.node.outputs.at(0);
-  for (const Node& node : site.function.nodes) {
+  return std::any_of(site.function.nodes.begin(), site.function.nodes.end(), [&](const Node& node) {
     const bool produces =
         std::find(node.outputs.begin(), node.outputs.end(), in) != node.outputs.end();
     const bool reads = std::find(node.inputs.begin(), node.inputs.end(), out) != node.inputs.end();
-    if ((produces || reads) && (node.kind == graph::OpKind::Reshape || taken(node)))
-      return std::nullopt;
-  }
+    return (produces || reads) && (node.kind == OpKind::Reshape || taken(node));
+  });
+}
+
+// On its own a reshape costs a copy, which a CPU does not need.
+Reason refuses_reshape(const Site& site) {
+  if (is_beside_taken(site)) return std::nullopt;
   return std::string("no operator beside it runs on the NPU");
 }
 

@@ -137,11 +137,19 @@ void legalise_batch_matmul(Builder& builder, const graph::Node& node);
 Reason refuses_squared_difference(const Site& site);
 void legalise_squared_difference(Builder& builder, const graph::Node& node);
 
-// state.cpp: what is left to the host, with the reason
+// state.cpp: variables, and what is left to the host, with the reason
+Reason refuses_variable(const Site& site);
+void legalise_assign(Builder& builder, const graph::Node& node);
 Reason refuses_state(const Site& site);
 void never(Builder& builder, const graph::Node& node);
 
+// lstm.cpp
+Reason refuses_lstm(const Site& site);
+void legalise_lstm(Builder& builder, const graph::Node& node);
+
 // move.cpp
+// Whether the operator, which only says where bytes are, has one beside it that runs on the NPU.
+bool is_beside_taken(const Site& site);
 Reason refuses_reshape(const Site& site);
 Reason refuses_pad(const Site& site);
 void legalise_reshape(Builder& builder, const graph::Node& node);

@@ -17,9 +17,10 @@ using enum graph::OpKind;
 
 // Operators, and the element types of the values they take.
 constexpr unsigned kInt8 = 1, kInt16 = 2, kBoth = 3, kInt32In = 4;  // 32 bits: inputs only
-constexpr unsigned kNever = 8;      // the host's, whatever the types
+constexpr unsigned kOwn = 8;        // the types are the rule's affair
 constexpr unsigned kIndexOut = 16;  // the output has no scale; its type is the rule's affair
 constexpr unsigned kUInt8 = 32;     // bytes without a sign, as models of images have at their edges
+constexpr unsigned kVariable = 64;  // one of the values is the variable
 struct Row {
   OperatorRule rule;
   unsigned types;
@@ -74,8 +75,10 @@ constexpr Row kRows[] = {
     {{BroadcastTo, refuses_repeat, legalise_repeat}, kBoth},
     {{BatchMatmul, refuses_batch_matmul, legalise_batch_matmul}, kBoth},
     {{SquaredDifference, refuses_squared_difference, legalise_squared_difference}, kBoth},
-    {{Svdf, refuses_state, never}, kNever},
-    {{Lstm, refuses_state, never}, kNever},
+    {{ReadVariable, refuses_variable, legalise_reshape}, kBoth | kVariable},
+    {{AssignVariable, refuses_variable, legalise_assign}, kBoth | kVariable},
+    {{Svdf, refuses_state, never}, kOwn},
+    {{Lstm, refuses_lstm, legalise_lstm}, kOwn},
     {{ArgMax, refuses_arg_extreme, legalise_arg_extreme}, kInt8 | kIndexOut},
     {{ArgMin, refuses_arg_extreme, legalise_arg_extreme}, kInt8 | kIndexOut},
 };
@@ -103,7 +106,7 @@ Reason check_value(const char* role, const graph::Tensor& tensor, unsigned types
   if (tensor.quantization.per_channel())
     return fmt::format("the {} has {} scales, the NPU takes one", role,
                        tensor.quantization.scale.size());
-  if (tensor.variable)
+  if (tensor.variable && (types & kVariable) == 0)
     return fmt::format("the {} is state, which the host keeps between invocations", role);
   const Shape& shape = tensor.shape;
   int64_t height = 1;
@@ -130,7 +133,7 @@ const OperatorRule* find_rule(graph::OpKind kind) {
 Reason refuses(const Site& site) {
   const Row* row = find_row(site.node.kind);
   INTARSIA_CHECK(row != nullptr, "only operators with a rule are asked about");
-  if (row->types == kNever) return row->rule.refuses(site);
+  if (row->types == kOwn) return row->rule.refuses(site);
   const size_t values = is_weighted(site.node.kind) ? 1 : site.node.inputs.size();
   for (size_t i = 0; i < values; ++i) {
     if (!site.has(i)) continue;
@@ -141,8 +144,8 @@ Reason refuses(const Site& site) {
   }
   for (const graph::TensorId id : site.node.outputs) {
     if ((row->types & kIndexOut) != 0) continue;
-    if (Reason reason =
-            check_value("output", site.function.tensor(id), row->types & (kBoth | kUInt8)))
+    if (Reason reason = check_value("output", site.function.tensor(id),
+                                    row->types & (kBoth | kUInt8 | kVariable)))
       return reason;
   }
   if (values == 1 && site.in(0).constant.valid()) return std::string("the input is constant");

@@ -1,4 +1,4 @@
-// Operators that are the host's whatever their operands are.
+// Variables, and operators that are the host's whatever their operands are.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,6 +6,16 @@
 #include "legalise/operators.h"
 
 namespace intarsia::targets::ethos_u {
+
+// On its own it is a copy, for which nobody wakes the NPU.
+Reason refuses_variable(const Site& site) {
+  if (is_beside_taken(site)) return std::nullopt;
+  return std::string("no operator beside it runs on the NPU");
+}
+
+void legalise_assign(Builder& builder, const graph::Node& node) {
+  builder.leave(builder.read(node.inputs.at(0)), node.outputs.at(0));
+}
 
 Reason refuses_state(const Site& site) {
   const auto shape = [](const graph::Tensor& tensor) {

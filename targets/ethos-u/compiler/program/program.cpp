@@ -87,7 +87,7 @@ bool has_weights(OperationKind kind) {
 }
 
 std::string print(const Program& program) {
-  constexpr const char* kKinds[] = {"input", "output", "inner", "constant"};
+  constexpr const char* kKinds[] = {"input", "output", "inner", "constant", "state"};
   std::string result = fmt::format("program {}\n", program.name);
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     const NpuTensor& t = program.tensors[i];

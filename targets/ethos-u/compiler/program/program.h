@@ -24,12 +24,16 @@ struct Extent {
 
 // One image: batches are separate operations on views of the same storage.
 struct NpuTensor {
-  enum class Kind : uint8_t { Input, Output, Inner, Constant };
+  enum class Kind : uint8_t { Input, Output, Inner, Constant, State };
   std::string name;
   Kind kind = Kind::Inner;
   DataType type = DataType::Int8;  // Int8, UInt8, Int16, Int32
   Extent extent;
-  int32_t parameter = -1;      // Input, Output: index among the function's inputs, outputs
+  int32_t parameter =
+      -1;  // Input, Output: index among the function's inputs, outputs; State: among its tensors
+  // The memory in which an earlier run left what this one reads, maybe as another tensor. It is written behind
+  // all operations that read what was left.
+  bool is_kept = false;
   std::vector<uint8_t> bytes;  // Constant: dense, NHWC, little-endian
   // The same bytes from `alias_offset` on as another tensor of the program: a reshape, or one image
   // of a batch. Both are then NHWC unless the scheduler proves that the reinterpretation also holds in NHCWB16.

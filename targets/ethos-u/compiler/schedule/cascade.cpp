@@ -46,6 +46,7 @@ std::vector<bool> rolls_into_next(const Program& program) {
     };
     result[i] = is_window(from) && is_window(to) && from.ofm.tensor == to.ifm.tensor &&
                 between.kind == NpuTensor::Kind::Inner && !aliased[tensor] &&
+                !program.tensors[static_cast<size_t>(to.ofm.tensor)].is_kept &&
                 readers[tensor] == 1 && writers[tensor] == 1 && from.ofm.extent == between.extent &&
                 plain(from.ofm) && plain(to.ifm) && between.extent.height > 1;
   }

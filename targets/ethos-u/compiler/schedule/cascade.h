@@ -23,7 +23,8 @@ struct Cascade {
   std::map<int32_t, int32_t> rolling;  // rows that are kept, by tensor
 };
 
-// Whether the output of the operation may be consumed, by the next one alone, while it is made.
+// Whether the output of the operation may be consumed, by the next one alone, while it is made. Not where that writes what is
+// kept for the next run: an earlier stripe would, before a later one has read what it replaces.
 std::vector<bool> rolls_into_next(const Program& program);
 
 // Operations first .. last, the last of them in stripes of `rows`. None: more than `most` stripes.

@@ -17,16 +17,23 @@ namespace intarsia::targets::ethos_u {
 // channels, then of the next.
 enum class Layout : uint8_t { Nhwc, Nhcwb16 };
 
-// One piece of memory: a parameter of the function, scratch, or constant bytes.
+// One piece of memory: a parameter of the function, scratch, constant bytes, or what is kept from one run to the next.
 struct Storage {
-  enum class Kind : uint8_t { Input, Output, Inner, Constant };
+  enum class Kind : uint8_t { Input, Output, Inner, Constant, State };
   std::string name;
   Kind kind = Kind::Inner;
-  int32_t parameter = -1;
+  int32_t parameter = -1;  // State: the tensor of the graph function
   int64_t bytes = 0;
   std::vector<uint8_t> contents;  // Constant
   bool fast = false;              // Inner: in the SRAM that is the NPU's own, where there is one
 };
+
+inline bool is_there_before(Storage::Kind kind) {
+  return kind == Storage::Kind::Input || kind == Storage::Kind::State;
+}
+inline bool is_there_after(Storage::Kind kind) {
+  return kind == Storage::Kind::Output || kind == Storage::Kind::State;
+}
 
 struct Span {
   int32_t storage = -1;

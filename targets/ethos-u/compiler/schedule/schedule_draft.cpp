@@ -116,6 +116,9 @@ const TensorPlace& ScheduleDraft::place_tensor(int32_t id) {
     case NpuTensor::Kind::Output:
       storage.kind = Storage::Kind::Output;
       break;
+    case NpuTensor::Kind::State:
+      storage.kind = Storage::Kind::State;
+      break;
     case NpuTensor::Kind::Inner:
       memory = Memory::Cache;
       storage.fast = true;
@@ -174,8 +177,9 @@ std::vector<int64_t> ScheduleDraft::live_bytes() const {
   for (size_t s = 0; s < lives.size(); ++s) {
     MapLife life = lives[s];
     if (life.first > life.last || !is_fast(static_cast<int32_t>(s))) continue;
-    if (schedule.storages[s].kind == Storage::Kind::Input) life.first = 0;
-    if (schedule.storages[s].kind == Storage::Kind::Output) life.last = units.size() - 1;
+    const Storage::Kind kind = schedule.storages[s].kind;
+    if (is_there_before(kind)) life.first = 0;
+    if (is_there_after(kind)) life.last = units.size() - 1;
     for (size_t i = life.first; i <= life.last; ++i)
       bytes[i] += aligned_to_stream(schedule.storages[s].bytes);
   }

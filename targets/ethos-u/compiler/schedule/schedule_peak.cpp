@@ -42,9 +42,8 @@ int64_t placed_peak(const Schedule& schedule, const std::vector<bool>& is_placed
     Life life = lives[i];
     if (!is_placed.at(i) || life.first < 0) continue;
     const Storage& storage = schedule.storages[i];
-    if (storage.kind == Storage::Kind::Input) life.first = 0;
-    if (storage.kind == Storage::Kind::Output)
-      life.last = static_cast<int64_t>(schedule.steps.size()) - 1;
+    if (is_there_before(storage.kind)) life.first = 0;
+    if (is_there_after(storage.kind)) life.last = static_cast<int64_t>(schedule.steps.size()) - 1;
     requests.push_back({storage.bytes, life.first, life.last, 0});
   }
   // With as many steps as the planner takes.

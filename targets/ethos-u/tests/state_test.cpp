@@ -1,0 +1,135 @@
+// State on the NPU: what an inference leaves is what the next one finds, on every configuration, and equals the reference evaluator's.
+#include <gtest/gtest.h>
+
+#include "compiled.h"
+#include "graph_maker.h"
+#include "support/random_operator.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+
+constexpr int kInferences = 4;
+
+struct Ask {
+  const char* target;
+  const char* memory_mode;
+  bool for_size;
+};
+constexpr Ask kAsks[] = {
+    {"ethos-u55-128", "", false},        {"ethos-u65-512", "dedicated-sram", false},
+    {"ethos-u55-32", "sram-only", true}, {"ethos-u55-256", "shared-sram", true},
+    {"ethos-u55-64", "", true},          {"ethos-u65-256", "shared-sram", false}};
+
+// Whether all of it runs on the NPU; then each inference continues the one before it, as the evaluator's do.
+bool runs_and_goes_on(testing::Random& random, const graph::Module& module, const Ask& ask) {
+  const std::string text = graph::print(module);
+  CompileRequest request{.target = ask.target};
+  request.memory_mode = ask.memory_mode;
+  if (ask.for_size) request.optimise = LoweringOptions::Optimise::Size;
+  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, request);
+  EXPECT_TRUE(model.ok()) << model.error().to_string() << text;
+  if (!model.ok()) return false;
+  for (const auto& row : model->partitioned.explanation.operators)
+    if (row.device != "ethos-u") return false;
+  graph::Evaluator evaluator(module);
+  std::vector<std::vector<uint8_t>> all(module.entry_function().inputs.size());
+  for (int i = 1; i <= kInferences; ++i) {
+    const auto inputs = testing::random_inputs(random, module);
+    for (size_t k = 0; k < all.size(); ++k)
+      all[k].insert(all[k].end(), inputs[k].begin(), inputs[k].end());
+    const auto expected = evaluator.run(inputs);
+    EXPECT_TRUE(expected.ok());
+    const SimulatedRun run = simulate(*model, all);
+    EXPECT_EQ(run.problem, "") << ask.target << "\n" << text;
+    EXPECT_EQ(run.outputs, *expected) << ask.target << ", inference " << i << "\n" << text;
+  }
+  return true;
+}
+
+TEST(State, OfRandomLstms) {
+  testing::Random random(19);
+  int taken = 0;
+  for (int round = 0; round < 240 && !::testing::Test::HasFailure(); ++round) {
+    const graph::Module module = testing::random_operator(random, OpKind::Lstm, kTypes[round % 2]);
+    taken += runs_and_goes_on(random, module, kAsks[round / 2 % std::size(kAsks)]) ? 1 : 0;
+  }
+  EXPECT_GT(taken, 120);
+}
+
+graph::Module parsed(const std::string& text) {
+  Result<graph::Module> module = graph::parse(text);
+  EXPECT_TRUE(module.ok()) << module.error().to_string();
+  return *module;
+}
+
+void expect_on_all(const graph::Module& module) {
+  testing::Random random(3);
+  for (const Ask& ask : kAsks) {
+    SCOPED_TRACE(ask.target);
+    EXPECT_TRUE(runs_and_goes_on(random, module, ask));
+  }
+}
+
+// Two variables that take each other's value: neither is overwritten before it was read.
+TEST(State, VariablesChangePlaces) {
+  expect_on_all(parsed(R"(intarsia.graph exchange
+func @main(%0) -> (%1) {
+  %0 x: i8[1,4,4,8] q(0.5:3)
+  %1 y: i8[1,4,4,8] q(0.5:3)
+  %2 a: i8[1,4,4,8] q(0.5:3) variable
+  %3 b: i8[1,4,4,8] q(0.5:3) variable
+  %4 of_a: i8[1,4,4,8] q(0.5:3)
+  %5 of_b: i8[1,4,4,8] q(0.5:3)
+  %6 sum: i8[1,4,4,8] q(0.5:3)
+  read_variable ra(%2) -> (%4)
+  read_variable rb(%3) -> (%5)
+  add first(%0, %4) -> (%6)
+  add second(%6, %5) -> (%1)
+  assign_variable wa(%5) -> (%2)
+  assign_variable wb(%6) -> (%3)
+}
+entry @main
+)"));
+}
+
+// A window over what is kept, and another one over its result, which is kept then: in stripes the second would overwrite rows that the first still reads.
+TEST(State, WindowsReadWhatIsReplaced) {
+  expect_on_all(parsed(R"(intarsia.graph smear
+func @main(%0) -> (%1) {
+  %0 x: i8[1,24,24,16] q(0.5:3)
+  %1 y: i8[1,24,24,16] q(0.5:3)
+  %2 kept: i8[1,24,24,16] q(0.5:3) variable
+  %3 before: i8[1,24,24,16] q(0.5:3)
+  %4 wide: i8[1,24,24,16] q(0.5:3)
+  %5 wider: i8[1,24,24,16] q(0.5:3)
+  read_variable r(%2) -> (%3)
+  max_pool2d first(%3) -> (%4) {filter_h=3, filter_w=3, padding={top=1, left=1, bottom=1, right=1}}
+  max_pool2d second(%4) -> (%5) {filter_h=3, filter_w=3, padding={top=1, left=1, bottom=1, right=1}}
+  add sum(%0, %5) -> (%1)
+  assign_variable w(%5) -> (%2)
+}
+entry @main
+)"));
+}
+
+// What begins with values of its own is written once, before the first inference.
+TEST(State, BeginsAsTheModelSays) {
+  expect_on_all(parsed(R"(intarsia.graph delay
+const @0 begin = i8[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+func @main(%0) -> (%1) {
+  %0 x: i8[1,16] q(0.5:0)
+  %1 y: i8[1,16] q(0.5:0)
+  %2 kept: i8[1,16] q(0.5:0) variable initial @0
+  %3 before: i8[1,16] q(0.5:0)
+  read_variable r(%2) -> (%3)
+  add sum(%0, %3) -> (%1)
+  assign_variable w(%0) -> (%2)
+}
+entry @main
+)"));
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
