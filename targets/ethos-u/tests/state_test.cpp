@@ -94,7 +94,7 @@ entry @main
 )"));
 }
 
-// A window over what is kept, and another one over its result, which is kept then: in stripes the second would overwrite rows that the first still reads.
+// Windows over what is kept, whose result is kept then: in stripes the last would overwrite rows that the first still reads.
 TEST(State, WindowsReadWhatIsReplaced) {
   expect_on_all(parsed(R"(intarsia.graph smear
 func @main(%0) -> (%1) {
@@ -105,10 +105,28 @@ func @main(%0) -> (%1) {
   %4 wide: i8[1,24,24,16] q(0.5:3)
   %5 wider: i8[1,24,24,16] q(0.5:3)
   read_variable r(%2) -> (%3)
+  add sum(%0, %3) -> (%1)
   max_pool2d first(%3) -> (%4) {filter_h=3, filter_w=3, padding={top=1, left=1, bottom=1, right=1}}
   max_pool2d second(%4) -> (%5) {filter_h=3, filter_w=3, padding={top=1, left=1, bottom=1, right=1}}
-  add sum(%0, %5) -> (%1)
   assign_variable w(%5) -> (%2)
+}
+entry @main
+)"));
+}
+
+// What is kept is made before the last operator reads what it replaces.
+TEST(State, IsReplacedBehindItsLastReader) {
+  expect_on_all(parsed(R"(intarsia.graph late
+func @main(%0) -> (%1) {
+  %0 x: i8[1,8,8,16] q(0.5:3)
+  %1 y: i8[1,8,8,16] q(0.5:3)
+  %2 kept: i8[1,8,8,16] q(0.5:3) variable
+  %3 before: i8[1,8,8,16] q(0.5:3)
+  %4 after: i8[1,8,8,16] q(0.5:3)
+  read_variable r(%2) -> (%3)
+  max_pool2d next(%0) -> (%4) {filter_h=3, filter_w=3, padding={top=1, left=1, bottom=1, right=1}}
+  add sum(%0, %3) -> (%1)
+  assign_variable w(%4) -> (%2)
 }
 entry @main
 )"));
