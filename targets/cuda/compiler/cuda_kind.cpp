@@ -9,8 +9,7 @@ namespace {
 KindSpec make_spec() {
   KindSpec spec;
   spec.name = "cuda";
-  spec.summary =
-      "an NVIDIA GPU through the CUDA driver: integer operators of the portable lowering";
+  spec.summary = "an NVIDIA GPU through the CUDA driver: operators of the portable lowering";
   spec.role = Role::Accelerator;
   spec.attributes = {
       AttributeSpec::word(

@@ -55,20 +55,18 @@ std::string guard(const gpu::Extents& extents) {
 }  // namespace
 
 const gpu::Dialect& dialect() {
-  static constexpr gpu::Dialect kDialect = {
-      .kind = "cuda",
-      .types = kTypes,
-      .helper = "static __device__ inline",
-      .has_declarations = false,
-      .kernel = "extern \"C\" __global__ void",
-      .global = "",
-      .parameter = "uint8_t *m{0}",
-      .address = "m{0}",
-      .index = index,
-      .guard = guard,
-      .refuses_floats =
-          "it computes with floats, which its compilers may round differently from the host's",
-      .most_arguments = static_cast<size_t>(kMaxArguments)};
+  static constexpr gpu::Dialect kDialect = {.kind = "cuda",
+                                            .types = kTypes,
+                                            .helper = "static __device__ inline",
+                                            .has_declarations = false,
+                                            .kernel = "extern \"C\" __global__ void",
+                                            .global = "",
+                                            .parameter = "uint8_t *m{0}",
+                                            .address = "m{0}",
+                                            .index = index,
+                                            .guard = guard,
+                                            .refuses_floats = "",
+                                            .most_arguments = static_cast<size_t>(kMaxArguments)};
   return kDialect;
 }
 

@@ -84,6 +84,35 @@ TEST_F(CudaComposite, AnAbsentDriverIsSaidAndThePlanStillCompiles) {
   EXPECT_THAT(text.out, HasSubstr("extern \"C\" __global__ void"));
 }
 
+// Each product and sum is rounded as the host's C rounds it.
+TEST_F(CudaComposite, FloatsAreTheHostsBitForBit) {
+  write("floats.graph", std::string(R"(intarsia.graph floats
+const @0 weights = x"cdcccc3d9a99993ecdcc4c3e0000003fcdcc4cbecdcccc3d9a99193f0000803f"
+func @main(%0) -> (%3) {
+  %0 a: f32[3,4]
+  %1 weights: f32[2,4] = @0
+  %2 sums: f32[3,2]
+  %3 squares: f32[3,2]
+  fully_connected dense(%0, %1) -> (%2)
+  mul square(%2, %2) -> (%3)
+}
+entry @main
+)"));
+  std::vector<uint8_t> input;
+  for (int i = 0; i < 12; ++i)
+    for (const int byte : {0x35 + 17 * i, 0x4B ^ (29 * i), 0x20 + 7 * i, 0x3F})
+      input.push_back(static_cast<uint8_t>(byte));
+  write("in.bin", input);
+  ASSERT_TRUE(done(intarsia(
+      {"run", "floats.graph", "--target", "c", "--input", "in.bin", "--output-dir", "host"})));
+  const ProcessOutcome outcome =
+      with(INTARSIA_CUDA_STAND_IN, {"run", "--native", "floats.graph", "--target", "c + cuda",
+                                    "--input", "in.bin", "--output-dir", "gpu"});
+  ASSERT_TRUE(outcome.succeeded()) << outcome.err;
+  EXPECT_EQ(outcome.err.find("runs nothing"), std::string::npos) << outcome.err;
+  EXPECT_EQ(read("gpu/out0.bin"), read("host/out0.bin"));
+}
+
 TEST_F(CudaComposite, APinThatCannotHoldSaysWhy) {
   EXPECT_TRUE(
       refused(intarsia({"explain", digits_path(), "--target", "c + cuda", "--pin", "scores=cuda"}),

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "float_values.h"
 #include "kinds.h"
 #include "needs.h"
 #include "support/device_end_to_end.h"
@@ -27,6 +28,46 @@ TEST_F(EndToEnd, RandomOperators) {
   expect_most_ran(random_operators_run());
   EXPECT_GT(seen().launches, 30);
   expect_nothing_left();
+}
+
+// The reference evaluator adds in another order than loops do.
+void run_operators_on_floats() {
+  const TargetRegistry registry = make_registry();
+  const TargetSpec target = parsed_target(registry, "c + cuda");
+  intarsia::testing::Random random(7);
+  int ran = 0;
+  for (const graph::OpKind kind :
+       {graph::OpKind::Conv2d, graph::OpKind::DepthwiseConv2d, graph::OpKind::FullyConnected,
+        graph::OpKind::AveragePool2d, graph::OpKind::MaxPool2d, graph::OpKind::Add,
+        graph::OpKind::Mul, graph::OpKind::Relu, graph::OpKind::Concat, graph::OpKind::Mean}) {
+    const graph::Module module =
+        intarsia::testing::random_operator(random, kind, DataType::Float32);
+    const Result<CompiledModel> model =
+        compile_module(module, registry, target, options_with_ram());
+    if (!model.ok() || !all_on(*model, "cuda")) continue;
+    const std::vector<graph::TensorValue> inputs = intarsia::testing::random_inputs(random, module);
+    graph::Evaluator evaluator(module);
+    const auto expected = evaluator.run(inputs);
+    ASSERT_TRUE(expected.ok()) << expected.error().to_string();
+    OpenDevice fresh;
+    const auto outputs = run_compiled(*model, {{"cuda", &fresh.cuda.device}}, inputs);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      EXPECT_EQ(float_difference(outputs[i], expected->at(i), kOtherOrder), "")
+          << graph::print(module);
+    ++ran;
+  }
+  EXPECT_GT(ran, 7);
+}
+
+TEST_F(EndToEnd, OperatorsOnFloats) {
+  run_operators_on_floats();
+  expect_nothing_left();
+}
+
+TEST(OnAGpu, OperatorsOnFloats) {
+  OpenDevice device;
+  if (!device.answers) GTEST_SKIP() << needs("nvidia-gpu") << "the CUDA driver finds none";
+  run_operators_on_floats();
 }
 
 TEST(OnAGpu, RandomOperators) {

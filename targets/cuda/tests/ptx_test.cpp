@@ -18,13 +18,14 @@ namespace {
 using ::testing::HasSubstr;
 
 // One after another, the sources of the operators' programs.
-void for_each_source(const std::function<void(graph::OpKind, const std::string&)>& act) {
+void for_each_source(DataType type, int at_least,
+                     const std::function<void(graph::OpKind, const std::string&)>& act) {
   const TargetRegistry registry = make_registry();
   const TargetSpec target = parsed_target(registry, "c + cuda");
   intarsia::testing::Random random(3);
   int count = 0;
   for (const graph::OpKind kind : operators_of_loops()) {
-    const graph::Module module = intarsia::testing::random_operator(random, kind, DataType::Int8);
+    const graph::Module module = intarsia::testing::random_operator(random, kind, type);
     const Result<CompiledModel> model =
         compile_module(module, registry, target, options_with_ram());
     if (!model.ok() || !all_on(*model, "cuda")) continue;
@@ -35,7 +36,7 @@ void for_each_source(const std::function<void(graph::OpKind, const std::string&)
     act(kind, std::string(commands.begin() + at, commands.end() - 1));
     ++count;
   }
-  EXPECT_GT(count, 25);
+  EXPECT_GE(count, at_least);
 }
 
 bool is_there(const std::string& program) {
@@ -64,7 +65,7 @@ class Ptx : public ::testing::Test {
 TEST_F(Ptx, OfClangAssembles) {
   if (!is_there("clang")) GTEST_SKIP() << needs("clang") << "it is not installed";
   const bool assembles = is_there("ptxas");
-  for_each_source([&](graph::OpKind kind, const std::string& source) {
+  for_each_source(DataType::Int8, 26, [&](graph::OpKind kind, const std::string& source) {
     const Result<std::string> ptx = targets::cuda::ptx_of(source, "sm_75");
     ASSERT_TRUE(ptx.ok()) << graph::to_string(kind) << ": " << ptx.error().to_string();
     EXPECT_THAT(*ptx, HasSubstr(".visible .entry k0("));
@@ -85,7 +86,7 @@ TEST_F(Ptx, OfNvrtcAssembles) {
   ::testing::internal::GetCapturedStderr();
   if (!compiles) GTEST_SKIP() << needs("cuda-tools") << "INTARSIA_NVRTC names no NVRTC";
   if (!is_there("ptxas")) GTEST_SKIP() << needs("cuda-tools") << "ptxas is not in PATH";
-  for_each_source([&](graph::OpKind kind, const std::string& source) {
+  for_each_source(DataType::Int8, 26, [&](graph::OpKind kind, const std::string& source) {
     char* ptx = targets::cuda::compile_to_ptx(source.c_str(), 75);
     ASSERT_NE(ptx, nullptr) << graph::to_string(kind);
     EXPECT_TRUE(write_file(path("kernels.ptx"), std::string(ptx)).ok());
@@ -93,6 +94,33 @@ TEST_F(Ptx, OfNvrtcAssembles) {
     expect_success({"ptxas", "-arch=sm_75", "-o", path("kernels.cubin"), path("kernels.ptx")},
                    kind);
   });
+}
+
+// A product and a sum in one, results near zero made zero, or a quotient that is nearly right would not be the host's
+// floats; nor may the driver's compiler join what it is not told to round.
+void expect_the_hosts_rounding(const std::string& ptx, const std::string& what) {
+  EXPECT_THAT(ptx, ::testing::HasSubstr(".f32")) << what;
+  for (const char* word : {"fma.", ".ftz", ".approx", "add.f32", "sub.f32", "mul.f32", "div.full"})
+    EXPECT_EQ(ptx.find(word), std::string::npos) << what << ": " << word;
+}
+
+TEST_F(Ptx, OnFloatsRoundsEachResultAsTheHostDoes) {
+  if (!is_there("clang")) GTEST_SKIP() << needs("clang") << "it is not installed";
+  targets::cuda::CompilerFunctions compiler;
+  const bool has_nvrtc = targets::cuda::open_compiler(compiler);
+  std::string all;
+  for_each_source(DataType::Float32, 10, [&](graph::OpKind kind, const std::string& source) {
+    const Result<std::string> ptx = targets::cuda::ptx_of(source, "sm_75");
+    ASSERT_TRUE(ptx.ok()) << ptx.error().to_string();
+    all += *ptx;
+    if (!has_nvrtc) return;
+    char* other = targets::cuda::compile_to_ptx(source.c_str(), 75);
+    ASSERT_NE(other, nullptr) << graph::to_string(kind);
+    all += other;
+    std::free(other);
+  });
+  expect_the_hosts_rounding(all, has_nvrtc ? "clang and NVRTC" : "clang");
+  EXPECT_THAT(all, HasSubstr("mul.rn.f32"));
 }
 
 TEST(PtxAtCompileTime, IsInThePackageOrSaidToBeImpossible) {
