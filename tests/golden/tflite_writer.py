@@ -14,8 +14,8 @@ from tflite_micro.python.tflite_micro import runtime
 fb = runtime.schema_fb
 TYPES = {np.float32: 0, np.float16: 1, np.int32: 2, np.uint8: 3, np.int64: 4, np.bool_: 6, np.int16: 7, np.int8: 9,
          np.uint64: 12, np.uint32: 15}
-TYPE_NAMES = {0: "FLOAT32", 1: "FLOAT16", 2: "INT32", 4: "INT64", 6: "BOOL", 7: "INT16", 9: "INT8", 12: "UINT64", 15: "UINT32",
-              17: "INT4"}
+TYPE_NAMES = {0: "FLOAT32", 1: "FLOAT16", 2: "INT32", 3: "UINT8", 4: "INT64", 6: "BOOL", 7: "INT16", 9: "INT8", 12: "UINT64",
+              15: "UINT32", 17: "INT4"}
 RESOURCE, INT4 = 13, 17
 KINDS = {number: kind for kind, number in TYPES.items()}
 

@@ -283,11 +283,11 @@ def reverse_sequence():
     return model
 
 
-def top_k(shape, k, kind, quant, values):
+def top_k(shape, k, kind, quant, values, index=np.int32):
     model = Model()
     g = model.subgraph()
     x = g.tensor(shape, kind, *quant)
-    y, at = g.tensor([*shape[:-1], k], kind, *quant), g.tensor([*shape[:-1], k], np.int32)
+    y, at = g.tensor([*shape[:-1], k], kind, *quant), g.tensor([*shape[:-1], k], index)
     g.op("TOPK_V2", [x, g.constant(k)], [y, at], options("TopKV2Options"))
     g.inputs(x)
     g.outputs(y, at)
@@ -304,6 +304,12 @@ def top_k_f32():
 def top_k_s8():
     """Many are equal, and some the least that there is."""
     return top_k([3, 9], 7, np.int8, (0.1, 4), rng_of("top_k_s8").choice([-128, -128, 5, 7], 27))
+
+
+@case
+def top_k_u8():
+    """Bytes without a sign, and places of 16 bits."""
+    return top_k([2, 12], 5, np.uint8, (0.1, 128), rng_of("top_k_u8").integers(0, 256, 24), np.int16)
 
 
 @case

@@ -34,6 +34,11 @@ TEST(ImportComposed, TopK) {
               "some/m.tflite: operator 0 'values' (TOPK_V2 v1): takes the [" + std::to_string(k) +
                   "] largest of [2,20]; 1 to 128 of the last axis are possible\n");
   EXPECT_THAT(errors(top_k(3, 4)), HasSubstr("has the shape [2,3], but is declared as [2,4]"));
+  ModelSpec unknown = top_k(3, 3);
+  unknown.tensors[3].type = kInt8;
+  EXPECT_THAT(errors(unknown),
+              HasSubstr("makes f32 and i8 of f32; i8, u8, i16 and f32, and indices "
+                        "of i32 and i16, are possible"));
   ModelSpec one = top_k(3, 3);
   one.operators[0].outputs = {2};
   one.outputs = {2};

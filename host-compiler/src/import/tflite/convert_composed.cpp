@@ -196,11 +196,13 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
                                   fmt::join(input.shape, ",")),
                       fmt::format("1 to {} of the last axis are possible", kMost));
   const bool is_real = input.type == DataType::Float32;
-  if ((!is_real && input.type != DataType::Int8 && input.type != DataType::Int16) ||
-      in.output(0).type != input.type || in.output(1).type != DataType::Int32)
+  const DataType index = in.output(1).type;
+  if ((!is_real && input.type != DataType::Int8 && input.type != DataType::Int16 &&
+       input.type != DataType::UInt8) ||
+      in.output(0).type != input.type || (index != DataType::Int32 && index != DataType::Int16))
     return in.problem(fmt::format("makes {} and {} of {}", to_string(in.output(0).type),
                                   to_string(in.output(1).type), to_string(input.type)),
-                      "i8, i16 and f32, and indices of i32, are possible");
+                      "i8, u8, i16 and f32, and indices of i32 and i16, are possible");
   if (!can_be_made(in, input.shape.back(), 1)) return;
   const auto axis = static_cast<int64_t>(input.shape.size()) - 1;
   Shape one = input.shape, outer = input.shape, found = input.shape;
@@ -229,7 +231,13 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
     rest = put(op, OpKind::Select, graph::NoAttrs{}, {is_found, none, rest},
                {.type = DataType::Float32, .shape = input.shape});
   }
-  put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, indices, 1);
+  if (index == DataType::Int32) {
+    put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, indices, 1);
+  } else {
+    const int32_t wide = put(op, OpKind::Concat, graph::AxisAttrs{axis}, indices,
+                             {.type = DataType::Int32, .shape = found});
+    put_last(op, OpKind::Cast, graph::NoAttrs{}, {wide}, 1);
+  }
   if (is_real) return put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, values);
   const int32_t all = put(op, OpKind::Concat, graph::AxisAttrs{axis}, values,
                           {.type = DataType::Float32, .shape = found});
