@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import DIGITS, LAST_THREE
+from conftest import DIGITS, LAST_THREE, needs
 
 import intarsia
 
@@ -21,6 +21,20 @@ def test_results_are_the_reference_s(digits, images, goldens, target):
         np.testing.assert_array_equal(simulator(image)[0], golden)
     np.testing.assert_array_equal(intarsia.simulate(package, images[0])[0], goldens[0])
     np.testing.assert_array_equal(intarsia.simulate(digits, [images[1]], target=target)[0], goldens[1])
+
+
+def test_code_by_llvm_is_executed_here(digits, images, goldens):
+    try:
+        package = intarsia.compile(digits, target="llvm", measure=False)
+    except intarsia.Error as error:
+        if "built without LLVM" not in str(error):
+            raise
+        needs("llvm", "built without LLVM and its clang")
+    simulator = intarsia.Simulator(package)
+    for image, golden in zip(images[:5], goldens[:5]):
+        np.testing.assert_array_equal(simulator(image)[0], golden)
+    (scores,) = intarsia.Simulator(digits, target="llvm").batch(images[:9], threads=2)
+    np.testing.assert_array_equal(scores.reshape(9, -1), np.asarray(goldens[:9]).reshape(9, -1))
 
 
 def test_real_numbers_are_quantised_on_request(digits, images, goldens):
