@@ -11,7 +11,7 @@ namespace intarsia::test {
 inline constexpr char kNeedsWords[] = "needs ";
 
 // For the first words of a GTEST_SKIP(): `GTEST_SKIP() << needs("clang") << "it is not installed"`.
-// Names in use: cross-toolchain, riscv-toolchain, linux-toolchain, clang, llvm, dnnl, arm-acl, cppcheck, make, cargo, opencl-device, thread-sanitizer,
+// Names in use: cross-toolchain, riscv-toolchain, linux-toolchain, x86-vectors, clang, llvm, dnnl, arm-acl, cppcheck, make, cargo, opencl-device, thread-sanitizer,
 // shared-data, onnx-node-tests, cmsis-schemas, zephyr, platformio, idf-component-manager, rust-for-cores, browser, zsh-and-fish, man,
 // ethos-u-core-driver, nvidia-gpu, cuda-tools, python-module, python-packages, training-packages, docs-site.
 inline std::string needs(const std::string& name) {

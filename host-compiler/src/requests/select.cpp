@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "board/process_board.h"
 #include "support/files.h"
 
 namespace intarsia::requests {
@@ -177,8 +178,15 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
 BuildSetting build_setting(const Environment& environment, const ModelOptions& options,
                            const board::Board& board, const board::Core& core,
                            const std::string& folder, const PackageManifest& manifest) {
-  BuildSetting setting{
-      folder, manifest, board, core, environment.resource_root, optimise_flag(options)};
+  // Beside the memories of a system with processes code is small.
+  const bool for_speed =
+      board.native() && !board::is_this_machine(board) && options.optimise != "size";
+  BuildSetting setting{folder,
+                       manifest,
+                       board,
+                       core,
+                       environment.resource_root,
+                       for_speed ? "-O3" : optimise_flag(options)};
   setting.time_limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
   return setting;
 }

@@ -205,6 +205,7 @@ LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t 
   const bool padded = w.pad_top != 0 || w.pad_left != 0 || (w.out_h - 1) * w.stride_h >= w.in_h ||
                       (w.out_w - 1) * w.stride_w >= w.in_w;
   const bool whole_window = !(padded && w.kernel_h * w.kernel_w == 1);
+  if (core == CoreClass::Lanes) return lane_conv_kernel(*conv, *channels);
   if (core == CoreClass::Rv32) return whole_window ? rv32_conv_kernel(*conv, *channels) : nullptr;
   if (lacks_simd(core)) return whole_window ? thumb_conv_kernel(core, *conv, *channels) : nullptr;
   if (core == CoreClass::Mve) {

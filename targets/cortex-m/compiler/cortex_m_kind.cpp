@@ -88,7 +88,7 @@ standard_lowering::ChooseKernel kernels_of(const Target& target, const LoweringO
 
 std::vector<std::string> headers_of(const Target& target) {
   // The second is where flags without the class's instructions are told of.
-  constexpr const char* kMadeFor[] = {"rv32", "thumb", "long", "dsp", "mve"};
+  constexpr const char* kMadeFor[] = {"rv32", "thumb", "long", "dsp", "mve", "lanes"};
   return {"intarsia/targets/cortex_m/kernels.h",
           fmt::format("intarsia/targets/cortex_m/made_for_{}.h",
                       kMadeFor[static_cast<size_t>(class_of(target))])};
@@ -159,6 +159,7 @@ std::optional<double> cycles_of(const Target& target, const graph::Module& modul
                                 const graph::Function& function, const graph::Node& node,
                                 const LoweringOptions& options) {
   const CoreClass used = class_of(target);
+  if (used == CoreClass::Lanes) return std::nullopt;  // not counted on any
   const auto work = operator_work(used, module, function, node, constant_waits(options, node));
   if (!work) return std::nullopt;
   const Core& core = *find_core(target);

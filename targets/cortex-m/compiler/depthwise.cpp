@@ -234,6 +234,7 @@ LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {
   std::optional<Channels> channels = make_channels(view, d.rows, multipliers);
   if (!channels || !d.window.fits()) return nullptr;
   channels->shared = small;
+  if (core == CoreClass::Lanes) return lane_depthwise_kernel(d, *channels);
   if (core == CoreClass::Rv32) {
     if (LowerKernel kernel = rv32_depthwise_kernel(d, *channels)) return kernel;
   }

@@ -127,6 +127,7 @@ ConstantStructs kernel_structs() {
 }
 
 LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
+  if (core == CoreClass::Lanes) return lane_kernel(view);
   const bool wide = view.in(0).type == DataType::Int16, real = view.in(0).type == DataType::Float32;
   switch (view.node.kind) {
     case graph::OpKind::Conv2d:

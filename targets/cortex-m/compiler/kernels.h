@@ -13,8 +13,8 @@ using operators::OpLowering;
 using operators::OpView;
 using standard_lowering::LowerKernel;
 
-// Those of RISC-V have products of single elements, as Thumb and Long do, and twice the registers.
-enum class CoreClass { Rv32, Thumb, Long, Dsp, Mve };
+// Lanes: 64-bit cores with vectors, of Arm and x86. Those of RISC-V have products of single elements, as Thumb and Long do, and twice the registers.
+enum class CoreClass { Rv32, Thumb, Long, Dsp, Mve, Lanes };
 constexpr bool lacks_simd(CoreClass core) {
   return core <= CoreClass::Long;
 }
@@ -53,6 +53,8 @@ ConstantStructs kernel_structs();
 LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_t waits = 0);
 
 // Families. Each returns an empty kernel for what its kernels do not cover.
+// Of cores with lanes: int8 convolution, depthwise convolution and fully connected layers.
+LowerKernel lane_kernel(const OpView& view);
 LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t waits);
 // Grouped, dilated by columns, transposed: made of plain convolutions.
 LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small);

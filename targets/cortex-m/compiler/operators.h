@@ -20,6 +20,10 @@ LowerKernel rv32_conv_kernel(const Conv& conv, const Channels& channels);
 LowerKernel rv32_depthwise_kernel(const Depthwise& depthwise, const Channels& channels);
 LowerKernel thumb_depthwise_kernel(const Depthwise& depthwise, const Channels& channels);
 
+// Of 64-bit cores with vectors (device/lanes_conv.h); as above.
+LowerKernel lane_conv_kernel(const Conv& conv, const Channels& channels);
+LowerKernel lane_depthwise_kernel(const Depthwise& depthwise, const Channels& channels);
+
 // Rows of four windows that are in scratch at a time, as device/pixel_windows.h has them, where sums of so many channels are kept
 // from one to the next. As few parts as possible, of equal rows, whose weights are whole words. None where not even one row has
 // room.

@@ -110,6 +110,7 @@ int64_t own_scratch(CoreClass core, const Staged& s, bool vectors, int64_t pixel
   const int64_t bytes = s.kernel_h * s.kernel_w * s.group_in, run = round_up(bytes, kWord);
   if (vectors) return kWord;
   switch (core) {
+    case CoreClass::Lanes:  // has kernels of its own
     case CoreClass::Rv32:
     case CoreClass::Thumb:
       return run;

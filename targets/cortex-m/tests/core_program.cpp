@@ -57,7 +57,8 @@ Layout lay_out(const KernelProgram& kernels,
 }
 
 // Calls an operator as code does that keeps values in every register that calls preserve: fills them, and returns 0 if
-// they are as they were. `naked`: nothing of it is the compiler's.
+// they are as they were. `naked`: nothing of it is the compiler's. On 64-bit cores the kernels have no assembly, and a plain call
+// does.
 std::string strict_call() {
   constexpr int kFirstLow = 4, kFirstHigh = 8, kPattern = 0xA0, kFirstDouble = 8, kDoubles = 8;
   std::string fill, compare;
@@ -78,8 +79,8 @@ std::string strict_call() {
         "  \"vmov r0, r1, d{}\\nsubs r0, #{}\\nsubs r1, #{}\\norrs r4, r0\\norrs r4, r1\\n\"\n", d,
         kPattern + kFirstLow, kPattern + kFirstLow + 1);
   }
-  // No kernel has assembly for RISC-V.
-  return "#ifdef __riscv\nstatic int32_t strict_call(void (*function)(void **), void **p) {\n"
+  return "#ifndef __arm__\n"
+         "static int32_t strict_call(void (*function)(void **), void **p) {\n"
          "  function(p);\n  return 0;\n}\n#else\n"
          "#if defined __ARM_FP && !defined __SOFTFP__\n#define DOUBLES(text) text\n#else\n#define "
          "DOUBLES(text)\n"
@@ -216,8 +217,10 @@ Result<std::string> build(const board::Board& board, const board::Core& core,
     // Loops that are unrolled as a whole leave weights that nothing reads: no fault of what is counted.
     if (request.count_cycles) build.flags.emplace_back("-Wno-unused-const-variable");
   }
-  build.linker_script_path = folder + "/board.ld";
-  INTARSIA_TRY_VOID(write_file(build.linker_script_path, board::linker_script(board)));
+  if (!board.native()) {
+    build.linker_script_path = folder + "/board.ld";
+    INTARSIA_TRY_VOID(write_file(build.linker_script_path, board::linker_script(board)));
+  }
   build.output = folder + "/program";
   INTARSIA_TRY(const ProcessOutcome built,
                run_process(board::build_command(board, core, root, build)));

@@ -1,0 +1,139 @@
+// Lanes of one 512-bit register; VPDPBUSD multiplies unsigned elements with signed weights: inputs are staged 128 larger.
+#ifndef INTARSIA_CORTEX_M_LANES_AVX512_H_
+#define INTARSIA_CORTEX_M_LANES_AVX512_H_
+
+#include <immintrin.h>
+
+enum {
+  kIntarsiaRaise = 0x80,
+  kIntarsiaPixels = 8,
+  kIntarsiaWidePixels = 4,
+  kIntarsiaWideBlocks = 4,
+  kIntarsiaLine = 64,
+};
+
+struct intarsia_dots {
+  __m512i lanes;
+};
+struct intarsia_elements {
+  __m512i fours;
+};
+struct intarsia_weights {
+  __m512i fours;
+};
+
+INTARSIA_INLINE void intarsia_stage(int8_t *to, const int8_t *from, int32_t count) {
+  const __m512i raise = _mm512_set1_epi8((char)kIntarsiaRaise);
+  for (; count >= 64; count -= 64, to += 64, from += 64)
+    _mm512_storeu_si512(to, _mm512_xor_si512(_mm512_loadu_si512(from), raise));
+  // Stores under a mask take many cycles on some processors.
+  for (; count >= 16; count -= 16, to += 16, from += 16)
+    _mm_storeu_si128((__m128i *)(void *)to,
+                     _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)from),
+                                   _mm512_castsi512_si128(raise)));
+  if (count == 0) return;
+  const __mmask16 some = (__mmask16)((1u << count) - 1);
+  _mm_mask_storeu_epi8(
+      to, some, _mm_xor_si128(_mm_maskz_loadu_epi8(some, from), _mm512_castsi512_si128(raise)));
+}
+
+INTARSIA_INLINE struct intarsia_dots intarsia_dots_begin(const int32_t *table) {
+  return (struct intarsia_dots){_mm512_loadu_si512(table + kIntarsiaRaisedBias * kIntarsiaVector)};
+}
+
+INTARSIA_INLINE struct intarsia_elements intarsia_elements(const int8_t *staged) {
+  int32_t four;
+  memcpy(&four, staged, sizeof four);
+  return (struct intarsia_elements){_mm512_set1_epi32(four)};
+}
+
+INTARSIA_INLINE struct intarsia_weights intarsia_weights(const int8_t *weights) {
+  return (struct intarsia_weights){_mm512_loadu_si512(weights)};
+}
+
+INTARSIA_INLINE void intarsia_dot(struct intarsia_dots *dots, struct intarsia_elements elements,
+                                  struct intarsia_weights weights) {
+  dots->lanes = _mm512_dpbusd_epi32(dots->lanes, elements.fours, weights.fours);
+}
+
+// Results before they are limited. `table` is at the lanes' word in its first row; rows are `width` words apart. A load one word
+// later brings odd lanes to where products take even ones.
+INTARSIA_INLINE __m512i intarsia_scaled(__m512i sums, const int32_t *table, int32_t width) {
+  const __m512i half = _mm512_set1_epi64(INT64_C(1) << 31);
+  const __m512i doubled = _mm512_add_epi32(sums, sums);
+  const int32_t *multipliers = table + kIntarsiaMultipliers * width;
+  const __m512i even =
+      _mm512_add_epi64(_mm512_mul_epi32(doubled, _mm512_loadu_si512(multipliers)), half);
+  const __m512i odd = _mm512_add_epi64(
+      _mm512_mul_epi32(_mm512_srli_epi64(doubled, 32), _mm512_loadu_si512(multipliers + 1)), half);
+  const __m512i high = _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
+  const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(high, _mm512_srai_epi32(high, 31)),
+                                           _mm512_loadu_si512(table + kIntarsiaRoundings * width));
+  return _mm512_srav_epi32(rounded, _mm512_loadu_si512(table + kIntarsiaShifts * width));
+}
+
+INTARSIA_INLINE void intarsia_results(const struct intarsia_dots *dots, const int32_t *table,
+                                      struct intarsia_range range, int8_t *output, int32_t count) {
+  if (range.any) {
+    int32_t words[kIntarsiaVector];
+    _mm512_storeu_si512(words, dots->lanes);
+    intarsia_finish_any(words, table, kIntarsiaVector, range, output, count);
+    return;
+  }
+  const __m128i bytes = _mm512_cvtsepi32_epi8(intarsia_scaled(dots->lanes, table, kIntarsiaVector));
+  const __m128i limited = _mm_min_epi8(_mm_max_epi8(bytes, _mm_set1_epi8((char)range.low)),
+                                       _mm_set1_epi8((char)range.high));
+  if (count == kIntarsiaVector)
+    _mm_storeu_si128((__m128i *)(void *)output, limited);
+  else
+    _mm_mask_storeu_epi8(output, (__mmask16)((1u << count) - 1), limited);
+}
+
+// Taps of 64 elements are laced by fours, which puts elements 4 r .. 4 r + 3 of each sixteen into register r. Weights and tables lie in
+// this order (lanes_depthwise.c), and narrowing undoes it.
+INTARSIA_INLINE void intarsia_line(const int8_t *const *taps, int32_t at, int32_t steps,
+                                   const int8_t *weights, const int32_t *table,
+                                   struct intarsia_range range, int8_t *output, int32_t count) {
+  const int32_t *bias = table + kIntarsiaRaisedBias * kIntarsiaLine;
+  __m512i r0 = _mm512_loadu_si512(bias), r1 = _mm512_loadu_si512(bias + 16),
+          r2 = _mm512_loadu_si512(bias + 32), r3 = _mm512_loadu_si512(bias + 48);
+  for (int32_t step = 0; step < steps; ++step, taps += 4, weights += 4 * kIntarsiaLine) {
+    const __m512i a = _mm512_loadu_si512(taps[0] + at), b = _mm512_loadu_si512(taps[1] + at),
+                  c = _mm512_loadu_si512(taps[2] + at), d = _mm512_loadu_si512(taps[3] + at);
+    const __m512i ab_low = _mm512_unpacklo_epi8(a, b), ab_high = _mm512_unpackhi_epi8(a, b),
+                  cd_low = _mm512_unpacklo_epi8(c, d), cd_high = _mm512_unpackhi_epi8(c, d);
+    r0 =
+        _mm512_dpbusd_epi32(r0, _mm512_unpacklo_epi16(ab_low, cd_low), _mm512_loadu_si512(weights));
+    r1 = _mm512_dpbusd_epi32(r1, _mm512_unpackhi_epi16(ab_low, cd_low),
+                             _mm512_loadu_si512(weights + 64));
+    r2 = _mm512_dpbusd_epi32(r2, _mm512_unpacklo_epi16(ab_high, cd_high),
+                             _mm512_loadu_si512(weights + 128));
+    r3 = _mm512_dpbusd_epi32(r3, _mm512_unpackhi_epi16(ab_high, cd_high),
+                             _mm512_loadu_si512(weights + 192));
+  }
+  __m512i low, high;
+  if (range.any) {
+    int32_t sums[kIntarsiaLine], words[kIntarsiaLine];
+    int8_t results[kIntarsiaLine];
+    _mm512_storeu_si512(sums, r0), _mm512_storeu_si512(sums + 16, r1);
+    _mm512_storeu_si512(sums + 32, r2), _mm512_storeu_si512(sums + 48, r3);
+    intarsia_finish_any(sums, table, kIntarsiaLine, range, results, kIntarsiaLine);
+    for (int32_t i = 0; i < kIntarsiaLine; ++i) words[i] = results[i];
+    low = _mm512_packs_epi32(_mm512_loadu_si512(words), _mm512_loadu_si512(words + 16));
+    high = _mm512_packs_epi32(_mm512_loadu_si512(words + 32), _mm512_loadu_si512(words + 48));
+  } else {
+    low = _mm512_packs_epi32(intarsia_scaled(r0, table, kIntarsiaLine),
+                             intarsia_scaled(r1, table + 16, kIntarsiaLine));
+    high = _mm512_packs_epi32(intarsia_scaled(r2, table + 32, kIntarsiaLine),
+                              intarsia_scaled(r3, table + 48, kIntarsiaLine));
+  }
+  const __m512i bytes = _mm512_packs_epi16(low, high);
+  const __m512i limited = _mm512_min_epi8(_mm512_max_epi8(bytes, _mm512_set1_epi8((char)range.low)),
+                                          _mm512_set1_epi8((char)range.high));
+  if (count >= kIntarsiaLine)
+    _mm512_storeu_si512(output, limited);
+  else
+    _mm512_mask_storeu_epi8(output, ((__mmask64)1 << count) - 1, limited);
+}
+
+#endif  // INTARSIA_CORTEX_M_LANES_AVX512_H_
