@@ -23,6 +23,10 @@ GROUPS = (
      "What a target includes; [adding a target](../docs/adding-a-target.md) goes through it."),
     ("npu", "The kit for NPUs", "host-compiler/npu-kit/include", "intarsia/npu/*.h",
      "What schedulers of NPUs share; [adding an NPU](../docs/adding-an-npu.md) uses it."),
+    ("gpu", "The kit for GPUs", "host-compiler/gpu-kit/include", "intarsia/gpu/*.h",
+     "From the loops of the portable lowering to kernels in a dialect of C; [NVIDIA GPUs](../docs/cuda.md) are built on it."),
+    ("layers", "The kit for libraries of layers", "host-compiler/layer-kit/include", "intarsia/layers/*.h",
+     "Operators as calls of a library of kernels; [oneDNN](../docs/dnnl.md) is built on it."),
     ("contract", "On the device", "device-runtime/contract/include", "intarsia/contract/*.h",
      "The interface in C between an application, the generated sources, drivers, and the runtime."),
 )
