@@ -1,6 +1,7 @@
 #include "tflite_writer/file_draft.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace intarsia::tflite_writer {
 
@@ -38,6 +39,7 @@ class FileDraft {
     }
     draft_.inputs = mapped(model_.inputs());
     draft_.outputs = mapped(model_.outputs());
+    leave_other_subgraphs_open();
     draft_.metadata.push_back({kAddresses, addresses_of(offsets_)});
     return std::move(draft_);
   }
@@ -106,6 +108,52 @@ class FileDraft {
                                 .custom_options = container_.custom_options,
                                 .inputs = std::move(inputs),
                                 .outputs = std::move(outputs)});
+  }
+
+  // Interpreters want an offset for every tensor of every subgraph, and TFLite Micro takes the first ones again for each
+  // subgraph, by its tensors' numbers. Nothing of the others is placed, so the first tensors of this one are not either.
+  void leave_other_subgraphs_open() {
+    size_t all = 0, most = 0;
+    const auto& subgraphs = *model_.file().model().subgraphs();
+    for (flatbuffers::uoffset_t i = 1; i < subgraphs.size(); ++i) {
+      const auto* tensors = subgraphs.Get(i)->tensors();
+      const size_t count = tensors == nullptr ? 0 : tensors->size();
+      all += count;
+      most = std::max(most, count);
+    }
+    const auto is_open = [&](int32_t tensor) { return offsets_[static_cast<size_t>(tensor)] < 0; };
+    for (auto open = static_cast<size_t>(std::ranges::count(offsets_, -1)); open < most; ++open)
+      add_bytes("unplaced", 1, -1, std::vector<uint8_t>{0});
+    if (most > 0) {
+      std::vector<int32_t> order(offsets_.size());
+      std::iota(order.begin(), order.end(), 0);
+      std::ranges::stable_partition(order, is_open);
+      put_in_order(order);
+    }
+    offsets_.insert(offsets_.end(), all, -1);
+  }
+
+  // The tensor that is order[n] becomes the n-th.
+  void put_in_order(const std::vector<int32_t>& order) {
+    std::vector<TensorDraft> tensors;
+    std::vector<int32_t> offsets, number(order.size());
+    for (const int32_t from : order) {
+      number[static_cast<size_t>(from)] = static_cast<int32_t>(tensors.size());
+      tensors.push_back(std::move(draft_.tensors[static_cast<size_t>(from)]));
+      offsets.push_back(offsets_[static_cast<size_t>(from)]);
+    }
+    draft_.tensors = std::move(tensors);
+    offsets_ = std::move(offsets);
+    const auto renumber = [&](std::vector<int32_t>& ids) {
+      for (int32_t& id : ids)
+        if (id >= 0) id = number[static_cast<size_t>(id)];
+    };
+    renumber(draft_.inputs);
+    renumber(draft_.outputs);
+    for (OperatorDraft& op : draft_.operators) {
+      renumber(op.inputs);
+      renumber(op.outputs);
+    }
   }
 
   std::vector<int32_t> mapped(std::span<const int32_t> ids) const {

@@ -9,11 +9,20 @@ namespace {
 
 constexpr std::string_view kAddresses = "OfflineMemoryAllocation";
 
+size_t tensors_of_all_subgraphs(const format::Model& model) {
+  size_t count = 0;
+  for (flatbuffers::uoffset_t i = 0; i < model.subgraphs()->size(); ++i)
+    if (const auto* tensors = model.subgraphs()->Get(i)->tensors()) count += tensors->size();
+  return count;
+}
+
 }  // namespace
 
 std::optional<std::vector<int32_t>> arena_addresses(const ModelFile& file, size_t tensor_count,
                                                     std::string& problem) {
   constexpr size_t kHeader = 3;
+  // Of the first subgraph's tensors alone, or of all subgraphs', the first one's first.
+  const size_t all_tensors = tensors_of_all_subgraphs(file.model());
   const auto* metadata = file.model().metadata();
   for (size_t i = 0; metadata != nullptr && i < metadata->size(); ++i) {
     const format::Metadata& entry = *metadata->Get(static_cast<flatbuffers::uoffset_t>(i));
@@ -27,7 +36,8 @@ std::optional<std::vector<int32_t>> arena_addresses(const ModelFile& file, size_
     }
     std::vector<int32_t> words(kHeader + tensor_count);
     std::memcpy(words.data(), bytes->data(), 4 * words.size());
-    if (words[0] != 0 || words[2] != static_cast<int32_t>(tensor_count)) {
+    if (words[0] != 0 || (words[2] != static_cast<int32_t>(tensor_count) &&
+                          words[2] != static_cast<int32_t>(all_tensors))) {
       problem =
           fmt::format("the metadata {} is of version {} for {} tensors; version 0 for {} is needed",
                       kAddresses, words[0], words[2], tensor_count);
