@@ -1,4 +1,4 @@
-/* One network on two processors: the NPU computes its dense layers, the Cortex-M55 the recurrent one, whose state it keeps.
+/* One network on two processors: the NPU computes its layers, the recurrent one too, the Cortex-M55 what it does not take.
  * To the application it is one network, with one call; what it hands over is the NPU's driver. */
 #include <stdint.h>
 
