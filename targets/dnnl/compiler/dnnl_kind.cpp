@@ -44,19 +44,7 @@ const layers::Library& library() {
   return dnnl;
 }
 
-// A call is a microsecond before anything is computed; results are written eight floats a cycle.
-CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
-                  const graph::Node& node) {
-  const auto clock = static_cast<double>(target.get_int("clock-mhz"));
-  int64_t elements = 0;
-  for (const graph::TensorId id : node.outputs)
-    elements += element_count(function.tensor(id).shape);
-  const double multiplying = static_cast<double>(graph::mac_count(function, node)) /
-                             static_cast<double>(target.get_int("macs-per-cycle"));
-  return {clock + multiplying + static_cast<double>(elements) / 8, clock};
-}
-
-DeviceDriver driver(const Target&) {
+DeviceDriver driver() {
   return {.folder = INTARSIA_TARGET_FOLDER,
           .header = "intarsia/targets/dnnl/driver.h",
           .driver_type = "struct intarsia_dnnl",
@@ -68,27 +56,8 @@ DeviceDriver driver(const Target&) {
 }  // namespace
 
 void add_kinds(TargetRegistry& registry) {
-  TargetKind kind;
-  kind.spec = make_spec();
-  kind.patterns = [](const Target&) { return layers::patterns(library()); };
-  kind.graph_to_tir = [](const Target&, const graph::Module& module,
-                         const graph::Function& function, const LoweringOptions&) {
-    return layers::lower(library(), module, function);
-  };
-  kind.tir_to_runtime = [](const Target& device, const tir::Module& module, const Plan& plan) {
-    return layers::make_streams(library(), device, module, plan);
-  };
-  kind.cost = sum_of_operators(cost);
-  // Both work in the host's memory.
-  kind.transfer_microseconds = [](const Target&, int64_t) { return 0.0; };
-  kind.notes = [](const Target&, const graph::Module&, const graph::Function& function) {
-    return layers::notes(library(), function);
-  };
-  kind.driver = driver;
-  kind.disassemble = [](std::span<const uint8_t> stream) {
-    return layers::disassemble(library(), stream);
-  };
-  registry.add(std::move(kind));
+  registry.add(layers::kind_of(make_spec(), library(),
+                               {.call_microseconds = 1, .results_per_cycle = 8}, driver()));
 }
 
 }  // namespace intarsia::targets::dnnl

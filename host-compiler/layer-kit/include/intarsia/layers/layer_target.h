@@ -10,6 +10,7 @@
 #include "intarsia/plan.h"
 #include "intarsia/plugin/artifacts.h"
 #include "intarsia/plugin/pattern.h"
+#include "intarsia/plugin/target_kind.h"
 #include "intarsia/plugin/tir.h"
 #include "intarsia/target.h"
 
@@ -32,5 +33,15 @@ std::optional<Result<std::string>> disassemble(const Library& library,
 
 // "a, b and c are one call", for those that are more than one operator.
 std::vector<std::string> notes(const Library& library, const graph::Function& function);
+
+// What `--policy cost` reckons with, besides the attributes "clock-mhz" and "macs-per-cycle" of the kind.
+struct LayerCosts {
+  double call_microseconds;  // before anything is computed
+  double results_per_cycle;  // elements that are written
+};
+
+// A kind with all of the above, which works in the host's memory. `library` lives as long as the compiler does.
+TargetKind kind_of(KindSpec spec, const Library& library, const LayerCosts& costs,
+                   DeviceDriver driver);
 
 }  // namespace intarsia::layers
