@@ -32,23 +32,11 @@ KindSpec make_spec() {
   return spec;
 }
 
-// A launch is five microseconds before anything is computed.
-CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
-                  const graph::Node& node) {
-  const auto clock = static_cast<double>(target.get_int("clock-mhz"));
-  int64_t elements = 0;
-  for (const graph::TensorId id : node.outputs)
-    elements += element_count(function.tensor(id).shape);
-  const double work = static_cast<double>(graph::mac_count(function, node) + 8 * elements);
-  return {5 * clock + work / static_cast<double>(target.get_int("macs-per-cycle")), clock};
-}
+// A call of the driver, and what passes a PCI Express bus.
+constexpr gpu::GpuCosts kCosts = {
+    .launch_microseconds = 5, .transfer_microseconds = 10, .bytes_per_microsecond = 12000};
 
-// A call of the driver, and what passes a PCI Express bus in a microsecond.
-double transfer_microseconds(const Target&, int64_t bytes) {
-  return 10.0 + static_cast<double>(bytes) / 12000.0;
-}
-
-DeviceDriver driver(const Target&) {
+DeviceDriver driver() {
   return {.folder = INTARSIA_TARGET_FOLDER,
           .header = "intarsia/targets/cuda/driver.h",
           .driver_type = "struct intarsia_cuda",
@@ -60,17 +48,8 @@ DeviceDriver driver(const Target&) {
 }  // namespace
 
 void add_kinds(TargetRegistry& registry) {
-  TargetKind kind;
-  kind.spec = make_spec();
-  kind.patterns = [](const Target&) { return gpu::patterns_of(dialect()); };
-  kind.graph_to_tir = [](const Target&, const graph::Module& module,
-                         const graph::Function& function, const LoweringOptions&) {
-    return gpu::lower(dialect(), module, function);
-  };
+  TargetKind kind = gpu::kind_of(make_spec(), dialect(), kCosts, driver());
   kind.tir_to_runtime = make_streams;
-  kind.cost = sum_of_operators(cost);
-  kind.transfer_microseconds = transfer_microseconds;
-  kind.driver = driver;
   kind.disassemble = disassemble;
   registry.add(std::move(kind));
 }

@@ -18,4 +18,15 @@ Result<tir::LoweredFunction> lower(const Dialect& dialect, const graph::Module& 
 std::string source_intrinsic(const Dialect& dialect);
 std::string launch_intrinsic(const Dialect& dialect);
 
+// What `--policy cost` reckons with, besides the attributes "clock-mhz" and "macs-per-cycle" of the kind.
+struct GpuCosts {
+  double launch_microseconds;    // before anything is computed
+  double transfer_microseconds;  // likewise, of bytes that change hands
+  double bytes_per_microsecond;  // of these
+};
+
+// A kind with all of the above. What a stream is, says the target: the kind lacks `tir_to_runtime` and `disassemble`.
+TargetKind kind_of(KindSpec spec, const Dialect& dialect, const GpuCosts& costs,
+                   DeviceDriver driver);
+
 }  // namespace intarsia::gpu
