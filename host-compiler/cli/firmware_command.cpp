@@ -129,12 +129,8 @@ Result<int> make(Context& context, const FirmwareCommand& command) {
   std::vector<const CompiledProgram*> programs;
   for (const CompiledModel& model : compiled) programs.push_back(&model.program());
   INTARSIA_TRY(const executable::Room room, room_of(command));
-  const PackageOptions package_options{selection.board.name,
-                                       selection.core.name,
-                                       context.resource_root,
-                                       selection.board.native(),
-                                       selection.board.takes_simulated_devices(),
-                                       selection.core.flags};
+  const PackageOptions package_options =
+      options_for(selection.board, selection.core, context.resource_root).package;
   INTARSIA_TRY(executable::Firmware firmware,
                executable::make_firmware(
                    {programs, models, selection.board, context.registry, package_options, room}));

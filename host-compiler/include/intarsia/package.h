@@ -44,6 +44,8 @@ inline bool takes_weights_file(WeightsFile asked, size_t bytes) {
 struct PackageManifest {
   std::string model, target, board;
   std::string core;  // -mcpu of the host device; "native" for this machine
+  bool hosted =
+      false;  // its programs are processes of an operating system, with the whole library of C++
   std::vector<std::string>
       core_flags;  // of the C compiler for that core, for people's Makefiles; `run` takes the board's
   std::vector<TensorInfo> inputs, outputs;
@@ -74,6 +76,7 @@ struct PackageOptions {
   bool simulated_remotely =
       false;  // a program of its own with them, for boards that take_simulated_devices()
   std::vector<std::string> core_flags = {};  // of the C compiler for `core`, for people's Makefiles
+  bool hosted = true;                        // as in PackageManifest
 };
 
 // A package before it is written.

@@ -1,6 +1,8 @@
 // Boards whose programs are processes of an operating system.
 #pragma once
 
+#include <string>
+
 #include "intarsia/board.h"
 
 namespace intarsia::board {
@@ -10,5 +12,9 @@ namespace intarsia::board {
 inline bool is_this_machine(const Board& board) {
   return board.native() && board.cores.empty();
 }
+
+// Whether programs of a board for one of its cores are processes. The machine that compiles takes any core's name: its own
+// core is "native", and others are those of processes where a board among `boards`, a folder of boards, says so.
+bool runs_processes(const Board& board, const Core& core, const std::string& boards);
 
 }  // namespace intarsia::board

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "packaging/runtime_folder.h"
+#include "packaging/simulators.h"
 #include "support/c_identifier.h"
 
 namespace intarsia::packaging {
@@ -76,7 +77,7 @@ std::string library_text(const std::string& library, const PackageManifest& mani
       ")\ntarget_compile_features({0} PUBLIC c_std_11{1})\n"
       "target_compile_options({0} PRIVATE -ffunction-sections -fdata-sections)\n",
       library, cpp ? " PRIVATE cxx_std_20" : "");
-  if (cpp && manifest.core != "native")
+  if (cpp && !manifest.hosted)
     text += fmt::format(
         "target_compile_options({} PRIVATE\n"
         "  $<$<COMPILE_LANGUAGE:CXX>:-ffreestanding -fno-exceptions -fno-rtti "
@@ -130,7 +131,13 @@ std::string flags_text(const std::string& prefix, const PackageManifest& manifes
       "{0}_CFLAGS := {2}-std=c11 {3}\n"
       "{0}_CXXFLAGS := {2}{4} {3}\n",
       prefix, manifest.core == "native" ? "this machine" : manifest.core, core, sections,
-      manifest.core == "native" ? "-std=c++20" : kFreestandingCpp);
+      manifest.hosted ? "-std=c++20" : kFreestandingCpp);
+}
+
+// The same for every model of one version, so that a program compiles it once.
+bool is_shared(const std::string& source) {
+  return source.starts_with("intarsia/") ||
+         source.starts_with(std::string(kSimulatorFolder) + "intarsia/");
 }
 
 std::string lines_of(const std::vector<std::string>& files, const std::string& folder) {
@@ -145,7 +152,7 @@ std::string make_text(const PackageManifest& manifest) {
   const std::string prefix = upper_case(manifest.model);
   std::vector<std::string> own, shared;
   for (const std::string& source : library_sources(manifest))
-    (source.starts_with("intarsia/") ? shared : own).push_back(source);
+    (is_shared(source) ? shared : own).push_back(source);
   const bool has_runtime = manifest.runtime.empty();
   std::string text = fmt::format(
       "# For make: include this file{3}, compile $({0}_SOURCES) and, once for all models of the "

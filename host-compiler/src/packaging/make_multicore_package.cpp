@@ -38,6 +38,7 @@ Result<void> add_segment(const Request& request, const CompiledProgram& program,
                          PackageContents& part) {
   PackageOptions options = request.options;
   options.core = part.manifest.core;
+  options.hosted = part.manifest.hosted;
   options.simulated_remotely = false;
   INTARSIA_TRY(PackageContents made,
                packaging::program_package({program, request.registry, options}));
@@ -67,6 +68,9 @@ Result<PackageContents> make_part(const Request& request, const std::string& cpu
   manifest.target = to_string(request.target);
   manifest.board = request.options.board;
   manifest.core = core_of(*request.target.device(cpu));
+  // Of the cores of one board only those like the first are known to have its operating system.
+  manifest.hosted = manifest.core == "native" ||
+                    (request.options.hosted && manifest.core == request.options.core);
   for (const CompiledProgram& program : request.model.programs)
     if (program.cpu == cpu) INTARSIA_TRY_VOID(add_segment(request, program, part));
   for (SourceFile& file : part_sources(request.model, cpu)) add_file(part, std::move(file));
@@ -135,6 +139,7 @@ Result<PackageContents> packaging::multicore_package(const CompiledModel& model,
   manifest.target = to_string(request.target);
   manifest.board = request.options.board;
   manifest.core = request.options.core;
+  manifest.hosted = request.options.hosted;
   manifest.core_flags = request.options.core_flags;
   const graph::Module& module = model.partitioned.module;
   manifest.inputs = tensor_infos(module.entry_function(), module.entry_function().inputs);

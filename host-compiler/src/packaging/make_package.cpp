@@ -131,6 +131,7 @@ Result<PackageContents> packaging::program_package(const ProgramPackageRequest& 
   manifest.target = to_string(request.program.target);
   manifest.board = options.board;
   manifest.core = options.core;
+  manifest.hosted = options.hosted;
   manifest.core_flags = options.core_flags;
   manifest.inputs = model.inputs;
   manifest.outputs = model.outputs;

@@ -66,10 +66,10 @@ bool read_string(const Json& json, const char* key, std::string& into) {
 }
 
 bool read_memory(const Json& json, PackageManifest& manifest) {
-  for (const char* key : {"memories", "alignment", "has_state"})
+  for (const char* key : {"memories", "alignment", "has_state", "hosted"})
     if (!json.contains(key)) return false;
   if (!json["memories"].is_array() || !json["alignment"].is_number_integer() ||
-      !json["has_state"].is_boolean())
+      !json["has_state"].is_boolean() || !json["hosted"].is_boolean())
     return false;
   for (const Json& item : json["memories"]) {
     MemoryBlock& block = manifest.memories.emplace_back();
@@ -80,6 +80,7 @@ bool read_memory(const Json& json, PackageManifest& manifest) {
   }
   manifest.alignment = json["alignment"];
   manifest.has_state = json["has_state"];
+  manifest.hosted = json["hosted"];
   return true;
 }
 
@@ -140,6 +141,7 @@ std::string manifest_json(const PackageManifest& manifest) {
   json["target"] = manifest.target;
   json["board"] = manifest.board;
   json["core"] = manifest.core;
+  json["hosted"] = manifest.hosted;
   json["core_flags"] = manifest.core_flags;
   json["inputs"] = Json::array();
   for (const TensorInfo& tensor : manifest.inputs) json["inputs"].push_back(tensor_json(tensor));

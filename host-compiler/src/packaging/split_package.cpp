@@ -50,6 +50,7 @@ Result<SplitPackage> split_package(const PackageContents& package) {
   runtime.model = kRuntime;
   runtime.target = whole.target;
   runtime.core = whole.core;
+  runtime.hosted = whole.hosted;
   runtime.core_flags = whole.core_flags;
   runtime.include_dirs = {"."};
   const std::set<std::string> glue = {"CMakeLists.txt", whole.model + ".mk", "manifest.json"};

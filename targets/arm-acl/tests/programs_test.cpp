@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "cli.h"
 #include "intarsia/graph/tensor_values.h"
 #include "intarsia/plugin/target_kind.h"
+#include "linux_programs.h"
 #include "needs.h"
 #include "support/parsed.h"
 #include "support/shared_data.h"
@@ -203,6 +203,48 @@ TEST_F(Programs, HaveWhatTheLibraryRefusesOnTheHost) {
       intarsia({"explain", "groups.graph", "--board", kBoard, "--target", "acl"});
   ASSERT_TRUE(done(explained));
   EXPECT_THAT(explained.out, HasSubstr("it has no convolution of groups"));
+}
+
+constexpr const char* kConvolution = R"(intarsia.graph edges
+const @0 w = {W}
+func @main(%0) -> (%3) {
+  %0 a: f32[1,7,6,4]
+  %1 w: f32[5,3,3,4] = @0
+  %2 b: f32[1,5,4,5]
+  %3 c: f32[1,5,4,5]
+  conv2d c(%0, %1) -> (%2)
+  tanh t(%2) -> (%3)
+}
+entry @main
+)";
+
+class Packages : public LinuxPrograms {};
+
+// Of a core that also is found without an operating system: the library's headers want exceptions and all of C++.
+TEST_F(Packages, AreBuiltForLinuxByCMakeAndMake) {
+  if (!can_run()) GTEST_SKIP() << what_is_missing();
+  std::mt19937 random(13);
+  std::string text = kConvolution;
+  text.replace(text.find("{W}"), 3, floats_text(180, random));
+  write("edges.graph", text);
+  const graph::Module module = parsed_graph(text);
+  const auto inputs = graph::make_sample(module.entry_function(), graph::kFirstRandomSample);
+  write("edges.in", inputs[0]);
+  graph::Evaluator evaluator(module);
+  const auto expected = evaluator.run(inputs);
+  ASSERT_TRUE(expected.ok());
+  // Without a board the core says that there is an operating system.
+  for (const std::vector<std::string>& board :
+       {std::vector<std::string>{"--board", kBoard}, std::vector<std::string>{}}) {
+    std::vector<std::string> command = {"compile", "edges.graph", "--target", "acl", "-o", "edges"};
+    command.insert(command.end(), board.begin(), board.end());
+    ASSERT_TRUE(done(intarsia(command)));
+    for (const Build build : {Build::CMake, Build::Make}) {
+      if (build == Build::Make && !have_program("make")) continue;
+      ASSERT_TRUE(build_and_run(arm_linux(), build, {{"edges", 1}}));
+      EXPECT_EQ(float_difference(expected->at(0), read("edges.out"), 1e-4f), "") << name_of(build);
+    }
+  }
 }
 
 TEST(Target, IsWrittenAsItIsAnywhereElse) {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "cli.h"
 #include "kinds.h"
+#include "linux_programs.h"
 #include "needs.h"
 #include "support/shared_data.h"
 
@@ -112,7 +112,7 @@ func @main(%0, %1) -> (%2) {
 entry @main
 )";
 
-class Packages : public Cli {};
+class Packages : public LinuxPrograms {};
 
 TEST_F(Packages, NameTheLibraryForCMakeAndMake) {
   write("sum.graph", std::string(kGraph));
@@ -128,6 +128,41 @@ TEST_F(Packages, NameTheLibraryForCMakeAndMake) {
   const ProcessOutcome built = program({"cmake", "--build", "build"});
   ASSERT_TRUE(built.succeeded()) << built.out << built.err;
   EXPECT_EQ(program({path("build/user")}).out, "10 11 12 13 ");
+}
+
+constexpr const char* kDoubled = R"(intarsia.graph doubled
+func @main(%0) -> (%1) {
+  %0 a: f32[1,4]
+  %1 b: f32[1,4]
+  add s(%0, %0) -> (%1)
+}
+entry @main
+)";
+
+// The core has a name and is no microcontroller's.
+TEST_F(Packages, AreBuiltForLinuxByCMakeAndMake) {
+  write("doubled.graph", std::string(kDoubled));
+  ASSERT_TRUE(done(intarsia({"compile", "doubled.graph", "--board", "x86_64-linux", "--target",
+                             "x86-64-v2 + dnnl", "-o", "doubled"})));
+  for (const auto& [name, text] : read_folder("doubled"))
+    EXPECT_EQ(text.find("-ffreestanding"), std::string::npos) << name;
+  if (!is_built_with_dnnl()) GTEST_SKIP() << needs("dnnl") << "this was built without oneDNN";
+#ifdef __x86_64__
+  if (!can_build_for(x86_linux()))
+    GTEST_SKIP() << needs("linux-toolchain") << "there is no x86_64-linux-gnu-g++";
+  const std::vector<float> values = {0, 1, -2, 3.5f}, twice = {0, 2, -4, 7};
+  std::vector<uint8_t> in(sizeof(float) * 4), out(in.size());
+  std::memcpy(in.data(), values.data(), in.size());
+  std::memcpy(out.data(), twice.data(), out.size());
+  write("doubled.in", in);
+  for (const Build build : {Build::CMake, Build::Make}) {
+    if (build == Build::Make && !have_program("make")) continue;
+    ASSERT_TRUE(build_and_run(x86_linux(), build, {{"doubled", 1}}));
+    EXPECT_EQ(read("doubled.out"), out) << name_of(build);
+  }
+#else
+  GTEST_SKIP() << "oneDNN is of another machine than the board";
+#endif
 }
 
 TEST_F(Packages, AreShownAsLayers) {

@@ -34,8 +34,22 @@ TEST(BuildGlue, DriversAreCppWithoutALibrary) {
   manifest.sources.push_back("intarsia/targets/npu/driver.cpp");
   EXPECT_TRUE(has(cmake_text(manifest), "-ffreestanding -fno-exceptions -fno-rtti"));
   EXPECT_TRUE(has(cmake_text(manifest), "cxx_std_20"));
-  manifest.core = "native";
-  EXPECT_FALSE(has(cmake_text(manifest), "-ffreestanding"));
+  EXPECT_TRUE(has(make_text(manifest), "-std=c++20 -ffreestanding"));
+  // A core of that name beside an operating system as well as one without.
+  manifest.core = "cortex-a53", manifest.hosted = true;
+  for (const std::string& text : {cmake_text(manifest), make_text(manifest)}) {
+    EXPECT_FALSE(has(text, "-ffreestanding")) << text;
+    EXPECT_FALSE(has(text, "-fno-exceptions")) << text;
+  }
+}
+
+// Models of a program may be simulated by the same files.
+TEST(BuildGlue, MakeCompilesSimulatorsOnceForAllModels) {
+  PackageManifest manifest = sample();
+  manifest.sources.push_back("simulator/intarsia/targets/npu/engine.cpp");
+  EXPECT_TRUE(has(make_text(manifest),
+                  "KWS_RUNTIME := \\\n  intarsia/kernels/conv.c \\\n  "
+                  "simulator/intarsia/targets/npu/engine.cpp \\\n"));
 }
 
 TEST(BuildGlue, LibrariesAreLinked) {

@@ -63,7 +63,7 @@ std::string installable_library(const PackageManifest& manifest, const std::stri
       "# Behind the build type's own level, so that it holds in Debug too.\n"
       "target_compile_options({0} PRIVATE -O2 -ffunction-sections -fdata-sections)\n",
       target, sources.cpp ? " PRIVATE cxx_std_20" : "");
-  if (sources.cpp && manifest.core != "native")
+  if (sources.cpp && !manifest.hosted)
     text += fmt::format("target_compile_options({} PRIVATE \"$<$<COMPILE_LANGUAGE:CXX>:{}>\")\n",
                         target,
                         fmt::join(std::vector<std::string>{"-ffreestanding", "-fno-exceptions",
@@ -97,7 +97,7 @@ std::string sample_target(const PackageManifest& manifest, const std::string& ta
       "  add_executable({0}_sample {2})\n"
       "  target_link_libraries({0}_sample PRIVATE {1}{3})\n"
       "endif()\n",
-      manifest.model, target, sources, manifest.core == "native" ? " m" : "");
+      manifest.model, target, sources, manifest.hosted ? " m" : "");
 }
 
 }  // namespace
