@@ -66,10 +66,10 @@ bool read_string(const Json& json, const char* key, std::string& into) {
 }
 
 bool read_memory(const Json& json, PackageManifest& manifest) {
-  for (const char* key : {"memories", "alignment", "has_state", "hosted"})
+  for (const char* key : {"memories", "alignment", "has_state"})
     if (!json.contains(key)) return false;
   if (!json["memories"].is_array() || !json["alignment"].is_number_integer() ||
-      !json["has_state"].is_boolean() || !json["hosted"].is_boolean())
+      !json["has_state"].is_boolean())
     return false;
   for (const Json& item : json["memories"]) {
     MemoryBlock& block = manifest.memories.emplace_back();
@@ -80,7 +80,10 @@ bool read_memory(const Json& json, PackageManifest& manifest) {
   }
   manifest.alignment = json["alignment"];
   manifest.has_state = json["has_state"];
-  manifest.hosted = json["hosted"];
+  // Packages of before say it by their core alone.
+  const auto hosted = json.find("hosted");
+  if (hosted != json.end() && !hosted->is_boolean()) return false;
+  manifest.hosted = hosted != json.end() ? hosted->get<bool>() : manifest.core == "native";
   return true;
 }
 
