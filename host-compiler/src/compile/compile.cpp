@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compile/host_machine.h"
 #include "compile/ram_budget.h"
 #include "compile/schedule_again.h"
 #include "emission/emit.h"
@@ -242,6 +243,7 @@ Result<ReducedModule> reduced_as_asked(const graph::Module& module, const Compil
 
 Result<TargetSpec> on_board(TargetSpec target, const TargetRegistry& registry,
                             const MemoryMap& board) {
+  INTARSIA_TRY_VOID(choose_host_machine(registry, target));
   if (board.open) return target;
   const MemoryMap memory = planning_memory(board, registry, target);
   for (size_t i = 0; i < target.devices().size(); ++i) {

@@ -25,6 +25,14 @@ struct Table {
   CConstantOptions options;
 };
 
+bool is_read_by_schedule(const ModelContext& context, ConstantId constant) {
+  const std::vector<tir::Buffer>& buffers = context.module.entry_func().buffers;
+  return std::any_of(buffers.begin(), buffers.end(), [&](const tir::Buffer& buffer) {
+    return (buffer.scope == tir::Scope::Constant && buffer.constant == constant) ||
+           buffer.initial_values == constant;
+  });
+}
+
 Table table_of(const ModelContext& context, ConstantId id) {
   const tir::Constant& constant = context.module.constant(id);
   Table table{constant,
@@ -45,9 +53,10 @@ Result<std::vector<Table>> tables_of(const ModelContext& context) {
   std::vector<Table> tables;
   for (size_t i = 0; i < context.module.constants.size(); ++i) {
     const tir::Constant& constant = context.module.constants[i];
-    if (constant.use == tir::ConstantUse::Stream) continue;
+    const ConstantId id{static_cast<int32_t>(i)};
+    if (constant.use == tir::ConstantUse::Stream || is_in_object_file(context, id)) continue;
     INTARSIA_TRY_VOID(check_c_constant(constant));
-    tables.push_back(table_of(context, ConstantId{static_cast<int32_t>(i)}));
+    tables.push_back(table_of(context, id));
   }
   return tables;
 }
@@ -135,6 +144,16 @@ std::vector<SourceFile> binary_files(const ModelContext& context, std::vector<Ta
 }
 
 }  // namespace
+
+bool is_in_object_file(const ModelContext& context, ConstantId constant) {
+  const auto is_there = [&](const std::string& file) {
+    const std::vector<SourceFile>& sources = context.model.sources;
+    return std::any_of(sources.begin(), sources.end(),
+                       [&](const SourceFile& each) { return each.path.ends_with(file); });
+  };
+  return is_there(context.name() + ".o") ||
+         (is_there(".o") && !is_read_by_schedule(context, constant));
+}
 
 Result<DataFiles> data_files(const ModelContext& context) {
   INTARSIA_TRY(std::vector<Table> tables, tables_of(context));

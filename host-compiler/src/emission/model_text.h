@@ -37,6 +37,8 @@ struct ModelContext {
   const std::string& name() const { return model.name; }
 };
 
+// Kernels are compiled with the model, and the constants that only they read are in their object file.
+bool is_in_object_file(const ModelContext& context, ConstantId constant);
 bool has_state(const ModelContext& context);  // some buffer keeps its value between runs
 
 std::string header_text(const ModelContext& context);  // <model>.h

@@ -36,12 +36,20 @@ std::string section_attribute(const ModelContext& context, const std::string& na
 }
 
 std::vector<std::string> placeable_objects(const ModelContext& context) {
-  std::vector<std::string> names = {std::string(kWeights)};
+  std::vector<std::string> names;
   if (!context.model.streams.empty()) names.emplace_back(kStreams);
   for (const int pool : context.pools)
     names.push_back(context.plan.memory.pools[static_cast<size_t>(pool)].name);
-  for (const tir::Constant& constant : context.module.constants)
-    if (constant.use != tir::ConstantUse::Stream) names.push_back(constant.name);
+  bool in_object_file = false;
+  for (size_t i = 0; i < context.module.constants.size(); ++i) {
+    const tir::Constant& constant = context.module.constants[i];
+    if (constant.use == tir::ConstantUse::Stream) continue;
+    if (is_in_object_file(context, {static_cast<int32_t>(i)}))
+      in_object_file = true;
+    else
+      names.push_back(constant.name);
+  }
+  if (!in_object_file) names.emplace_back(kWeights);
   return names;
 }
 
@@ -52,11 +60,21 @@ namespace intarsia {
 Result<void> check_sections(const std::map<std::string, std::string>& sections,
                             const std::vector<std::string>& objects) {
   Diagnostics problems;
+  const auto has = [&](const std::string& object) {
+    return std::find(objects.begin(), objects.end(), object) != objects.end();
+  };
+  const bool has_weights = has(std::string(emission::kWeights));
   for (const auto& [object, section] : sections) {
     const std::string where = fmt::format("--section {}={}", object, section);
     if (!emission::is_section_name(section))
       problems.add(where, "is no name of a section", "for example .qspi or .dtcm_data");
-    if (std::find(objects.begin(), objects.end(), object) != objects.end()) continue;
+    if (has(object)) continue;
+    if (!has_weights) {
+      problems.add(where,
+                   "constants of the model are in an object file, where nothing else places them",
+                   "name a memory or 'streams', or compile for kind c");
+      continue;
+    }
     const std::string near = nearest_name(object, objects);
     problems.add(where, fmt::format("the model has no constant and no memory called '{}'", object),
                  near.empty()

@@ -78,6 +78,19 @@ Result<board::Core> core_of(const board::Board& board, const Target& host) {
   return board::core_for(board, *name);
 }
 
+// Where nobody says which machine the host is, it is the board's, as its compiler calls it: "aarch64-linux-gnu-gcc".
+void choose_machine_of_board(const TargetCatalogue& catalogue, const board::Board& board,
+                             TargetSpec& target) {
+  constexpr std::string_view kCompiler = "-gcc";
+  const Target& host = target.host();
+  const bool chooses =
+      catalogue.kind(host.kind)->attribute("mtriple") != nullptr && !host.attributes.has("mtriple");
+  if (!chooses || !board.native() || board.cores.empty() || !board.compiler.ends_with(kCompiler))
+    return;
+  target.derive(0, "mtriple", board.compiler.substr(0, board.compiler.size() - kCompiler.size()));
+  if (!host.attributes.has("mcpu")) target.derive(0, "mcpu", board.cores.front().name);
+}
+
 // An option that is an attribute, `name`, of those devices that have one of this name. `counted`: how many these are.
 Result<TargetSpec> with_attribute(const TargetCatalogue& catalogue, const TargetSpec& target,
                                   const std::string& name, const AttributeValue& value,
@@ -148,6 +161,7 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
                parse_target_argument(environment.registry.catalogue(), text, where));
   INTARSIA_TRY(target,
                with_device_options(environment.registry.catalogue(), std::move(target), options));
+  choose_machine_of_board(environment.registry.catalogue(), board, target);
   INTARSIA_TRY(board::Core core, core_of(board, target.host()));
   CompileOptions compile_options;
   INTARSIA_TRY(compile_options.partition, partition_options(options));

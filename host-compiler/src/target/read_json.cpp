@@ -19,7 +19,9 @@ std::optional<std::string> TargetReader::read_json_string(const Json& json, cons
 
 std::optional<Piece> TargetReader::read_json(const Json& json, const std::string& where) {
   const auto kind = json.find("kind");
-  const bool composite = kind != json.end() && kind->is_string() && *kind == "composite";
+  // What has a host is a composite, whether it says so or not.
+  const bool composite = kind != json.end() ? kind->is_string() && *kind == "composite"
+                                            : !json.contains("tag") && json.contains("target_host");
   return composite ? read_json_composite(json, where) : read_json_member(json, where);
 }
 

@@ -21,8 +21,9 @@ KindSpec make_spec() {
   spec.summary = "Arm Compute Library on the host's 64-bit Arm cores: float layers with NEON";
   spec.role = Role::Accelerator;
   spec.attributes = {AttributeSpec::integer("clock-mhz", 1500, 1, 10000, "for the cost policy"),
-                     AttributeSpec::integer("macs-per-cycle", 4, 1, 65536, "for the cost policy")};
-  spec.tags = {{"acl", "Arm Compute Library beside C for a Cortex-A", "arm_acl", "cortex-a53"}};
+                     AttributeSpec::integer("macs-per-cycle", 4, 1, 65536, "for the cost policy"),
+                     AttributeSpec::word("machine", "aarch64", {"aarch64"}, "what the host is")};
+  spec.tags = {{"acl", "Arm Compute Library beside code by LLVM", "arm_acl", "llvm"}};
   return spec;
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kBoard = "aarch64-linux";
+constexpr const char *kBoard = "aarch64-linux", *kTarget = "cortex-a53 + arm_acl";
 
 bool can_run() {
   return INTARSIA_ASKS_ARM_ACL != 0;
@@ -58,7 +58,7 @@ TEST_P(Networks, AreWithinTheTolerance) {
   const std::string model = (folder / "model.tflite").string();
   for (int index = 0; index < 2; ++index) {
     ASSERT_TRUE(done(
-        intarsia({"run", model, "--board", kBoard, "--target", "acl", "--input",
+        intarsia({"run", model, "--board", kBoard, "--target", kTarget, "--input",
                   (folder / fmt::format("in{}_0.bin", index)).string(), "--output-dir", "out"})));
     EXPECT_EQ(float_difference(read_bytes(folder / fmt::format("out{}_0.bin", index)),
                                read("out/out0.bin"), 1e-5f),
@@ -167,10 +167,10 @@ TEST_F(Programs, ComputeEveryOperatorWithinItsTolerance) {
   write("a.bin", inputs[0]);
   write("b.bin", inputs[1]);
   const ProcessOutcome explained =
-      intarsia({"explain", "operators.graph", "--board", kBoard, "--target", "acl"});
+      intarsia({"explain", "operators.graph", "--board", kBoard, "--target", kTarget});
   ASSERT_TRUE(done(explained));
   EXPECT_THAT(explained.out, HasSubstr(fmt::format("{} operators on arm_acl", operators().size())));
-  ASSERT_TRUE(done(intarsia({"run", "operators.graph", "--board", kBoard, "--target", "acl",
+  ASSERT_TRUE(done(intarsia({"run", "operators.graph", "--board", kBoard, "--target", kTarget,
                              "--input", "a.bin", "--input", "b.bin", "--output-dir", "out"})));
   graph::Evaluator evaluator(module);
   const auto expected = evaluator.run(inputs);
@@ -200,7 +200,7 @@ TEST_F(Programs, HaveWhatTheLibraryRefusesOnTheHost) {
   text.replace(text.find("{W}"), 3, floats_text(72, random));
   write("groups.graph", text);
   const ProcessOutcome explained =
-      intarsia({"explain", "groups.graph", "--board", kBoard, "--target", "acl"});
+      intarsia({"explain", "groups.graph", "--board", kBoard, "--target", kTarget});
   ASSERT_TRUE(done(explained));
   EXPECT_THAT(explained.out, HasSubstr("it has no convolution of groups"));
 }
@@ -251,7 +251,7 @@ TEST(Target, IsWrittenAsItIsAnywhereElse) {
   const TargetRegistry registry = registry_beside_c(targets::arm_acl::add_kinds);
   EXPECT_EQ(printed_target(registry, R"({"kind":"composite","target_host":"c -mcpu=cortex-a53",)"
                                      R"("devices":[{"kind":"arm_acl"}]})"),
-            printed_target(registry, "acl"));
+            printed_target(registry, "c -mcpu=cortex-a53 + arm_acl"));
   EXPECT_FALSE(parse_target(registry.catalogue(), "arm_acl").ok());
 }
 

@@ -63,6 +63,20 @@ TEST_F(CudaComposite, StandsBesideOpenCl) {
   expect_exact(choice);
 }
 
+TEST_F(CudaComposite, StandsBesideAHostByLlvm) {
+  if (ran({"--target", "llvm"}).err.find("was built without LLVM") != std::string::npos)
+    GTEST_SKIP() << needs("llvm") << "built without LLVM and its clang";
+  expect_exact({"--target", "llvm + cuda"});
+  expect_exact({"--target", "llvm + cuda", "--policy", "cost"});
+  expect_exact({"--target", R"({"target_host":"llvm","devices":["cuda"]})", "--pin",
+                "block1_add=llvm", "--pin", "max_pool=llvm"});
+  const ProcessOutcome explained =
+      intarsia({"explain", digits_path(), "--target", "llvm + cuda", "--pin", "block1_add=llvm"});
+  ASSERT_TRUE(done(explained));
+  EXPECT_THAT(explained.out, HasSubstr("2 on llvm (block1_add, scores)"));
+  EXPECT_THAT(explained.out, HasSubstr("transfers between devices"));
+}
+
 TEST_F(CudaComposite, IsVerifiedOperatorByOperator) {
   const ProcessOutcome outcome =
       with(INTARSIA_CUDA_STAND_IN, {"verify", digits_path(), "--target", "c + cuda"});

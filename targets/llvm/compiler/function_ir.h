@@ -20,6 +20,7 @@ struct ModuleIr {
   IrDialect dialect;
   std::string prefix;  // of symbols: "kws_"
   Declarations helpers = {};
+  const char* kernel_linkage = "internal";  // "hidden" where C calls the kernels
 };
 
 std::string constant_symbol(const ModuleIr& shared, ConstantId id);

@@ -1,12 +1,16 @@
 // Kind `llvm`: a CPU whose code LLVM makes. It lowers, plans and reports like kind `c`; what a package holds is an object
 // file instead of C.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "component.h"
 #include "intarsia/builtin_targets.h"
 #include "intarsia/plugin/standard_lowering.h"
 #include "intarsia/plugin/target_kind.h"
+#include "intarsia/targets/llvm/native_names.h"
 #include "model_ir.h"
+#include "prototypes.h"
 
 namespace intarsia::targets::llvm {
 namespace {
@@ -60,13 +64,36 @@ Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Mod
   return standard_graph_to_tir(module, function, options);
 }
 
+// Others than the target run a part of the model.
+bool has_other_devices(const tir::Module& module, const std::string& target) {
+  return std::ranges::any_of(module.funcs, [&](const tir::Func& func) {
+    return func.name != module.entry && func.target != target;
+  });
+}
+
+// The schedule is C, as it is for any other host: it drives the devices, whose drivers are sources anyway.
+Result<Artifacts> kernels_beside_c(const Target& target, const tir::Module& module,
+                                   const Plan& plan) {
+  const std::vector<const tir::Func*> kernels = kernels_of(module, target.name);
+  Artifacts artifacts;
+  if (kernels.empty()) return artifacts;
+  INTARSIA_TRY(const IrDialect dialect, describe(target));
+  INTARSIA_TRY(const std::string ir, kernels_ir(module, plan, target.name, dialect));
+  INTARSIA_TRY(std::string object, object_file(target, module, ir));
+  artifacts.sources.push_back({module.name + kKernelsFile, std::move(object)});
+  artifacts.functions.push_back(prototypes(module, kernels));
+  artifacts.includes = {"intarsia/kernels/kernels.h"};
+  return artifacts;
+}
+
 Result<Artifacts> tir_to_runtime(const Target& target, const tir::Module& module,
                                  const Plan& plan) {
+  if (has_other_devices(module, target.name)) return kernels_beside_c(target, module, plan);
   INTARSIA_TRY(const IrDialect dialect, describe(target));
   INTARSIA_TRY(const std::string ir, model_ir(module, plan, target.name, dialect));
   INTARSIA_TRY(std::string object, object_file(target, module, ir));
   Artifacts artifacts;
-  artifacts.sources.push_back({module.name + ".o", std::move(object)});
+  artifacts.sources.push_back({module.name + kModelFile, std::move(object)});
   return artifacts;
 }
 

@@ -16,29 +16,25 @@ constexpr int32_t kWordAlignment = 4;  // of constants, as in C
 
 class ModelIr {
  public:
-  ModelIr(const tir::Module& module, const Plan& plan, const IrDialect& dialect)
-      : module_(module), plan_(plan), shared_{module, dialect, module.name + "_"} {
+  ModelIr(const tir::Module& module, const Plan& plan, const std::string& device,
+          const IrDialect& dialect)
+      : module_(module), plan_(plan), device_(device), shared_{module, dialect, module.name + "_"} {
     std::set<int32_t> used;
     for (const Placement& placement : plan.placements) used.insert(placement.pool);
     pools_.assign(used.begin(), used.end());
   }
 
-  Result<std::string> run() {
-    std::string kernels;
-    for (const tir::Func& func : module_.funcs) {
-      if (func.name == module_.entry) continue;
-      INTARSIA_TRY(const std::string text, kernel_text(shared_, func));
-      kernels += "\n" + text;
-    }
-    const std::string functions =
-        reset_function() + init_function() + access_function("input", 0, inputs()) +
-        access_function("output", inputs(), schedule().parameters.size()) + run_function();
-    if (dialect().runs_here)
-      for (const tir::Func& func : module_.funcs)
-        if (func.name != module_.entry) kernels += native_function(func);
-    std::string text = constants();
-    for (const auto& [name, declaration] : shared_.helpers) text += "declare " + declaration + "\n";
-    return text + kernels + functions;
+  Result<std::string> whole_model() {
+    INTARSIA_TRY(const std::string kernels, kernel_functions());
+    return with_declarations(
+        kernels + reset_function() + init_function() + access_function("input", 0, inputs()) +
+        access_function("output", inputs(), schedule().parameters.size()) + run_function());
+  }
+
+  Result<std::string> kernels_alone() {
+    shared_.kernel_linkage = "hidden";
+    INTARSIA_TRY(const std::string kernels, kernel_functions());
+    return with_declarations(kernels);
   }
 
  private:
@@ -57,6 +53,23 @@ class ModelIr {
   }
   int64_t number_of(int32_t pool) const {
     return std::find(pools_.begin(), pools_.end(), pool) - pools_.begin();
+  }
+
+  Result<std::string> kernel_functions() {
+    std::string text;
+    for (const tir::Func* func : kernels_of(module_, device_)) {
+      INTARSIA_TRY(const std::string kernel, kernel_text(shared_, *func));
+      text += "\n" + kernel;
+      if (dialect().runs_here) text += native_function(*func);
+    }
+    return text;
+  }
+
+  // Behind what it refers to.
+  std::string with_declarations(const std::string& functions) const {
+    std::string text = constants();
+    for (const auto& [name, declaration] : shared_.helpers) text += "declare " + declaration + "\n";
+    return text + functions;
   }
 
   std::string constants() const {
@@ -234,18 +247,13 @@ class ModelIr {
 
   const tir::Module& module_;
   const Plan& plan_;
+  const std::string& device_;
   ModuleIr shared_;
   std::vector<int32_t> pools_;
 };
 
-Result<void> check_model(const tir::Module& module, const Plan& plan, const std::string& device) {
+Result<void> check_constants(const tir::Module& module, const Plan& plan) {
   Diagnostics problems;
-  for (const tir::Func& func : module.funcs)
-    if (func.name != module.entry && func.target != device)
-      problems.add(
-          fmt::format("function '{}'", func.name),
-          fmt::format("is of '{}', which an object file by LLVM does not drive", func.target),
-          "compile for the host 'c' with that device, or for 'llvm' alone");
   for (size_t i = 0; i < module.constants.size(); ++i)
     if (plan.memory_named_by({static_cast<int32_t>(i)}) != nullptr)
       problems.add(fmt::format("constant '{}'", module.constants[i].name),
@@ -256,10 +264,23 @@ Result<void> check_model(const tir::Module& module, const Plan& plan, const std:
 
 }  // namespace
 
+std::vector<const tir::Func*> kernels_of(const tir::Module& module, const std::string& device) {
+  std::vector<const tir::Func*> kernels;
+  for (const tir::Func& func : module.funcs)
+    if (func.name != module.entry && func.target == device) kernels.push_back(&func);
+  return kernels;
+}
+
 Result<std::string> model_ir(const tir::Module& module, const Plan& plan, const std::string& device,
                              const IrDialect& dialect) {
-  INTARSIA_TRY_VOID(check_model(module, plan, device));
-  return ModelIr(module, plan, dialect).run();
+  INTARSIA_TRY_VOID(check_constants(module, plan));
+  return ModelIr(module, plan, device, dialect).whole_model();
+}
+
+Result<std::string> kernels_ir(const tir::Module& module, const Plan& plan,
+                               const std::string& device, const IrDialect& dialect) {
+  INTARSIA_TRY_VOID(check_constants(module, plan));
+  return ModelIr(module, plan, device, dialect).kernels_alone();
 }
 
 }  // namespace intarsia::targets::llvm

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "intarsia/plan.h"
 #include "intarsia/plugin/tir.h"
@@ -10,9 +11,16 @@
 
 namespace intarsia::targets::llvm {
 
-// The text declares the constants and does not hold them: `@kws_weights`, arrays of bytes. Refuses a model of which others
-// than `device` run a part, and constants in memories of their own.
+// In the order of the module.
+std::vector<const tir::Func*> kernels_of(const tir::Module& module, const std::string& device);
+
+// The text declares the constants and does not hold them: `@kws_weights`, arrays of bytes. Refuses constants in memories of
+// their own.
 Result<std::string> model_ir(const tir::Module& module, const Plan& plan, const std::string& device,
                              const IrDialect& dialect);
+
+// The device's kernels alone, for a schedule in C: `@kws_conv_3`, with parameters as prototype() declares them.
+Result<std::string> kernels_ir(const tir::Module& module, const Plan& plan,
+                               const std::string& device, const IrDialect& dialect);
 
 }  // namespace intarsia::targets::llvm

@@ -228,9 +228,8 @@ Result<std::string> kernel_text(ModuleIr& shared, const tir::Func& func) {
     body.place({static_cast<int32_t>(i)}, fmt::format("%p{}", i));
   body.place_own_buffers();
   body.emit(tir::simplify(func.body));
-  return fmt::format(
-      "define internal void @{}{}({}) noinline nounwind {{\nentry:\n{}  ret void\n}}\n",
-      shared.prefix, func.name, parameters, out.text());
+  return fmt::format("define {} void @{}{}({}) noinline nounwind {{\nentry:\n{}  ret void\n}}\n",
+                     shared.kernel_linkage, shared.prefix, func.name, parameters, out.text());
 }
 
 }  // namespace intarsia::targets::llvm

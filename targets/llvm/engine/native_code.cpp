@@ -35,8 +35,9 @@ void take_problem(void* context, const char* bytes, size_t size) {
 Loaded load(const CompiledProgram& program) {
   const EmittedModel& model = program.emitted;
   const auto object =
-      std::find_if(model.sources.begin(), model.sources.end(),
-                   [&](const SourceFile& file) { return file.path == model.name + ".o"; });
+      std::find_if(model.sources.begin(), model.sources.end(), [&](const SourceFile& file) {
+        return file.path == model.name + kModelFile || file.path == model.name + kKernelsFile;
+      });
   if (object == model.sources.end()) return Loaded(std::unique_ptr<NativeCode>());
   INTARSIA_TRY(const Component component, the_component());
   std::string problem;

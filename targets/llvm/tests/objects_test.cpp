@@ -175,12 +175,6 @@ TEST(Refused, AMachineThatStoresTheHighByteFirst) {
   EXPECT_NE(text.find("stores the high byte first"), text.npos) << text;
 }
 
-TEST(Refused, ADeviceBesideIt) {
-  INTARSIA_NEEDS_LLVM();
-  const std::string text = refusal("llvm + ethos-u55-128");
-  EXPECT_NE(text.find("which an object file by LLVM does not drive"), text.npos) << text;
-}
-
 TEST(Refused, WithoutLlvmItSaysWhatToInstall) {
   const Result<targets::llvm::Component> none = targets::llvm::load_component({"/nowhere/llvm.so"});
   ASSERT_FALSE(none.ok());

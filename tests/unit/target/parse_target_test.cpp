@@ -88,6 +88,14 @@ TEST(ParseTarget, RfcExampleKeepsTheOrderOfDevices) {
   EXPECT_EQ(target->beside_host()[1].kind, "opencl");
 }
 
+TEST(ParseTarget, WhatHasAHostIsAComposite) {
+  const TargetCatalogue catalogue = fake_catalogue();
+  const auto target =
+      parse_target(catalogue, R"({"target_host":"c","devices":["ethosn",{"kind":"opencl"}]})");
+  ASSERT_TRUE(target.ok()) << target.error().to_string();
+  EXPECT_EQ(*target, *parse_target(catalogue, "c + ethosn + opencl"));
+}
+
 TEST(ParseTarget, TagWithAttributesOverridesIt) {
   EXPECT_EQ(canonical("ethos-u55-128 -memory-mode=sram-only"),
             "c -mcpu=cortex-m55 + ethos-u -memory-mode=sram-only");

@@ -147,6 +147,8 @@ INSTANTIATE_TEST_SUITE_P(
                   ": a composite has no attribute 'mcpu'; it has 'target_host' and 'devices'; "
                   "attributes belong to these"},
         ErrorCase{R"({"target_host":"c","devices":[]})",
+                  ": empty composite: it has no 'devices'; write the plain target c"},
+        ErrorCase{R"({"devices":["ethosn"]})",
                   ": a target needs a 'kind' or a 'tag'; a composite is "
                   "{\"kind\":\"composite\",\"target_host\":...,\"devices\":[...]}"},
         ErrorCase{
