@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <bit>
 #include <set>
 
 #include "intarsia/layers/layer.h"
 #include "intarsia/plugin/check.h"
-#include "unary_function.h"
 
 namespace intarsia::layers {
 namespace {
@@ -49,10 +47,11 @@ class LayerFuser {
     if (outputs_.contains(result) || readers_[result.at()].size() != 1) return false;
     const NodeId reader = readers_[result.at()].front();
     if (taken_.contains(reader)) return false;
-    LayerOfNodes longer = layer;
+    LayerOfNodes longer = layer, next;
+    if (make_layer(function_, reader, next)) return false;
     const graph::Node& node = function_.nodes[reader.at()];
-    const std::optional<UnaryFunction> unary = function_of(node);
-    const bool fits = unary ? add_function(longer.layer, *unary) : add_addend(longer, node, result);
+    const bool fits = next.layer.what() == Kind::eltwise ? add_function(longer.layer, next.layer)
+                                                         : add_addend(longer, next, result);
     if (!fits) return false;
     longer.operand(Operand::result) = node.outputs[0];
     longer.nodes.push_back(reader);
@@ -62,37 +61,42 @@ class LayerFuser {
     return true;
   }
 
-  static void set_second(Layer& layer, const UnaryFunction& unary) {
-    layer.second_function = static_cast<int32_t>(unary.function);
-    layer.second_alpha = std::bit_cast<int32_t>(unary.alpha);
-    layer.second_beta = std::bit_cast<int32_t>(unary.beta);
-  }
-
-  static bool add_function(Layer& layer, const UnaryFunction& unary) {
-    if (layer.second_function != 0) return false;
+  static bool add_function(Layer& layer, const Layer& next) {
+    if (layer.second_function != 0 || layer.type != next.type) return false;
+    // What is rounded between the two has to be what the result is rounded to.
+    const auto which = static_cast<Function>(next.function);
+    if (layer.is_int8() && (which != Function::of_clip && which != Function::of_none)) return false;
+    if (next.source_scale != next.result_scale || next.source_zero_point != next.result_zero_point)
+      return false;
     if (layer.function != 0 || layer.has(Operand::addend)) {
-      set_second(layer, unary);
+      layer.second_function = next.function;
+      layer.second_alpha = next.alpha, layer.second_beta = next.beta;
       return true;
     }
-    layer.function = static_cast<int32_t>(unary.function);
-    layer.alpha = std::bit_cast<int32_t>(unary.alpha);
-    layer.beta = std::bit_cast<int32_t>(unary.beta);
+    layer.function = next.function;
+    layer.alpha = next.alpha, layer.beta = next.beta;
     return true;
   }
 
   // The sum with a tensor of the result's shape.
-  bool add_addend(LayerOfNodes& layer, const graph::Node& node, TensorId result) const {
-    if (node.kind != graph::OpKind::Add || !layer.layer.is_weighted()) return false;
+  bool add_addend(LayerOfNodes& layer, const LayerOfNodes& next, TensorId result) const {
+    if (next.layer.what() != Kind::add || !layer.layer.is_weighted()) return false;
     if (layer.layer.has(Operand::addend) || layer.layer.second_function != 0) return false;
-    const TensorId other = node.inputs[0] == result ? node.inputs[1] : node.inputs[0];
+    TensorId other = next.operand(Operand::addend);
+    if (other == result && !layer.layer.is_int8()) other = next.operand(Operand::source);
     if (other == result || function_.tensor(other).shape != function_.tensor(result).shape)
       return false;
     layer.operand(Operand::addend) = other;
     Layer& fields = layer.layer;
+    const Layer& sum = next.layer;
     fields.operands |= 1u << static_cast<int32_t>(Operand::addend);
     fields.b_batch = fields.batch, fields.b_h = fields.out_h, fields.b_w = fields.out_w;
     fields.b_c = fields.out_c;
-    set_second(fields, function_of(node.attrs<graph::BinaryAttrs>().activation));
+    fields.second_function = sum.second_function;
+    fields.second_alpha = sum.second_alpha, fields.second_beta = sum.second_beta;
+    fields.middle_scale = fields.result_scale, fields.middle_zero_point = fields.result_zero_point;
+    fields.addend_scale = sum.addend_scale, fields.addend_zero_point = sum.addend_zero_point;
+    fields.result_scale = sum.result_scale, fields.result_zero_point = sum.result_zero_point;
     return true;
   }
 

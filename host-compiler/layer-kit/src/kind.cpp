@@ -18,13 +18,25 @@ CostEstimate cost_of(const LayerCosts& costs, const Target& target, const graph:
           clock};
 }
 
+bool takes_int8(const Library& library, const Target& target) {
+  return library.int8 && target.get_bool("int8");
+}
+
 }  // namespace
 
 TargetKind kind_of(KindSpec spec, const Library& library, const LayerCosts& costs,
                    DeviceDriver driver) {
   TargetKind kind;
   kind.spec = std::move(spec);
-  kind.patterns = [&library](const Target&) { return patterns(library); };
+  if (library.int8)
+    kind.spec.attributes.push_back(AttributeSpec::boolean(
+        "int8", true, "take int8 layers, whose results may be a step from the reference's"));
+  kind.patterns = [&library](const Target& target) {
+    return patterns(library, takes_int8(library, target));
+  };
+  kind.tolerance = [&library](const Target& target, const graph::Node& node) {
+    return takes_int8(library, target) ? largest_steps(node.kind) : 0;
+  };
   kind.graph_to_tir = [&library](const Target&, const graph::Module& module,
                                  const graph::Function& function, const LoweringOptions&) {
     return lower(library, module, function);

@@ -46,12 +46,20 @@ std::string function_text(int32_t function, int32_t alpha_word, int32_t beta_wor
   return fmt::format(", {}", to_string(which));
 }
 
+// " of steps 0.1:5", as the text of the graph has quantisations.
+std::string steps_text(const Layer& layer, int32_t scale_word, int32_t zero_point) {
+  if (!layer.is_int8()) return "";
+  return fmt::format(" of steps {}:{}", std::bit_cast<float>(scale_word), zero_point);
+}
+
 }  // namespace
 
 std::string describe(const Layer& layer) {
-  std::string text =
-      fmt::format("{} {}x{}x{}x{} -> {}x{}x{}x{}", to_string(layer.what()), layer.batch, layer.in_h,
-                  layer.in_w, layer.in_c, layer.batch, layer.out_h, layer.out_w, layer.out_c);
+  std::string text = fmt::format(
+      "{}{} {}x{}x{}x{}{} -> {}x{}x{}x{}{}", layer.is_int8() ? "int8 " : "",
+      to_string(layer.what()), layer.batch, layer.in_h, layer.in_w, layer.in_c,
+      steps_text(layer, layer.source_scale, layer.source_zero_point), layer.batch, layer.out_h,
+      layer.out_w, layer.out_c, steps_text(layer, layer.result_scale, layer.result_zero_point));
   const bool windowed =
       layer.is_pool() || layer.what() == Kind::convolution || layer.what() == Kind::depthwise;
   if (windowed) text += fmt::format(", kernel {}x{}", layer.kernel_h, layer.kernel_w);
@@ -65,8 +73,11 @@ std::string describe(const Layer& layer) {
   if (layer.what() == Kind::convolution && layer.groups != 1)
     text += fmt::format(", {} groups", layer.groups);
   text += function_text(layer.function, layer.alpha, layer.beta);
+  if (layer.has(Operand::addend) && layer.is_weighted() && layer.is_int8())
+    text += "," + steps_text(layer, layer.middle_scale, layer.middle_zero_point);
   if (layer.has(Operand::addend))
-    text += fmt::format(", with {}x{}x{}x{}", layer.b_batch, layer.b_h, layer.b_w, layer.b_c);
+    text += fmt::format(", with {}x{}x{}x{}{}", layer.b_batch, layer.b_h, layer.b_w, layer.b_c,
+                        steps_text(layer, layer.addend_scale, layer.addend_zero_point));
   return text + function_text(layer.second_function, layer.second_alpha, layer.second_beta);
 }
 

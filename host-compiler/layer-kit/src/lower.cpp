@@ -1,3 +1,4 @@
+#include <cstring>
 #include <map>
 
 #include <fmt/format.h>
@@ -70,6 +71,21 @@ class LayerLowering {
             access};
   }
 
+  // The scales of a layer's weights, which are no tensor of the function.
+  tir::BufferRun scales(const std::vector<float>& values) {
+    const ConstantId constant{static_cast<int32_t>(result_.module.constants.size())};
+    const std::string name = fmt::format("{}_constant{}", function_.name, constant.index);
+    const Shape shape = {static_cast<int64_t>(values.size())};
+    std::vector<uint8_t> bytes(values.size() * sizeof(float));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    result_.module.constants.push_back(
+        {name, DataType::Float32, shape, std::move(bytes), tir::ConstantUse::Stream});
+    return {builder_.constant(name, DataType::Float32, shape, constant),
+            {tir::int_imm(0)},
+            shape[0],
+            Access::Read};
+  }
+
   // "conv_1, add_2", on one line whatever names hold.
   std::string names_of(const LayerOfNodes& layer) const {
     std::string text;
@@ -86,6 +102,8 @@ class LayerLowering {
     operands.push_back(tir::int_imm(layer.layer.operands));
     for (const int32_t word : words_of(layer.layer)) operands.push_back(tir::int_imm(word));
     for (size_t i = 0; i < layer.operands.size(); ++i) {
+      if (static_cast<Operand>(i) == Operand::scales && !layer.weight_scales.empty())
+        operands.push_back(scales(layer.weight_scales));
       if (!layer.operands[i].valid()) continue;
       const bool writes = static_cast<Operand>(i) == Operand::result;
       operands.push_back(whole(layer.operands[i], writes ? Access::Write : Access::Read));
@@ -103,8 +121,13 @@ class LayerLowering {
   tir::LoweredFunction result_;
 };
 
-Reason refuses_node(const Library& library, const PatternMatch& match) {
+Reason refuses_node(const Library& library, bool int8, const PatternMatch& match) {
   LayerOfNodes layer;
+  const graph::Node& node = match.function.nodes.at(match.nodes.at(0).at());
+  if (!int8 && match.function.tensor(node.inputs.at(0)).type == DataType::Int8)
+    return fmt::format("'{}' is i8; layers of float32 are taken{}",
+                       match.function.tensor(node.inputs[0]).name,
+                       library.int8 ? ", with -int8=false" : "");
   if (Reason reason = make_layer(match.function, match.nodes.at(0), layer)) return reason;
   return library.refuses(layer.layer);
 }
@@ -139,12 +162,13 @@ constexpr graph::OpKind kKinds[] = {graph::OpKind::Conv2d,
 
 }  // namespace
 
-std::vector<Pattern> patterns(const Library& library) {
+std::vector<Pattern> patterns(const Library& library, bool int8) {
   std::vector<Pattern> all;
   for (const graph::OpKind kind : kKinds)
-    all.push_back({std::string(graph::to_string(kind)),
-                   {kind},
-                   [library](const PatternMatch& match) { return refuses_node(library, match); }});
+    all.push_back(
+        {std::string(graph::to_string(kind)), {kind}, [library, int8](const PatternMatch& match) {
+           return refuses_node(library, int8, match);
+         }});
   return all;
 }
 
@@ -155,12 +179,21 @@ Result<tir::LoweredFunction> lower(const Library& library, const graph::Module& 
 
 std::vector<std::string> notes(const Library& library, const graph::Function& function) {
   std::vector<std::string> lines;
+  size_t rounded = 0;
   for (const LayerOfNodes& layer : fused_layers(library, function)) {
-    if (layer.nodes.size() == 1) continue;
     std::vector<std::string_view> names;
-    for (const graph::NodeId id : layer.nodes) names.push_back(function.nodes[id.at()].name);
-    lines.push_back(fmt::format("{} are one call", fmt::join(names, " + ")));
+    for (const graph::NodeId id : layer.nodes) {
+      const graph::Node& node = function.nodes[id.at()];
+      names.push_back(node.name);
+      if (layer.layer.is_int8() && largest_steps(node.kind) > 0) ++rounded;
+    }
+    if (names.size() > 1) lines.push_back(fmt::format("{} are one call", fmt::join(names, " + ")));
   }
+  if (rounded > 0)
+    lines.push_back(fmt::format(
+        "int8 results of {} operator{} may be a step from the reference's on the same operands "
+        "(-int8=false leaves them to the host)",
+        rounded, rounded == 1 ? "" : "s"));
   return lines;
 }
 

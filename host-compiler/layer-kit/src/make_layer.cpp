@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <bit>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "int8_layer.h"
 #include "intarsia/layers/layer.h"
 #include "unary_function.h"
 
@@ -31,6 +33,13 @@ class LayerMaker {
   Reason run() {
     if (Reason reason = check_tensors()) return reason;
     set(Operand::result, node_.outputs[0]);
+    if (Reason reason = describe_operator()) return reason;
+    if (is_int8()) set_quantisation(function_, made_);
+    return std::nullopt;
+  }
+
+ private:
+  Reason describe_operator() {
     switch (node_.kind) {
       case OpKind::Conv2d:
         return convolution();
@@ -63,7 +72,7 @@ class LayerMaker {
     }
   }
 
- private:
+  bool is_int8() const { return tensor(node_.inputs[0]).type == DataType::Int8; }
   const graph::Tensor& tensor(TensorId id) const { return function_.tensor(id); }
   const Shape& in_shape() const { return tensor(node_.inputs[0]).shape; }
   const Shape& out_shape() const { return tensor(node_.outputs[0]).shape; }
@@ -79,21 +88,26 @@ class LayerMaker {
     layer_.beta = std::bit_cast<int32_t>(unary.beta);
   }
 
+  // An activation on the result.
+  UnaryFunction fused(graph::Activation activation) const {
+    return is_int8() ? int8_function_of(activation, tensor(node_.outputs[0]))
+                     : function_of(activation);
+  }
+
+  Reason refuses_tensor(const graph::Tensor& t) const {
+    if (t.variable) return std::string("it keeps state between runs, which the host does");
+    if (t.bytes() > std::numeric_limits<int32_t>::max())
+      return fmt::format("'{}' is too large", t.name);
+    if (is_int8() || t.type == DataType::Float32) return std::nullopt;
+    return fmt::format("'{}' is {}; layers of float32 and of int8 are taken", t.name,
+                       to_string(t.type));
+  }
   Reason check_tensors() const {
-    const auto check = [this](TensorId id) -> Reason {
-      const graph::Tensor& t = tensor(id);
-      if (t.type != DataType::Float32)
-        return fmt::format("'{}' is {}; layers of float32 are taken", t.name, to_string(t.type));
-      if (t.variable) return std::string("it keeps state between runs, which the host does");
-      if (t.bytes() > std::numeric_limits<int32_t>::max())
-        return fmt::format("'{}' is too large", t.name);
-      return std::nullopt;
-    };
     for (const auto& ids : {node_.inputs, node_.outputs})
       for (const TensorId id : ids)
         if (id.valid())
-          if (Reason reason = check(id)) return reason;
-    return std::nullopt;
+          if (Reason reason = refuses_tensor(tensor(id))) return reason;
+    return is_int8() ? refuses_int8_operands(function_, node_) : std::nullopt;
   }
 
   void set_shapes(const Shape& in, const Shape& out) {
@@ -114,7 +128,7 @@ class LayerMaker {
     layer_.stride_h = word(attrs.stride_h), layer_.stride_w = word(attrs.stride_w);
     layer_.pad_top = word(attrs.padding.top), layer_.pad_left = word(attrs.padding.left);
     layer_.pad_bottom = word(attrs.padding.bottom), layer_.pad_right = word(attrs.padding.right);
-    set_function(function_of(attrs.activation));
+    set_function(fused(attrs.activation));
   }
 
   Reason set_weighted() {
@@ -154,7 +168,7 @@ class LayerMaker {
     const Shape& weights = tensor(node_.inputs[1]).shape;
     set_kind(Kind::inner_product);
     set_rows(weights[1], weights[0]);
-    set_function(function_of(node_.attrs<graph::FullyConnectedAttrs>().activation));
+    set_function(fused(node_.attrs<graph::FullyConnectedAttrs>().activation));
     return set_weighted();
   }
 
@@ -191,7 +205,9 @@ class LayerMaker {
   }
 
   Reason elementwise() {
-    const std::optional<UnaryFunction> unary = function_of(node_);
+    std::optional<UnaryFunction> unary = function_of(node_);
+    if (is_int8() && node_.kind == OpKind::Relu)
+      unary = fused(node_.attrs<graph::ReluAttrs>().activation);
     if (!unary) return fmt::format("{} is no layer", graph::to_string(node_.kind));
     set_kind(Kind::eltwise);
     set_rows(element_count(in_shape()), element_count(in_shape()));
@@ -207,9 +223,28 @@ class LayerMaker {
     return extents;
   }
 
+  // Whether the sum becomes part of the layer that makes `b`: the first one that makes an operand which nobody else reads. A sum
+  // of int8 has its operands in the same order alone as it has there, so that both round alike.
+  bool is_sum_with_layer(TensorId b) const {
+    if (!is_int8() || tensor(b).shape != out_shape()) return false;
+    const auto readers = [this](TensorId id) {
+      int64_t count = 0;
+      for (const graph::Node& node : function_.nodes)
+        count += std::count(node.inputs.begin(), node.inputs.end(), id);
+      return count;
+    };
+    for (const graph::Node& node : function_.nodes) {
+      const bool weighted = node.kind == OpKind::Conv2d || node.kind == OpKind::DepthwiseConv2d ||
+                            node.kind == OpKind::FullyConnected;
+      for (const TensorId input : node_.inputs)
+        if (weighted && node.outputs[0] == input && readers(input) == 1) return input == b;
+    }
+    return false;
+  }
+
   Reason binary(Kind kind, graph::Activation activation, bool commutes) {
     TensorId a = node_.inputs[0], b = node_.inputs[1];
-    if (commutes && tensor(a).shape != out_shape()) std::swap(a, b);
+    if (commutes && (tensor(a).shape != out_shape() || is_sum_with_layer(b))) std::swap(a, b);
     if (tensor(a).shape != out_shape())
       return std::string(commutes ? "both operands need broadcasting"
                                   : "the first operand needs broadcasting");
@@ -224,7 +259,7 @@ class LayerMaker {
     set_shapes(whole, whole);
     layer_.b_batch = word(part[0]), layer_.b_h = word(part[1]), layer_.b_w = word(part[2]);
     layer_.b_c = word(part[3]);
-    const UnaryFunction unary = function_of(activation);
+    const UnaryFunction unary = fused(activation);
     layer_.second_function = static_cast<int32_t>(unary.function);
     layer_.second_alpha = std::bit_cast<int32_t>(unary.alpha);
     layer_.second_beta = std::bit_cast<int32_t>(unary.beta);

@@ -39,7 +39,7 @@ layers::Reason refuses(const layers::Layer& layer) {
 }
 
 const layers::Library& library() {
-  static const layers::Library acl{"arm_acl", refuses};
+  static const layers::Library acl{.name = "arm_acl", .refuses = refuses};
   return acl;
 }
 

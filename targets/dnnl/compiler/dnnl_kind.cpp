@@ -17,7 +17,9 @@ namespace {
 KindSpec make_spec() {
   KindSpec spec;
   spec.name = "dnnl";
-  spec.summary = "oneDNN on the host's processors: float convolutions, matrices, pools, functions";
+  spec.summary =
+      "oneDNN on the host's processors: convolutions, matrices, pools, functions of float32 and "
+      "int8";
   spec.role = Role::Accelerator;
   spec.attributes = {AttributeSpec::integer("clock-mhz", 3000, 1, 10000, "for the cost policy"),
                      AttributeSpec::integer("macs-per-cycle", 16, 1, 65536, "for the cost policy")};
@@ -30,6 +32,10 @@ using Refuses = decltype(&intarsia_dnnl_refuses);
 // oneDNN itself, where it was there when this was built; elsewhere a layer that it has no primitive for is found by the
 // driver, at a program's first run.
 layers::Reason refuses(const layers::Layer& layer) {
+  if (layer.function != 0 && layer.function == layer.second_function &&
+      (layer.alpha != layer.second_alpha || layer.beta != layer.second_beta) && !layer.is_int8())
+    return fmt::format("oneDNN computes {} twice in a layer with the same numbers",
+                       layers::to_string(static_cast<layers::Function>(layer.function)));
   static const layers::Component component("libintarsia_dnnl.so", INTARSIA_DNNL_COMPONENT);
   static const auto ask = component.function<Refuses>("intarsia_dnnl_refuses");
   if (ask == nullptr) return std::nullopt;
@@ -40,7 +46,7 @@ layers::Reason refuses(const layers::Layer& layer) {
 }
 
 const layers::Library& library() {
-  static const layers::Library dnnl{"dnnl", refuses};
+  static const layers::Library dnnl{.name = "dnnl", .refuses = refuses, .int8 = true};
   return dnnl;
 }
 

@@ -28,9 +28,12 @@ const char* intarsia_dnnl_refuses(const int32_t* fields, uint32_t operands) {
   int number = 0;
 #define LAYER_OPERAND(name) layer.name = place_if(operands, number++);
 #include "intarsia/contract/layers.def"
+  if (targets::dnnl::multiplies_int8(layer) && targets::dnnl::sums_saturate())
+    return "this processor sums products of int8 with saturation (it has neither AVX512-VNNI nor "
+           "AVX-VNNI), and what oneDNN has besides is no faster than the host";
   targets::dnnl::LayerMemory memory;
   dnnl_primitive_desc_t primitive = nullptr;
-  const dnnl_status_t status = targets::dnnl::describe(engine, layer, memory, primitive);
+  const dnnl_status_t status = targets::dnnl::describe(engine, layer, nullptr, memory, primitive);
   if (primitive != nullptr) (void)dnnl_primitive_desc_destroy(primitive);
   if (status == dnnl_success) return nullptr;
   return status == dnnl_unimplemented ? "it has no implementation of it for this processor"

@@ -15,8 +15,8 @@ struct BoundOperand {
   rt::LayerPlace place;
 };
 
-// Source, weights, bias, addend, result and scratch memory.
-constexpr int kMaxArguments = 6;
+// Source, weights, bias, addend, result, a zero point and scratch memory.
+constexpr int kMaxArguments = 7;
 
 struct PreparedLayer {
   dnnl_primitive_t primitive;
@@ -49,13 +49,20 @@ class LayerPreparation {
 
   void run(const rt::Layer &from, Refusal &refusal) {
     dnnl_status_t &status = refusal.status;
+    if (multiplies_int8(from) && weight_scales(from) == nullptr) {
+      refusal.what = "the weights' scales";
+      status = dnnl_invalid_arguments;
+      return;
+    }
     refusal.what = "the primitive's description";
-    status = describe(engine_, from, memory_, description_);
+    status = describe(engine_, from, weight_scales(from), memory_, description_);
     if (status != dnnl_success) return;
     refusal.what = "the primitive";
     status = dnnl_primitive_create(&layer_.primitive, description_);
     refusal.what = "an operand";
-    bind(from.source, memory_.source, is_binary(from) ? DNNL_ARG_SRC_0 : DNNL_ARG_SRC, status);
+    bind(from.source, memory_.source, DNNL_ARG_SRC, status);  // SRC_0 of two
+    if (subtracts_zero_point_first(from)) hold_zero_point(from, status);
+    if (is_int8_function(from)) bind(from.source, memory_.source, DNNL_ARG_SRC_1, status);
     bind(from.result, memory_.result, DNNL_ARG_DST, status);
     bind(from.bias, memory_.bias, DNNL_ARG_BIAS, status);
     bind(from.addend, memory_.addend, addend_argument(from), status);
@@ -63,6 +70,15 @@ class LayerPreparation {
   }
 
  private:
+  const float *weight_scales(const rt::Layer &from) const {
+    const size_t bytes = static_cast<size_t>(from.weight_scales) * sizeof(float);
+    if (!from.scales.is_there() || from.weight_scales <= 0 || from.scales.bytes < bytes ||
+        from.scales.offset % sizeof(float) != 0)
+      return nullptr;
+    return reinterpret_cast<const float *>(
+        static_cast<const uint8_t *>(bases_[from.scales.region]) + from.scales.offset);
+  }
+
   void bind(const rt::LayerPlace &place, const dnnl_memory_desc_t &desc, int argument,
             dnnl_status_t &status) {
     if (status != dnnl_success || !place.is_there()) return;
@@ -75,6 +91,18 @@ class LayerPreparation {
     if (status != dnnl_success) return;
     add_argument(layer_, argument, memory);
     layer_.bound[layer_.bound_count++] = {memory, place};
+  }
+
+  void hold_zero_point(const rt::Layer &from, dnnl_status_t &status) {
+    dnnl_memory_t memory = nullptr;
+    void *at = nullptr;
+    if (status == dnnl_success)
+      status = dnnl_memory_create(&memory, &memory_.zero_point, engine_, DNNL_MEMORY_ALLOCATE);
+    if (status != dnnl_success) return;
+    add_argument(layer_, DNNL_ARG_SRC_1, memory);
+    status = dnnl_memory_get_data_handle(memory, &at);
+    if (status == dnnl_success)
+      *static_cast<int8_t *>(at) = static_cast<int8_t>(from.source_zero_point);
   }
 
   // Weights that are already as the primitive wants them stay where they are.

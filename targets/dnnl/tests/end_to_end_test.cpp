@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "intarsia/graph/tensor_values.h"
 #include "kinds.h"
 #include "needs.h"
 #include "support/device_end_to_end.h"
@@ -13,6 +14,7 @@ namespace {
 
 using graph::OpKind;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // As docs/dnnl.md states it, by operator.
 float tolerance_of(OpKind kind) {
@@ -33,13 +35,35 @@ float tolerance_of(OpKind kind) {
   }
 }
 
+constexpr std::pair<OpKind, float> kInt8Steps[] = {{OpKind::Conv2d, 1},
+                                                   {OpKind::DepthwiseConv2d, 1},
+                                                   {OpKind::FullyConnected, 1},
+                                                   {OpKind::Add, 1},
+                                                   {OpKind::Sub, 1},
+                                                   {OpKind::AveragePool2d, 1},
+                                                   {OpKind::Minimum, 0},
+                                                   {OpKind::Maximum, 0},
+                                                   {OpKind::MaxPool2d, 0},
+                                                   {OpKind::Relu, 0}};
+
+constexpr const char* kNoInt8 =
+    "this was built without oneDNN, or the processor has no products of int8";
+
 bool all_on_device(const CompiledModel& model) {
   for (const Explanation::Operator& row : model.partitioned.explanation.operators)
     if (row.device != "dnnl") return false;
   return true;
 }
 
-// The results of oneDNN, twice: with primitives that are made, and with those that were.
+std::string difference(const graph::Tensor& tensor, const graph::TensorValue& expected,
+                       const graph::TensorValue& actual, float tolerance) {
+  if (tensor.type == DataType::Float32) return float_difference(expected, actual, tolerance);
+  const auto found =
+      graph::first_difference(tensor, expected, actual, static_cast<int32_t>(tolerance));
+  return found ? found->text(tensor.shape) : "";
+}
+
+// The results of oneDNN, twice: with primitives that are made, and with those that were. Of int8 the tolerance is steps.
 void compare(const graph::Module& module, const CompiledModel& model,
              intarsia::testing::Random& random, float tolerance) {
   OpenDevice fresh;
@@ -50,7 +74,9 @@ void compare(const graph::Module& module, const CompiledModel& model,
     ASSERT_TRUE(expected.ok()) << expected.error().to_string();
     const auto results = run_compiled(model, {{"dnnl", &fresh.dnnl.device}}, inputs);
     for (size_t o = 0; o < results.size(); ++o)
-      ASSERT_EQ(float_difference(expected->at(o), results[o], tolerance), "")
+      ASSERT_EQ(difference(module.entry_function().tensor(module.entry_function().outputs[o]),
+                           expected->at(o), results[o], tolerance),
+                "")
           << graph::print(module);
   }
 }
@@ -98,6 +124,30 @@ TEST(EndToEnd, RandomOperators) {
       ++ran;
     }
     EXPECT_GT(ran, 0) << graph::to_string(kind);
+  }
+}
+
+// As docs/dnnl.md states it: layers that compute are within a step, those that choose are exact.
+TEST(EndToEnd, RandomInt8Operators) {
+  OpenDevice device;
+  if (!multiplies_int8(device)) GTEST_SKIP() << needs("dnnl") << kNoInt8;
+  const TargetRegistry registry = make_registry();
+  const TargetSpec target = parsed_target(registry, "c + dnnl");
+  intarsia::testing::Random random(8);
+  for (const auto& [kind, steps] : kInt8Steps) {
+    int ran = 0;
+    for (int i = 0; i < 80 && ran < 10; ++i) {
+      graph::Module module = intarsia::testing::random_operator(random, kind, DataType::Int8);
+      if (steps == 0)  // numbers are compared where they are of one quantisation
+        for (graph::Tensor& tensor : module.functions[0].tensors)
+          tensor.quantization = {{0.125f}, {-3}, 0};
+      const Result<CompiledModel> model = compile_module(module, registry, target, one_memory());
+      if (!model.ok() || !all_on_device(*model)) continue;
+      compare(module, *model, random, steps);
+      if (HasFatalFailure()) return;
+      ++ran;
+    }
+    EXPECT_GT(ran, 5) << graph::to_string(kind);
   }
 }
 
@@ -152,14 +202,21 @@ std::string floats_text(size_t count, intarsia::testing::Random& random) {
   return text + "\"";
 }
 
+std::string bytes_text(size_t count, intarsia::testing::Random& random) {
+  std::string text = "x\"";
+  for (size_t i = 0; i < count; ++i) text += fmt::format("{:02x}", random.range(0, 255));
+  return text + "\"";
+}
+
+void fill(std::string& text, const std::string& name, const std::string& with) {
+  text.replace(text.find(name), name.size(), with);
+}
+
 std::string block_text(intarsia::testing::Random& random) {
   std::string text = kBlock;
-  const auto fill = [&](const std::string& name, size_t count) {
-    text.replace(text.find(name), name.size(), floats_text(count, random));
-  };
-  fill("{FIRST}", 144);
-  fill("{SECOND}", 36);
-  fill("{BIAS}", 4);
+  fill(text, "{FIRST}", floats_text(144, random));
+  fill(text, "{SECOND}", floats_text(36, random));
+  fill(text, "{BIAS}", floats_text(4, random));
   return text;
 }
 
@@ -176,6 +233,86 @@ TEST(EndToEnd, ASumBecomesPartOfTheConvolutionBeforeIt) {
   OpenDevice device;
   if (!device.answers) GTEST_SKIP() << needs("dnnl") << "this was built without oneDNN";
   compare(module, *model, random, 1e-5f);
+}
+
+// As above, of int8: sums with what one convolution before them and what none makes, in each order.
+constexpr const char* kInt8Block = R"(intarsia.graph block
+const @0 first = {FIRST}
+const @1 second = {SECOND}
+const @2 bias = {BIAS}
+func @main(%0) -> (%6, %8) {
+  %0 in: i8[1,5,6,4] q(0.05:-3)
+  %1 first: i8[4,3,3,4] q(axis=0; 0.01, 0.02, 0.015, 0.005) = @0
+  %2 once: i8[1,5,6,4] q(0.04:-128)
+  %3 second: i8[1,3,3,4] q(axis=3; 0.01, 0.02, 0.015, 0.005) = @1
+  %4 bias: i32[4] = @2
+  %5 twice: i8[1,5,6,4] q(0.03:11)
+  %6 out: i8[1,5,6,4] q(0.06:-128)
+  %7 thrice: i8[1,5,6,4] q(0.02:1)
+  %8 end: i8[1,5,6,4] q(0.07:9)
+  conv2d a(%0, %1, %4) -> (%2) {padding={top=1,left=1,bottom=1,right=1},activation=relu6}
+  depthwise_conv2d b(%2, %3) -> (%5) {padding={top=1,left=1,bottom=1,right=1}}
+  add c(%5, %0) -> (%6) {activation=relu}
+  conv2d d(%6, %1) -> (%7) {padding={top=1,left=1,bottom=1,right=1}}
+  add e(%2, %7) -> (%8)
+}
+entry @main
+)";
+
+// Of one algorithm oneDNN computes every use in a primitive with the numbers of one of them.
+TEST(EndToEnd, AFunctionOfOtherNumbersIsALayerOfItsOwn) {
+  OpenDevice device;
+  if (!device.answers) GTEST_SKIP() << needs("dnnl") << "this was built without oneDNN";
+  const TargetRegistry registry = make_registry();
+  intarsia::testing::Random random(6);
+  std::string text = block_text(random);
+  fill(text,
+       "conv2d a(%0, %1, %7) -> (%2) {padding={top=1,left=1,bottom=1,right=1},activation=relu6}",
+       "conv2d a(%0, %1, %7) -> (%2) {padding={top=1,left=1,bottom=1,right=1}}");
+  fill(text, "{padding={top=1,left=1,bottom=1,right=1}}\n  add c(%0, %3) -> (%4) {activation=relu}",
+       "{padding={top=1,left=1,bottom=1,right=1},activation=relu6}\n"
+       "  add c(%0, %3) -> (%4) {activation=relu_n1_to_1}");
+  const graph::Module module = parsed_graph(text);
+  const Result<CompiledModel> model =
+      compile_module(module, registry, parsed_target(registry, "c + dnnl"), one_memory());
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  EXPECT_THAT(model->program().emitted.streams[0].operators, ElementsAre("a", "b", "c", "d"));
+  compare(module, *model, random, 1e-5f);
+}
+
+// What is written, read and added in one call is what three calls give, bit for bit.
+TEST(EndToEnd, ASumOfInt8BecomesPartOfTheConvolutionBeforeIt) {
+  OpenDevice device;
+  if (!multiplies_int8(device)) GTEST_SKIP() << needs("dnnl") << kNoInt8;
+  const TargetRegistry registry = make_registry();
+  intarsia::testing::Random random(9);
+  std::string text = kInt8Block;
+  fill(text, "{FIRST}", bytes_text(144, random));
+  fill(text, "{SECOND}", bytes_text(36, random));
+  fill(text, "{BIAS}", "x\"0001000000ffffff10000000f0ffffff\"");
+  const graph::Module module = parsed_graph(text);
+  graph::Module opened = module;  // nothing that is an output becomes part of something
+  for (const int32_t inner : {5, 7}) opened.functions[0].outputs.push_back({inner});
+  const TargetSpec target = parsed_target(registry, "c + dnnl");
+  const Result<CompiledModel> fused = compile_module(module, registry, target, one_memory());
+  const Result<CompiledModel> alone = compile_module(opened, registry, target, one_memory());
+  ASSERT_TRUE(fused.ok() && alone.ok());
+  EXPECT_THAT(fused->program().emitted.streams.at(0).operators, ElementsAre("a", "b, c", "d, e"));
+  EXPECT_THAT(alone->program().emitted.streams.at(0).operators,
+              ElementsAre("a", "b", "c", "d", "e"));
+  const auto shown =
+      registry.kind("dnnl").disassemble(fused->program().emitted.streams[0].commands);
+  ASSERT_TRUE(shown.has_value() && shown->ok());
+  EXPECT_THAT(**shown, HasSubstr("int8 depthwise 1x5x6x4 of steps 0.04:-128 -> 1x5x6x4 of steps "
+                                 "0.06:-128, kernel 3x3, pads 1 1 1 1, of steps 0.03:11, with "
+                                 "1x5x6x4 of steps 0.05:-3"));
+  for (int i = 0; i < 20; ++i) {
+    OpenDevice one, other;
+    const auto inputs = intarsia::testing::random_inputs(random, module);
+    auto expected = run_compiled(*alone, {{"dnnl", &other.dnnl.device}}, inputs);
+    expected.resize(2);
+    ASSERT_EQ(run_compiled(*fused, {{"dnnl", &one.dnnl.device}}, inputs), expected) << i;
+  }
 }
 
 // The primitives are the stream's, the memory is whatever each run is given.

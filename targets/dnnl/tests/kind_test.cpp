@@ -21,15 +21,6 @@ std::string refused(const std::string& text) {
 TEST(Explanation, SaysWhatNoLayerCanSay) {
   EXPECT_THAT(refused(R"(intarsia.graph m
 func @main(%0) -> (%1) {
-  %0 a: i8[1,16] q(0.1:5)
-  %1 b: i8[1,16] q(0.00390625:-128)
-  softmax s(%0) -> (%1) {beta=1}
-}
-entry @main
-)"),
-              HasSubstr("'a' is i8; layers of float32 are taken"));
-  EXPECT_THAT(refused(R"(intarsia.graph m
-func @main(%0) -> (%1) {
   %0 a: f32[1,16]
   %1 b: f32[1,16]
   softmax s(%0) -> (%1) {beta=2}
@@ -66,6 +57,39 @@ func @main(%0) -> (%1) {
 entry @main
 )"),
               HasSubstr("only a mean over height and width is a pool"));
+}
+
+// One operator of these tensors, `refused` for it.
+std::string refused_tensors(const std::string& tensors, const std::string& node,
+                            const std::string& options = "") {
+  const std::string text = "intarsia.graph m\nconst @0 w = x\"" + std::string(64, '1') +
+                           "\"\nfunc @main(%0) -> (%2) {\n" + tensors + node + "}\nentry @main\n";
+  const TargetRegistry registry = make_registry();
+  const auto result =
+      partition(parsed_graph(text), registry, parsed_target(registry, "c + dnnl" + options));
+  if (!result.ok()) return result.error().to_string();
+  return result->explanation.operators.at(0).offers.at(1).reason.value_or("");
+}
+
+TEST(Explanation, SaysWhatInt8LayersCannotSay) {
+  const std::string product = "  fully_connected f(%0, %1) -> (%2)\n";
+  EXPECT_THAT(refused_tensors("  %0 a: i16[1,16] q(0.1:0)\n  %1 w: i8[2,16] q(0.1:0) = @0\n"
+                              "  %2 c: i16[1,2] q(0.1:0)\n",
+                              product),
+              HasSubstr("'a' is i16; layers of float32 and of int8 are taken"));
+  EXPECT_THAT(refused_tensors("  %0 a: i8[1,16] q(0.1:5)\n  %1 w: i8[2,16] q(0.1:0) = @0\n"
+                              "  %2 c: i8[1,2] q(0.1:5)\n",
+                              product, " -int8=false"),
+              HasSubstr("'a' is i8; layers of float32 are taken, with -int8=false"));
+  EXPECT_THAT(refused_tensors("  %0 a: i8[1,16] q(0.1:5)\n  %1 w: i4[4,16] q(0.1:0) = @0\n"
+                              "  %2 c: i8[1,4] q(0.1:5)\n",
+                              product),
+              HasSubstr("'w' is i4; a layer of int8 has i8 there"));
+  EXPECT_THAT(
+      refused_tensors("  %0 a: i8[1,16] q(0.1:5)\n  %1 d: i8[1,16] q(0.2:5)\n"
+                      "  %2 c: i8[1,16] q(0.1:5)\n",
+                      "  maximum m(%0, %0) -> (%1)\n  relu r(%1) -> (%2) {activation=relu}\n"),
+      HasSubstr("'a' and 'd' differ in quantisation"));
 }
 
 constexpr const char* kSum = R"(intarsia.graph sum
@@ -143,7 +167,7 @@ TEST(Driver, RefusesStreamsThatAreNotItsOwn) {
   EXPECT_EQ(status_with(device, stream, 16, 2), INTARSIA_ERROR_DEVICE_MISMATCH);  // layers
   EXPECT_EQ(status_with(device, stream, 20, 1), INTARSIA_ERROR_DEVICE_MISMATCH);  // region's bytes
   EXPECT_EQ(status_with(device, stream, 24, 99), INTARSIA_ERROR_DEVICE_FAULT);    // kind
-  EXPECT_EQ(status_with(device, stream, 4 * (6 + 29), 9), INTARSIA_ERROR_DEVICE_MISMATCH);
+  EXPECT_EQ(status_with(device, stream, 4 * (6 + 39), 9), INTARSIA_ERROR_DEVICE_MISMATCH);
 }
 
 TEST(Target, IsPartOfACompositeOnly) {

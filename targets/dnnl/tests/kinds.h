@@ -35,6 +35,16 @@ struct OpenDevice {
   bool answers;
 };
 
+// Whether layers of int8 are taken on this machine: oneDNN is there, and the processor sums products in 32 bits.
+inline bool multiplies_int8(const OpenDevice& device) {
+#if defined(__x86_64__)
+  return device.answers &&
+         (__builtin_cpu_supports("avx512vnni") || __builtin_cpu_supports("avxvnni"));
+#else
+  return device.answers;
+#endif
+}
+
 inline CompileOptions one_memory() {
   CompileOptions options;
   options.memory.pools = {{"ram"}};

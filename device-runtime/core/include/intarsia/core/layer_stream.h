@@ -21,6 +21,11 @@ enum class LayerFunction : uint32_t {
 #include "intarsia/contract/layers.def"
 };
 
+enum class LayerType : uint32_t {
+#define LAYER_TYPE(name) name,
+#include "intarsia/contract/layers.def"
+};
+
 // Where an operand lies.
 struct LayerPlace {
   uint32_t region = LAYERS_ABSENT, offset = 0, bytes = 0;
@@ -34,6 +39,9 @@ struct LayerFields {
 
   LayerKind what() const {
     return static_cast<LayerKind>(kind);
+  }
+  bool is_int8() const {
+    return static_cast<LayerType>(type) == LayerType::int8;
   }
   static float number(int32_t word) {
     float value = 0;

@@ -26,6 +26,11 @@ enum class Function : int32_t {
 };
 std::string_view to_string(Function function);  // "hard_swish"
 
+enum class Type : int32_t {
+#define LAYER_TYPE(name) of_##name,
+#include "intarsia/contract/layers.def"
+};
+
 enum class Operand : int32_t {
 #define LAYER_OPERAND(name) name,
 #include "intarsia/contract/layers.def"
@@ -39,6 +44,9 @@ struct Layer {
 
   Kind what() const {
     return static_cast<Kind>(kind);
+  }
+  bool is_int8() const {
+    return static_cast<Type>(type) == Type::of_int8;
   }
   bool has(Operand operand) const {
     return (operands >> static_cast<int32_t>(operand) & 1) != 0;
@@ -63,7 +71,8 @@ std::string describe(const Layer& layer);
 struct LayerOfNodes {
   Layer layer;
   std::vector<graph::NodeId> nodes;  // in the order of the function; the last one makes the result
-  std::vector<graph::TensorId> operands;  // by Operand
+  std::vector<graph::TensorId> operands;  // by Operand; `scales` is no tensor
+  std::vector<float> weight_scales;       // of int8
 
   graph::TensorId& operand(Operand which) { return operands[static_cast<size_t>(which)]; }
   graph::TensorId operand(Operand which) const { return operands[static_cast<size_t>(which)]; }
@@ -77,7 +86,13 @@ struct Library {
   std::string name;  // of the kind
   // Why it does not compute such a layer.
   std::function<Reason(const Layer&)> refuses;
+  // Whether it has layers of int8. Their results may be a step away from the reference's, see `largest_steps`.
+  bool int8 = false;
 };
+
+// By how many steps of its result an operator of int8 may differ from the reference on the same operands: libraries round a
+// product of floats once, where TFLite rounds integers twice. None where values are only chosen from.
+int32_t largest_steps(graph::OpKind kind);
 
 // The operator as a layer, into `made`; or why there is none.
 Reason make_layer(const graph::Function& function, graph::NodeId node, LayerOfNodes& made);

@@ -16,8 +16,8 @@
 
 namespace intarsia::layers {
 
-// One for each operator that can be a layer.
-std::vector<Pattern> patterns(const Library& library);
+// One for each operator that can be a layer; of int8 too, or not.
+std::vector<Pattern> patterns(const Library& library, bool int8);
 
 // A function of layers, each a command on buffers of ours.
 Result<tir::LoweredFunction> lower(const Library& library, const graph::Module& module,
@@ -31,7 +31,7 @@ Result<Artifacts> make_streams(const Library& library, const Target& device,
 std::optional<Result<std::string>> disassemble(const Library& library,
                                                std::span<const uint8_t> stream);
 
-// "a, b and c are one call", for those that are more than one operator.
+// "a, b and c are one call", for those that are more than one operator; and whose results may differ from the reference's.
 std::vector<std::string> notes(const Library& library, const graph::Function& function);
 
 // What `--policy cost` reckons with, besides the attributes "clock-mhz" and "macs-per-cycle" of the kind.
@@ -40,7 +40,8 @@ struct LayerCosts {
   double results_per_cycle;  // elements that are written
 };
 
-// A kind with all of the above, which works in the host's memory. `library` lives as long as the compiler does.
+// A kind with all of the above, which works in the host's memory, and with an attribute "int8" where the library has layers of
+// it. `library` lives as long as the compiler does.
 TargetKind kind_of(KindSpec spec, const Library& library, const LayerCosts& costs,
                    DeviceDriver driver);
 
