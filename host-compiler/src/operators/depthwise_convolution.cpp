@@ -136,6 +136,7 @@ int64_t depthwise_macs(const Function& function, const Node& node) {
 // Without 32-bit biases of int16.
 constexpr TypeRule kDepthwiseTypes[] = {{Int8, Int8, Int32, Int8},
                                         {Int8, Int4, Int32, Int8},
+                                        {Int8, Int16, Int32, Int8},
                                         {Int16, Int8, Int64, Int16},
                                         {Float32, Float32, Float32, Float32}};
 

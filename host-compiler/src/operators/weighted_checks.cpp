@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "operators/channel_rule.h"
 
@@ -62,6 +63,14 @@ int64_t window_places(OpCheck& check, std::string_view axis, int64_t extent, con
 
 Refusal refuses_weights(const OpView& view) {
   if (view.in(1).type == Int4 && !view.is_constant(1)) return "i4 weights are no constant";
+  if (view.in(1).type == Int16) {
+    // Sums of others might leave 32 bits.
+    constexpr int64_t kMostWeight = 255;
+    if (!view.is_constant(1)) return "i16 weights are no constant";
+    const auto is_wide = [](int64_t weight) { return std::abs(weight) > kMostWeight; };
+    if (std::ranges::any_of(view.values(1), is_wide))
+      return fmt::format("i16 weights are beyond -{0}..{0}", kMostWeight);
+  }
   return refuses_quantization(view, /*per_channel_weights=*/true);
 }
 

@@ -8,11 +8,10 @@
 namespace intarsia::operators {
 
 // Input, weights, bias -> output. An int16 operator without a bias accumulates in 64 bits, as one with an i64 bias does.
-inline constexpr graph::TypeRule kWeightedTypes[] = {{Int8, Int8, Int32, Int8},
-                                                     {Int8, Int4, Int32, Int8},
-                                                     {Int16, Int8, Int64, Int16},
-                                                     {Int16, Int8, Int32, Int16},
-                                                     {Float32, Float32, Float32, Float32}};
+// Weights of 16 bits are what weights of 8 bits are less their zero point (-255..255).
+inline constexpr graph::TypeRule kWeightedTypes[] = {
+    {Int8, Int8, Int32, Int8},   {Int8, Int4, Int32, Int8},   {Int8, Int16, Int32, Int8},
+    {Int16, Int8, Int64, Int16}, {Int16, Int8, Int32, Int16}, {Float32, Float32, Float32, Float32}};
 
 void check_padding(graph::OpCheck& check, const graph::Padding2d& padding);
 void check_bias(graph::OpCheck& check, int64_t channels);

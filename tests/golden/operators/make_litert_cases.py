@@ -15,6 +15,9 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from tflite_writer import KINDS, TYPE_NAMES, Model, fresh, options, run_script  # noqa: E402
 
+import hybrid_state_cases  # noqa: E402
+import unsigned_cases  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 SAME, VALID = 0, 1
 CASES = {}
@@ -549,6 +552,10 @@ def resize_bilinear_corners_s16():
     return bilinear_s16([9, 13], alignCorners=True)
 
 
+CASES.update(unsigned_cases.CASES)
+CASES.update(hybrid_state_cases.CASES)
+
+
 def make_case(folder, name):
     model = CASES[name]()
     folder = fresh(folder / name)
@@ -561,12 +568,19 @@ def make_case(folder, name):
     rng = rng_of(name)
     fixed = getattr(model, "values", None)
     meta = {"reference": "LiteRT", "inputs": [], "outputs": []}
-    for i, (index, there) in enumerate(zip(graph.inputs, interpreter.get_input_details())):
-        value = fixed[i] if fixed else random_values(rng, graph.tensors[index])
-        interpreter.set_tensor(there["index"], value)
-        (folder / f"in{i}.bin").write_bytes(value.tobytes())
+    invocations = getattr(model, "invocations", 1)  # one after another, on what the model keeps
+    if invocations != 1:
+        meta["invocations"] = invocations
+    sequences = [b""] * len(graph.inputs)
+    for _ in range(invocations):
+        for i, (index, there) in enumerate(zip(graph.inputs, interpreter.get_input_details())):
+            value = fixed[i] if fixed else random_values(rng, graph.tensors[index])
+            interpreter.set_tensor(there["index"], value)
+            sequences[i] += value.tobytes()
+        interpreter.invoke()
+    for i, index in enumerate(graph.inputs):
+        (folder / f"in{i}.bin").write_bytes(sequences[i])
         meta["inputs"].append({"file": f"in{i}.bin", "type": TYPE_NAMES[graph.tensors[index].type]})
-    interpreter.invoke()
     for i, (index, there) in enumerate(zip(graph.outputs, interpreter.get_output_details())):
         values = interpreter.get_tensor(there["index"])
         (folder / f"out{i}.bin").write_bytes(values.tobytes())

@@ -126,24 +126,47 @@ TEST(ImportFloats, IntegerWeightsAreWidenedWhenAsked) {
 
 TEST(ImportFloats, WhatIsNotQuantisedAtRunTimeNamesTheOption) {
   ModelSpec m;
-  m.add({"shape", {4}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{1, 3, 3, 2})});
+  m.add({"x", {2, 3, 4}, kFloat32, {}, {}});
+  m.add({"matrices", {2, 4, 5}, kInt8, {0.5f}, {0}, std::vector<uint8_t>(40, 1)});
+  m.add({"y", {2, 3, 5}, kFloat32, {}, {}});
+  m.operators = {{kBatchMatmul, {0, 1}, {2}}};
+  m.inputs = {0};
+  m.outputs = {2};
+  EXPECT_EQ(errors(m),
+            "some/m.tflite: operator 0 'y' (BATCH_MATMUL v1): mixes f32 activations (tensor 0 'x') "
+            "with i8 weights (tensor 1 'matrices'); give --widen-weights to make floats of them, "
+            "or convert the model with full integer quantisation\n");
+  const auto widened = import_model(build(m), {.file = "m.tflite", .widen_weights = true});
+  ASSERT_TRUE(widened.ok()) << widened.error().to_string();
+  EXPECT_EQ(kinds(widened->entry_function()), std::vector{OpKind::BatchMatmul});
+}
+
+// Valid, strides of 1 or 2: 18 weights of two filters.
+ModelSpec hybrid_transposed(int32_t out, int32_t stride) {
+  ModelSpec m;
+  m.add({"shape", {4}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{1, out, out, 2})});
   m.add({"kernel", {2, 3, 3, 1}, kInt8, {0.5f}, {0}, std::vector<uint8_t>(18, 1)});
-  m.add({"x", {1, 1, 1, 1}, kFloat32, {}, {}});
-  m.add({"y", {1, 3, 3, 2}, kFloat32, {}, {}});
+  m.add({"x", {1, 2, 2, 1}, kFloat32, {}, {}});
+  m.add({"y", {1, out, out, 2}, kFloat32, {}, {}});
   m.operators = {{kTransposeConv,
                   {0, 1, 2},
                   {3},
-                  options_of(&format::CreateTransposeConvOptions, format::Padding::Valid, 1, 1,
-                             format::Activation::None, int8_t{0})}};
+                  options_of(&format::CreateTransposeConvOptions, format::Padding::Valid, stride,
+                             stride, format::Activation::None, int8_t{0})}};
   m.inputs = {2};
   m.outputs = {3};
-  EXPECT_EQ(errors(m),
-            "some/m.tflite: operator 0 'y' (TRANSPOSE_CONV v1): mixes f32 "
-            "activations (tensor 2 'x') with i8 weights (tensor 1 'kernel'); give --widen-weights "
-            "to make floats of them, or convert the model with full integer quantisation\n");
-  const auto widened = import_model(build(m), {.file = "m.tflite", .widen_weights = true});
-  ASSERT_TRUE(widened.ok()) << widened.error().to_string();
-  EXPECT_EQ(kinds(widened->entry_function()), std::vector{OpKind::TransposeConv2d});
+  return m;
+}
+
+TEST(ImportFloats, TransposedConvolutionsOnIntegerWeightsAreConvolutionsOfSpreadInputs) {
+  EXPECT_EQ(kinds(imported(hybrid_transposed(4, 1))),
+            (std::vector{OpKind::QuantizeRows, OpKind::HybridConv2d}));
+  EXPECT_EQ(kinds(imported(hybrid_transposed(5, 2))),
+            (std::vector{OpKind::Reshape, OpKind::Pad, OpKind::Reshape, OpKind::QuantizeRows,
+                         OpKind::HybridConv2d}));
+  EXPECT_THAT(errors(hybrid_transposed(1, 1)),
+              testing::HasSubstr("makes less than its input reaches, on integer weights; give "
+                                 "--widen-weights to make floats of them\n"));
 }
 
 }  // namespace

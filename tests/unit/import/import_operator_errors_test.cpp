@@ -95,15 +95,6 @@ INSTANTIATE_TEST_SUITE_P(
          "some/m.tflite: operator 0 'dense' (FULLY_CONNECTED v4): mixes f32 activations (tensor 0 "
          "'features') with i8 weights (tensor 1 'kernel'); convert the model with full integer "
          "quantisation, or without any"},
-        {"Uint8", softmax_model,
-         [](ModelSpec& m) {
-           m.tensors[0].type = m.tensors[1].type = kUInt8;
-           m.tensors[1].zero_point[0] = 0;
-         },
-         "some/m.tflite: operator 0 'softmax' (SOFTMAX v2): computes on tensor 0 'logits', which "
-         "is "
-         "of type u8, the quantisation of old converters; convert the model again with int8 "
-         "quantisation"},
         {"PerChannelActivation", softmax_model,
          [](ModelSpec& m) {
            m.tensors[0].scale.assign(10, 1.0f);

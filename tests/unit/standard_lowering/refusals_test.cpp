@@ -41,6 +41,26 @@ TEST(Refusals, WeightsWithAZeroPoint) {
   EXPECT_THAT(reason(module), Optional(HasSubstr("zero point")));
 }
 
+// Weights less a zero point have 9 bits; with more their sums might leave 32.
+TEST(Refusals, WeightsOfMoreThanNineBits) {
+  graph::Module module = conv();
+  graph::Tensor& weights = operand(module, 1);
+  weights.type = DataType::Int16;
+  std::vector<int16_t> values(static_cast<size_t>(element_count(weights.shape)), -255);
+  const auto set = [&] {
+    std::vector<uint8_t> bytes(2 * values.size());
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    module.constants[static_cast<size_t>(weights.constant.index)].bytes = std::move(bytes);
+  };
+  set();
+  EXPECT_EQ(reason(module), std::nullopt);
+  values.back() = 256;
+  set();
+  EXPECT_EQ(reason(module), "i16 weights are beyond -255..255");
+  weights.constant = {};
+  EXPECT_EQ(reason(module), "i16 weights are no constant");
+}
+
 TEST(Refusals, MissingAndPerChannelScales) {
   graph::Module module = conv();
   operand(module, 0).quantization = {};

@@ -10,19 +10,6 @@ namespace {
 
 using graph::OpKind;
 
-std::vector<int8_t> unpacked(const graph::Tensor& tensor, std::span<const uint8_t> bytes) {
-  std::vector<int8_t> values(static_cast<size_t>(element_count(tensor.shape)));
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (tensor.type == DataType::Int4) {
-      const int nibble = (bytes[i / 2] >> (i % 2 == 0 ? 0 : 4)) & 15;
-      values[i] = static_cast<int8_t>(nibble < 8 ? nibble : nibble - 16);
-    } else {
-      values[i] = static_cast<int8_t>(bytes[i]);
-    }
-  }
-  return values;
-}
-
 // scale * (value - zero point), with those of the tensor or of each index along its axis.
 std::vector<uint8_t> real_values(const graph::Tensor& tensor, std::span<const uint8_t> bytes) {
   const graph::Quantization& q = tensor.quantization;
@@ -48,6 +35,19 @@ OpKind hybrid(OpKind kind) {
 }
 
 }  // namespace
+
+std::vector<int8_t> unpacked(const graph::Tensor& tensor, std::span<const uint8_t> bytes) {
+  std::vector<int8_t> values(static_cast<size_t>(element_count(tensor.shape)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (tensor.type == DataType::Int4) {
+      const int nibble = (bytes[i / 2] >> (i % 2 == 0 ? 0 : 4)) & 15;
+      values[i] = static_cast<int8_t>(nibble < 8 ? nibble : nibble - 16);
+    } else {
+      values[i] = static_cast<int8_t>(bytes[i]);
+    }
+  }
+  return values;
+}
 
 // The constant as floats, once for all who read it.
 int32_t SubgraphReader::widened(int32_t weights) {
@@ -105,12 +105,38 @@ int32_t SubgraphReader::transposed(int32_t weights) {
   return make({std::move(turned), std::move(result)});
 }
 
-void SubgraphReader::convert_hybrid(Draft& draft, bool asymmetric) {
+// The integers of the tensor's rows, their scales and zero points, once for all who read it.
+std::array<int32_t, 3> SubgraphReader::quantised_rows(const std::string& reader, int32_t id,
+                                                      int64_t rows, bool asymmetric) {
+  const auto [at, is_new] = quantised_rows_.try_emplace({id, rows, asymmetric});
+  if (!is_new) return at->second;
+  const std::string name = tensor(id).name;
+  const Shape shape = tensor(id).shape;
+  Draft draft;
+  draft.node.kind = OpKind::QuantizeRows;
+  draft.node.name = unique_name(reader + "_rows");
+  draft.node.attributes = graph::QuantizeRowsAttrs{rows, asymmetric};
+  draft.inputs = {id};
+  const auto made = [&](const char* what, DataType type, const Shape& extents) {
+    draft.outputs.push_back(make({{.name = name + what, .type = type, .shape = extents}, {}}));
+    return draft.outputs.back();
+  };
+  at->second = {made("_values", DataType::Int8, shape), made("_scales", DataType::Float32, {rows}),
+                made("_zero_points", DataType::Int32, {rows})};
+  drafts_.push_back(std::move(draft));
+  return at->second;
+}
+
+bool SubgraphReader::convert_hybrid(const OperatorInfo& op, Draft& draft, bool asymmetric) {
   if (model_.options().widen_weights) {
     for (int32_t& id : draft.inputs)
       if (id >= 0 && !bytes(id).empty() && tensor(id).quantization.present()) id = widened(id);
-    return;
+    return false;
   }
+  if (draft.node.kind == OpKind::TransposeConv2d)
+    return compose_hybrid_transposed(op, draft, asymmetric), true;
+  if (draft.node.kind == OpKind::Svdf) return compose_hybrid_svdf(op, draft, asymmetric), true;
+  if (draft.node.kind == OpKind::Lstm) return compose_hybrid_lstm(op, draft, asymmetric), true;
   if (draft.node.kind == OpKind::BatchMatmul) {
     if (!draft.node.attrs<graph::BatchMatmulAttrs>().transpose_b)
       draft.inputs[1] = transposed(draft.inputs[1]);
@@ -122,30 +148,13 @@ void SubgraphReader::convert_hybrid(Draft& draft, bool asymmetric) {
   const int64_t rows = draft.node.kind == OpKind::FullyConnected
                            ? element_count(input.shape) / tensor(draft.inputs[1]).shape.back()
                            : input.shape[0];
-  const auto [at, is_new] = quantised_rows_.try_emplace({draft.inputs[0], rows, asymmetric});
-  if (is_new) {
-    const std::string name = input.name;
-    const Shape shape = input.shape;
-    Draft rows_draft;
-    rows_draft.node.kind = OpKind::QuantizeRows;
-    rows_draft.node.name = unique_name(draft.node.name + "_rows");
-    rows_draft.node.attributes = graph::QuantizeRowsAttrs{rows, asymmetric};
-    rows_draft.inputs = {draft.inputs[0]};
-    const auto made = [&](const char* what, DataType type, const Shape& extents) {
-      rows_draft.outputs.push_back(
-          make({{.name = name + what, .type = type, .shape = extents}, {}}));
-      return rows_draft.outputs.back();
-    };
-    at->second = {made("_values", DataType::Int8, shape),
-                  made("_scales", DataType::Float32, {rows}),
-                  made("_zero_points", DataType::Int32, {rows})};
-    drafts_.push_back(std::move(rows_draft));
-  }
-  const auto& [values, scales, zero_points] = at->second;
+  const auto [values, scales, zero_points] =
+      quantised_rows(draft.node.name, draft.inputs[0], rows, asymmetric);
   draft.node.kind = hybrid(draft.node.kind);
   draft.inputs.resize(3, -1);
   draft.inputs[0] = values;
   draft.inputs.insert(draft.inputs.end(), {scales, zero_points});
+  return false;
 }
 
 }  // namespace intarsia::tflite

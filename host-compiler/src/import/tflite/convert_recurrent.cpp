@@ -35,6 +35,7 @@ Converted convert_svdf(OperatorReader& in) {
   attrs.activation = in.activation(options->activation());
   Converted result{attrs};
   result.states = {4};
+  result.asymmetric = options->asymmetric_inputs();
   return result;
 }
 
@@ -71,6 +72,7 @@ Converted convert_lstm(OperatorReader& in) {
   Converted result{attrs};
   result.operands = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 15, 18, 19};
   result.states = {18, 19};
+  result.asymmetric = options->asymmetric_inputs();
   return result;
 }
 

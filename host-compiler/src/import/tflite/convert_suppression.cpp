@@ -1,11 +1,11 @@
 // Non-maximum suppression as a loop: the best box is taken, and what overlaps it too much is taken out. As LiteRT computes it: boxes
 // whose scores are above the limit are counted before, no more than these are taken, and a box takes itself out because it
 // overlaps itself. So one without an area, which overlaps nothing, is taken again and again.
-#include <cstring>
 #include <limits>
 
 #include <fmt/ranges.h>
 
+#include "import/tflite/loop_function.h"
 #include "import/tflite/subgraph_reader.h"
 
 namespace intarsia::tflite {
@@ -14,85 +14,6 @@ namespace {
 
 using graph::OpKind;
 using graph::TensorId;
-
-template <typename T>
-MadeConstant known(std::string name, DataType type, Shape shape, const std::vector<T>& values) {
-  MadeConstant made{{.name = std::move(name), .type = type, .shape = std::move(shape)},
-                    std::vector<uint8_t>(values.size() * sizeof(T))};
-  std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
-  return made;
-}
-
-MadeConstant known_real(std::string name, float value) {
-  return known<float>(std::move(name), DataType::Float32, {}, {value});
-}
-
-MadeConstant zeros(std::string name, DataType type, Shape shape) {
-  const auto count = static_cast<size_t>(element_count(shape));
-  return known<int32_t>(std::move(name), type, std::move(shape), std::vector<int32_t>(count));
-}
-
-graph::Tensor real_of(Shape shape) {
-  return {.type = DataType::Float32, .shape = std::move(shape)};
-}
-graph::Tensor whole_of(Shape shape) {
-  return {.type = DataType::Int32, .shape = std::move(shape)};
-}
-graph::Tensor truth_of(Shape shape) {
-  return {.type = DataType::Bool, .shape = std::move(shape)};
-}
-
-// A function of the loop while it is made.
-class LoopFunction {
- public:
-  LoopFunction(graph::Module& module, std::string name) : module_(module) {
-    function_.name = std::move(name);
-  }
-
-  TensorId input(std::string name, graph::Tensor tensor) {
-    tensor.name = std::move(name);
-    function_.inputs.push_back(add(std::move(tensor)));
-    return function_.inputs.back();
-  }
-  TensorId constant(MadeConstant made) {
-    made.tensor.constant.index = static_cast<int32_t>(module_.constants.size());
-    module_.constants.push_back({made.tensor.name, std::move(made.bytes)});
-    return add(std::move(made.tensor));
-  }
-  TensorId put(OpKind kind, graph::Attributes attributes, std::vector<TensorId> inputs,
-               graph::Tensor result) {
-    graph::Node node;
-    node.kind = kind;
-    node.name = fmt::format("{}_{}", graph::to_string(kind), function_.nodes.size());
-    node.attributes = std::move(attributes);
-    node.inputs = std::move(inputs);
-    result.name = node.name;
-    node.outputs = {add(std::move(result))};
-    function_.nodes.push_back(std::move(node));
-    return function_.nodes.back().outputs[0];
-  }
-  // By element, of operands that are broadcast to the result's shape.
-  TensorId arithmetic(OpKind kind, TensorId a, TensorId b, graph::Tensor result) {
-    return put(kind, graph::BinaryAttrs{}, {a, b}, std::move(result));
-  }
-  TensorId plain(OpKind kind, std::vector<TensorId> inputs, graph::Tensor result) {
-    return put(kind, graph::NoAttrs{}, std::move(inputs), std::move(result));
-  }
-
-  graph::Function finish(std::vector<TensorId> outputs) {
-    function_.outputs = std::move(outputs);
-    return std::move(function_);
-  }
-
- private:
-  TensorId add(graph::Tensor tensor) {
-    function_.tensors.push_back(std::move(tensor));
-    return {static_cast<int32_t>(function_.tensors.size() - 1)};
-  }
-
-  graph::Module& module_;
-  graph::Function function_;
-};
 
 // What the loop carries, in this order; `scores` only where they are an output.
 struct Carried {

@@ -135,6 +135,7 @@ Converted convert_transpose_conv2d(OperatorReader& in) {
   }
   result.attributes = attrs;
   result.operands = {2, 1, in.has_input(3) ? size_t{3} : Converted::kAbsent};
+  result.asymmetric = true;
   if (in.has_input(3) && in.input(3).type == DataType::Int16 && in.is_constant(3)) {
     // Old converters wrote biases of 16 bits for sums of 64.
     MadeConstant made{in.input(3), {}};

@@ -88,6 +88,28 @@ bool ModelReader::list_reachable() {
   return meaningful;
 }
 
+// Networks of old converters compute on UINT8. Those of today have it at their edges only, where it stays.
+void ModelReader::choose_signs() {
+  const auto computes_on_bytes = [](const Subgraph& subgraph, const OperatorInfo& op) {
+    if (op.known == nullptr || op.inputs.empty()) return false;
+    const Operands operands = op.known->operands;
+    // A concatenation scales its operands.
+    const bool compares = op.code == kMAXIMUM || op.code == kMINIMUM || op.code == kCONCATENATION;
+    if ((operands == Operands::AnyBytes && !compares) || operands == Operands::OldQuantised)
+      return false;
+    const size_t activations = op.code == kTRANSPOSE_CONV ? 2 : 0;
+    const int32_t id = activations < op.inputs.size() ? op.inputs[activations] : -1;
+    return id >= 0 && subgraph.tensors->is_quantised_byte(id);
+  };
+  for (const Subgraph& subgraph : subgraphs_) {
+    if (!subgraph.is_reachable || !subgraph.operators) continue;
+    for (const OperatorInfo& op : *subgraph.operators)
+      reads_bytes_signed_ |= computes_on_bytes(subgraph, op);
+  }
+  if (!reads_bytes_signed_) return;
+  for (Subgraph& subgraph : subgraphs_) subgraph.tensors->read_bytes_signed();
+}
+
 // No subgraph runs itself, directly or not, and none is nested too deeply to follow.
 bool ModelReader::check_calls() {
   enum class State { New, Open, Done };
@@ -295,6 +317,7 @@ Result<std::vector<import::ListedOperator>> ModelReader::listed() {
 
 Result<graph::Module> ModelReader::read(const std::string& module_name) {
   if (!list_reachable() || !check_calls()) return problems_;
+  choose_signs();
   module_.name = module_name;
   module_.entry = function_names_.take("main");
   Signature whole;

@@ -61,6 +61,8 @@ class ModelReader {
 
   const ModelFile& file() const { return file_; }
   const ImportOptions& options() const { return options_; }
+  // Whether quantised bytes without a sign, which old converters made, are int8 in the whole model.
+  bool reads_bytes_signed() const { return reads_bytes_signed_; }
   const ProgressListener& on_progress() const { return options_.on_progress; }
   Diagnostics& problems() { return problems_; }
   Subgraph& subgraph(size_t number) { return subgraphs_[number]; }
@@ -90,6 +92,7 @@ class ModelReader {
 
  private:
   bool list_reachable();
+  void choose_signs();
   bool check_calls();
   void find_uses(size_t subgraph, const std::vector<std::optional<VariableId>>& inputs,
                  bool assigned, std::set<VariableId>& found,
@@ -107,6 +110,7 @@ class ModelReader {
   std::map<Signature, std::string> functions_;
   UniqueNames function_names_;
   std::set<size_t> initialised_;
+  bool reads_bytes_signed_ = false;
 };
 
 // Converts one subgraph. `is_model`: keeps the variables.

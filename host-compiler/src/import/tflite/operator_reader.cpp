@@ -131,6 +131,8 @@ void OperatorReader::check_hybrid(size_t weights) {
   // A batch's matrices times one matrix are rows times weights.
   const Shape& shape = input(weights).shape;
   const bool is_quantised_at_run_time = op_.known->operands == Operands::Weighted ||
+                                        op_.code == kTRANSPOSE_CONV || op_.code == kSVDF ||
+                                        op_.code == kUNIDIRECTIONAL_SEQUENCE_LSTM ||
                                         (op_.code == kBATCH_MATMUL && shape.size() == 2 &&
                                          !(options<format::BatchMatmulOptions>() &&
                                            options<format::BatchMatmulOptions>()->adjoint_a()));

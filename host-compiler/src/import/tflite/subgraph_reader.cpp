@@ -21,8 +21,10 @@ void SubgraphReader::convert(const OperatorInfo& op) {
       break;
   }
   if (op.known->kind == graph::OpKind::Compiled) return keep_compiled(op);
+  if (model_.reads_bytes_signed()) centre_weights(op);
   OperatorReader in(file_, op, tensors_, problems_, model_.options().widen_weights);
   if (!in.open()) return;
+  if (model_.reads_bytes_signed() && convert_unsigned(op, in)) return;
   if (op.code == kSHAPE || op.code == kRANK || op.code == kRANGE || op.code == kBROADCAST_ARGS) {
     if (std::optional<std::vector<uint8_t>> bytes = compute_shape(in)) hold(op, std::move(*bytes));
     return;
@@ -51,7 +53,9 @@ void SubgraphReader::convert(const OperatorInfo& op) {
   if (converted.only) draft.inputs = {make(std::move(*converted.only))};
   draft.outputs.assign(op.outputs.begin(), op.outputs.end());
   for (const size_t i : converted.states) draft.outputs.push_back(op.inputs[i]);
-  if (in.is_hybrid()) convert_hybrid(draft, converted.asymmetric);
+  if (model_.reads_bytes_signed() && draft.node.kind == graph::OpKind::DetectBoxes)
+    detect_in_floats(op, draft);
+  if (in.is_hybrid() && convert_hybrid(op, draft, converted.asymmetric)) return;
   if (find_out(op, draft)) return;
   drafts_.push_back(std::move(draft));
 }
@@ -59,10 +63,10 @@ void SubgraphReader::convert(const OperatorInfo& op) {
 graph::Function SubgraphReader::assemble(const std::string& name) {
   std::vector<int32_t> inputs, outputs;
   for (const int32_t id : values(subgraph_.inputs()))
-    if (!handles_.contains(id)) inputs.push_back(id);
+    if (!handles_.contains(id)) inputs.push_back(edges_.contains(id) ? edges_.at(id) : id);
   inputs.insert(inputs.end(), taken_.begin(), taken_.end());
   for (const int32_t id : values(subgraph_.outputs()))
-    if (!handles_.contains(id)) outputs.push_back(current(id));
+    if (!handles_.contains(id)) outputs.push_back(edge_output(id));
   for (const VariableId id : signature_.gives) outputs.push_back(values_.at(id));
   graph::Module& module = model_.module();
   for (const auto& [id, kept] : variables_) {
@@ -130,6 +134,7 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
     if (is_model_) take_shapes();
     check_data_flow(*subgraph.operators);
   }
+  if (is_model_ && model_.reads_bytes_signed() && problems_.empty()) make_edges_signed();
   for (const VariableId id : signature_.takes) {
     graph::Tensor value = *model_.variable(id).tensor;
     value.name = printable(value.name);

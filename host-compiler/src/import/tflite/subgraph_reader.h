@@ -5,7 +5,9 @@
 //   convert_control.cpp     branches and loops
 //   convert_composed.cpp    operators that are several of ours
 //   convert_stream.cpp      operators that keep state
+//   convert_unsigned.cpp    networks of bytes without a sign
 //   convert_hybrid.cpp      float activations on integer weights
+//   convert_hybrid_state.cpp   of these, operators that are several of ours
 //   keep_compiled.cpp       programs that another compiler made
 //   compute_at_import.cpp   operators whose results are known already
 #pragma once
@@ -50,6 +52,21 @@ class SubgraphReader {
   };
 
   void check_model_operands();
+  void make_edges_signed();
+  void centre_weights(const OperatorInfo& op);
+  // True when a table or several operators compute what int8 would not.
+  bool convert_unsigned(const OperatorInfo& op, OperatorReader& in);
+  int32_t looked_up(const OperatorInfo& op, int32_t from, std::vector<int64_t> results,
+                    graph::Tensor result);
+  int32_t as_bytes(const OperatorInfo& op, int32_t id);
+  void put_bytes(const OperatorInfo& op, graph::OpKind kind, std::vector<int32_t> inputs);
+  void tabulate_unsigned(const OperatorInfo& op, graph::OpKind function);
+  void average_unsigned(const OperatorInfo& op, OperatorReader& in);
+  void concatenate_unsigned(const OperatorInfo& op, OperatorReader& in);
+  void softmax_unsigned(const OperatorInfo& op, OperatorReader& in);
+  void resize_unsigned(const OperatorInfo& op, OperatorReader& in);
+  void detect_in_floats(const OperatorInfo& op, Draft& draft);
+  int32_t edge_output(int32_t id);
   void take_shapes();
   void check_data_flow(const std::vector<OperatorInfo>& operators);
   void check_arena(const std::vector<OperatorInfo>& operators);
@@ -103,7 +120,16 @@ class SubgraphReader {
               std::vector<int32_t> inputs, graph::Tensor result);
   void put_last(const OperatorInfo& op, graph::OpKind kind, graph::Attributes attributes,
                 std::vector<int32_t> inputs, size_t output = 0);
-  void convert_hybrid(Draft& draft, bool asymmetric);
+  // True when it is several operators, which are drafts already.
+  bool convert_hybrid(const OperatorInfo& op, Draft& draft, bool asymmetric);
+  std::array<int32_t, 3> quantised_rows(const std::string& reader, int32_t id, int64_t rows,
+                                        bool asymmetric);
+  void compose_hybrid_transposed(const OperatorInfo& op, const Draft& draft, bool asymmetric);
+  void compose_hybrid_svdf(const OperatorInfo& op, const Draft& draft, bool asymmetric);
+  void compose_hybrid_lstm(const OperatorInfo& op, const Draft& draft, bool asymmetric);
+  int32_t hybrid_product(const OperatorInfo& op, int32_t input, int32_t weights, int32_t bias,
+                         bool asymmetric);
+  int32_t stacked(const OperatorInfo& op, std::span<const int32_t> gates);
   // True when its value is known from now on.
   bool dequantize_constant(const OperatorInfo& op, OperatorReader& in);
   void compose_embedding(const OperatorInfo& op, OperatorReader& in);
@@ -171,6 +197,7 @@ class SubgraphReader {
   std::vector<int32_t> taken_;  // variables' values that are inputs
   std::map<int32_t, int32_t> same_as_;
   std::map<int32_t, int32_t> widened_;  // weights, as floats
+  std::map<int32_t, int32_t> edges_;    // inputs of bytes without a sign, by what they are inside
   // What quantize_rows has made: by input, rows, and whether asymmetric.
   std::map<std::tuple<int32_t, int64_t, bool>, std::array<int32_t, 3>> quantised_rows_;
   std::map<VariableId, int32_t> values_;     // what each variable holds now
@@ -178,5 +205,8 @@ class SubgraphReader {
   std::set<std::string> names_;
   std::map<int32_t, int32_t> arenas_;  // by the file's tensor: what the last program left in it
 };
+
+// The integers of weights of 8 or 4 bits.
+std::vector<int8_t> unpacked(const graph::Tensor& tensor, std::span<const uint8_t> bytes);
 
 }  // namespace intarsia::tflite

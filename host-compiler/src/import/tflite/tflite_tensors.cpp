@@ -42,7 +42,8 @@ constexpr std::array<ElementType, 19> kElementTypes = {{
     {"BFLOAT16", {}},
 }};
 
-constexpr int kFloat16 = 1, kComplex = 8, kUnsignedLong = 12, kResource = 13;
+constexpr uint8_t kSignedByte = 128;  // what int8 is less than the byte without a sign
+constexpr int kFloat16 = 1, kByte = 3, kComplex = 8, kUnsignedLong = 12, kResource = 13;
 
 // The float32 of the same value: what float16 holds, float32 holds.
 uint32_t widened(uint16_t half) {
@@ -90,6 +91,46 @@ bool TensorTable::is_unsigned_long(int32_t id) const {
   return raw(id).type() == kUnsignedLong;
 }
 
+bool TensorTable::is_quantised_byte(int32_t id) const {
+  const format::Quantization* scales = raw(id).quantization();
+  return raw(id).type() == kByte && scales != nullptr && !values(scales->scale()).empty();
+}
+
+void TensorTable::make_signed(Entry& entry) const {
+  entry.tensor.type = DataType::Int8;
+  for (int64_t& zero : entry.tensor.quantization.zero_point) zero -= kSignedByte;
+  if (entry.data.empty()) return;
+  std::vector<uint8_t> bytes(entry.data.begin(), entry.data.end());
+  for (uint8_t& byte : bytes) byte ^= kSignedByte;
+  entry.computed = std::move(bytes);
+  entry.data = entry.computed;
+}
+
+void TensorTable::centre_weights(int32_t id) {
+  Entry& entry = entries_[static_cast<size_t>(id)];
+  graph::Quantization& q = entry.tensor.quantization;
+  const bool one_zero =
+      std::ranges::all_of(q.zero_point, [&](int64_t z) { return z == q.zero_point[0]; });
+  if (entry.tensor.type != DataType::Int8 || entry.data.empty() || !q.present() || !one_zero ||
+      q.zero_point[0] == 0)
+    return;
+  std::vector<int16_t> centred(entry.data.size());
+  bool fits = true;
+  for (size_t i = 0; i < centred.size(); ++i) {
+    centred[i] = static_cast<int16_t>(static_cast<int8_t>(entry.data[i]) - q.zero_point[0]);
+    fits &= centred[i] >= -128 && centred[i] <= 127;
+  }
+  std::vector<uint8_t> bytes(centred.size() * (fits ? 1 : sizeof centred[0]));
+  for (size_t i = 0; fits && i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(centred[i]);
+  if (!fits) {
+    std::memcpy(bytes.data(), centred.data(), bytes.size());
+    entry.tensor.type = DataType::Int16;
+  }
+  q.zero_point.assign(q.zero_point.size(), 0);
+  entry.computed = std::move(bytes);
+  entry.data = entry.computed;
+}
+
 bool TensorTable::is_dynamic(int32_t id) const {
   const std::span<const int32_t> signature = values(raw(id).shape_signature());
   return std::ranges::find(signature, -1) != signature.end();
@@ -127,6 +168,7 @@ const graph::Tensor* TensorTable::get(int32_t id, const std::string& used_by) {
     std::string problem = read_type_and_shape(tensor, entry.tensor);
     if (problem.empty()) problem = read_quantization(tensor.quantization(), entry.tensor);
     if (problem.empty()) problem = read_data(tensor, entry);
+    if (problem.empty() && is_made_signed(id)) make_signed(entry);
     entry.state = problem.empty() ? Entry::State::Good : Entry::State::Bad;
     if (!problem.empty()) {
       problems_.add(fmt::format("{}: {}, {}", file_.name(), label(id), used_by), problem);

@@ -38,6 +38,15 @@ class TensorTable {
   bool is_resource(int32_t id) const;
   bool is_complex(int32_t id) const;        // read as floats, two for each number
   bool is_unsigned_long(int32_t id) const;  // read as the int64 of its bits
+  // From now on quantised bytes without a sign are int8: zero points 128 less, constants' bytes too.
+  void read_bytes_signed() { reads_bytes_signed_ = true; }
+  bool is_quantised_byte(int32_t id) const;  // as the file has it: UINT8 with a scale
+  bool is_made_signed(int32_t id) const { return reads_bytes_signed_ && is_quantised_byte(id); }
+  // Weights that get() has accepted, less their zero point: of 8 bits where these hold them, else of 16.
+  void centre_weights(int32_t id);
+  void rename(int32_t id, std::string name) {
+    entries_[static_cast<size_t>(id)].tensor.name = std::move(name);
+  }
   // Whether the converter did not know all extents; what it wrote instead says nothing.
   bool is_dynamic(int32_t id) const;
   // The extents of a tensor that get() has accepted, -1 for those that the converter did not know.
@@ -68,11 +77,13 @@ class TensorTable {
   // Each says what is wrong; empty when nothing is.
   std::string read_type_and_shape(const format::Tensor& raw, graph::Tensor& tensor) const;
   std::string read_data(const format::Tensor& raw, Entry& entry) const;
+  void make_signed(Entry& entry) const;
 
   const ModelFile& file_;
   const format::Subgraph& subgraph_;
   Diagnostics& problems_;
   std::vector<Entry> entries_;
+  bool reads_bytes_signed_ = false;
 };
 
 // Scales and zero points of a tensor whose type and shape are known. What is wrong, or empty.

@@ -72,6 +72,8 @@ Matrix<Sum> weight_rows(const Invocation& call, int64_t first, int64_t rows, int
       matrix.data()[i] = call.data<float>(1)[start + i];
     else if (call.in(1).type == DataType::Int4)
       matrix.data()[i] = as_sum<Sum>(int4_element(call.data<uint8_t>(1), start + i));
+    else if (call.in(1).type == DataType::Int16)
+      matrix.data()[i] = as_sum<Sum>(call.data<int16_t>(1)[start + i]);
     else
       matrix.data()[i] = as_sum<Sum>(call.data<int8_t>(1)[start + i]);
   }

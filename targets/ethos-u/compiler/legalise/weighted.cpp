@@ -10,6 +10,8 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
+constexpr int64_t kMostWeight = 255;  // of the 9 bits that the hardware's weights have
+
 // 64-bit accumulators, as TFLite has them for int16 without a 32-bit bias.
 bool is_wide(const Site& site) {
   return site.in(0).type == DataType::Int16 && !(site.has(2) && site.in(2).type == DataType::Int32);
@@ -56,6 +58,8 @@ Weights read_weights(const Site& site) {
     if (tensor.type == DataType::Int4) {
       const int nibble = i % 2 == 0 ? bytes[i / 2] & 15 : bytes[i / 2] >> 4;
       weights[i] = static_cast<int16_t>(nibble < 8 ? nibble : nibble - 16);
+    } else if (tensor.type == DataType::Int16) {
+      std::memcpy(&weights[i], &bytes[2 * i], sizeof weights[i]);
     } else {
       weights[i] = static_cast<int8_t>(bytes[i]);
     }
@@ -84,8 +88,14 @@ Reason check_weights(const Site& site, size_t channels, size_t per_channel, size
   for (size_t i = 0; i < channels; ++i)
     if (bias[i] < -(int64_t{1} << 39) || bias[i] >= int64_t{1} << 39)
       return fmt::format("the bias {} of channel {} does not fit into 40 bits", bias[i], i);
-  if (static_cast<int64_t>(per_channel) * 128 <= kMostWeightSum) return std::nullopt;
+  const bool has_zero_points = site.in(1).type == DataType::Int16;  // that are subtracted already
+  const int64_t most = has_zero_points ? kMostWeight : 128;
+  if (static_cast<int64_t>(per_channel) * most <= kMostWeightSum && !has_zero_points)
+    return std::nullopt;
   const Weights weights = read_weights(site);
+  for (const int16_t weight : weights)
+    if (std::abs(weight) > most)
+      return fmt::format("a weight of {} is beyond -{}..{}", weight, most, most);
   for (size_t i = 0; i < channels; ++i) {
     int64_t sum = 0;
     for (size_t k = 0; k < per_channel; ++k)
