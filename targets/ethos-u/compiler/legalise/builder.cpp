@@ -8,6 +8,7 @@
 #include "legalise/fuse.h"
 #include "legalise/legalise.h"
 #include "legalise/operators.h"
+#include "legalise/order.h"
 #include "program/scaling.h"
 
 namespace intarsia::targets::ethos_u {
@@ -414,6 +415,7 @@ Program legalise(const graph::Module& module, const graph::Function& function, b
                  bool confirmed_only) {
   Program program = Builder(module, function, may_gather, confirmed_only).run();
   fuse(program);
+  if (!confirmed_only) make_late(program);
   return program;
 }
 

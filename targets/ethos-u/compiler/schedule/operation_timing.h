@@ -150,7 +150,8 @@ inline double write_run(const NpuTiming& npu, const MapTiming& map, int64_t widt
   if (map.bricks) return bytes * static_cast<double>(16 * width * npu.cores);
   if (map.packed && depth <= 16 && depth >= map.extent.depth)
     return bytes * static_cast<double>(map.extent.depth * width);
-  return bytes * static_cast<double>(std::min({depth, 16 * npu.cores, int64_t{64}}));
+  return std::min({bytes * static_cast<double>(depth), static_cast<double>(16 * npu.cores),
+                   static_cast<double>(kPublished.most_written)});
 }
 
 constexpr int64_t stored_depth(const MapTiming& map, int64_t depth) {

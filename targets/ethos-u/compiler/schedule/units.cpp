@@ -58,7 +58,8 @@ bool UnitMaker::can_walk(const Operation& operation) const {
     const TensorPlace& place = places_.at(static_cast<size_t>(operand.tensor));
     return place.layout == Layout::Nhwc && place.rolling_rows == 0;
   };
-  return is_plain(operation.ifm) && is_plain(operation.ofm);
+  return is_plain(operation.ifm) && is_plain(operation.ofm) &&
+         (!operation.ifm2 || is_plain(*operation.ifm2));
 }
 
 const std::vector<int32_t>& UnitMaker::views_of(int32_t operation) {
@@ -124,11 +125,14 @@ Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end
 Unit UnitMaker::make(int32_t index, int32_t first, int32_t end, bool after_columns) {
   Unit best;
   double least = std::numeric_limits<double>::infinity();
-  const bool walks = can_walk(program_.operations.at(static_cast<size_t>(index)));
+  const Operation& all = program_.operations.at(static_cast<size_t>(index));
+  const bool walks = can_walk(all), whole = first == 0 && end == all.ofm.extent.depth;
   for (const int32_t view : views_of(index)) {
     if (view != index && !walks) continue;
     const Operation& operation = operations_.at(static_cast<size_t>(view));
-    Unit unit = describe(index, view, first, end, {0, operation.ofm.extent.height});
+    const int32_t depth = whole ? operation.ofm.extent.depth : end;
+    if (!whole && operation.ofm.extent.depth != all.ofm.extent.depth) continue;
+    Unit unit = describe(index, view, first, depth, {0, operation.ofm.extent.height});
     choose_blocks(operation, unit);
     double cycles = unit.fetched.alone();
     // Columns behind an operation that went through rows: the first block needs some of the last.
@@ -149,8 +153,8 @@ Unit UnitMaker::make_part(const Unit& whole, int32_t first, int32_t end) {
 }
 
 bool UnitMaker::by_columns(const Unit& unit) const {
-  return !keeps_rows(program_.operations.at(static_cast<size_t>(unit.operation)),
-                     operations_.at(static_cast<size_t>(unit.view)));
+  return exchanges_axes(program_.operations.at(static_cast<size_t>(unit.operation)),
+                        operations_.at(static_cast<size_t>(unit.view)));
 }
 
 Unit UnitMaker::make_stripe(int32_t index, const RowRange& rows, const Unit* like) {

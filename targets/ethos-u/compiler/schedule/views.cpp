@@ -1,8 +1,10 @@
 #include "schedule/views.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "hardware/hardware.h"
 #include "hardware/limits.h"
 #include "intarsia/plugin/rounding.h"
 
@@ -107,6 +109,59 @@ Operation split(const Program& program, const Operation& op, int32_t parts) {
   return view;
 }
 
+// Each output element follows from the input elements at its own place.
+bool is_pointwise(const Operation& op) {
+  const Kernel& k = op.kernel;
+  const bool single = k.height == 1 && k.width == 1 && k.stride_y == 1 && k.stride_x == 1;
+  const bool padded = op.pads.top + op.pads.left + op.pads.bottom + op.pads.right > 0;
+  return is_elementwise(op.kind) ||
+         ((op.kind == OperationKind::AveragePool || op.kind == OperationKind::MaxPool) && single &&
+          !padded && op.upscale == Upscale::None);
+}
+
+// The operand's elements follow each other without a gap.
+bool is_dense(const Program& program, const Operand& operand) {
+  const Extent& all = program.tensors.at(static_cast<size_t>(operand.tensor)).extent;
+  return !operand.walk && operand.step == Extent{} && operand.extent.depth == all.depth &&
+         (operand.extent.width == all.width || operand.extent.height == 1);
+}
+
+// The same bytes as pixels of `depth` channels, `width` of them in a row.
+void flatten(const Program& program, Operand& operand, int32_t width, int32_t depth) {
+  const Extent& all = program.tensors.at(static_cast<size_t>(operand.tensor)).extent;
+  const int64_t before =
+      (int64_t{operand.origin.height} * all.width + operand.origin.width) * all.depth;
+  operand.origin = {0, static_cast<int32_t>(before / depth), static_cast<int32_t>(before % depth)};
+  operand.extent = {static_cast<int32_t>(operand.extent.elements() / depth / width), width, depth};
+  operand.walk = Walk{int64_t{width} * depth, depth};
+}
+
+// Where no element has anything to do with its neighbours: all elements in pixels of one brick's channels, which the output
+// unit writes without a break, while it begins anew for each sixteen channels of a deeper pixel.
+std::optional<Operation> flat(const Program& program, const Operation& op) {
+  const Extent& extent = op.ofm.extent;
+  const int64_t pixels = extent.elements() / kBrickDepth;
+  const bool repeats = op.ifm2 && op.ifm2->extent != extent;
+  if (!is_pointwise(op) || extent.depth <= kBrickDepth || extent.elements() % kBrickDepth != 0 ||
+      op.ifm.extent != extent || (repeats && op.ifm2->extent.elements() != 1))
+    return std::nullopt;
+  const bool pairs = op.ifm2 && !repeats;
+  if (!is_dense(program, op.ifm) || !is_dense(program, op.ofm) ||
+      (pairs && !is_dense(program, *op.ifm2)))
+    return std::nullopt;
+  // Rows of the length of a block at most, and none of a few pixels.
+  int64_t width = kOfmBlockMaxWidth;
+  while (width > 1 && pixels % width != 0) --width;
+  if (width < kOfmBlockMaxWidth / 8) width = pixels % 2 == 0 ? pixels / 2 : pixels;
+  if (width > kMostExtent || pixels / width > kMostExtent) return std::nullopt;
+  Operation view = op;
+  const auto row = static_cast<int32_t>(width);
+  flatten(program, view.ifm, row, kBrickDepth);
+  flatten(program, view.ofm, row, kBrickDepth);
+  if (pairs) flatten(program, *view.ifm2, row, kBrickDepth);
+  return view;
+}
+
 }  // namespace
 
 bool is_window(const Operation& op) {
@@ -117,7 +172,9 @@ bool is_window(const Operation& op) {
 std::vector<Operation> other_views(const Hardware& hardware, const Program& program,
                                    const Operation& op) {
   std::vector<Operation> result;
-  if (program.confirmed_only || !is_window(op) || op.upscale != Upscale::None) return result;
+  if (program.confirmed_only || op.upscale != Upscale::None) return result;
+  if (std::optional<Operation> view = flat(program, op)) result.push_back(std::move(*view));
+  if (!is_window(op)) return result;
   if (fits_transposed(op)) {
     Operation view = transposed(program, op);
     if (micro_blocks(hardware, view) < micro_blocks(hardware, op))
@@ -141,6 +198,10 @@ std::vector<Operation> other_views(const Hardware& hardware, const Program& prog
     if (best > 1) result.push_back(split(program, op, best));
   }
   return result;
+}
+
+bool exchanges_axes(const Operation& operation, const Operation& view) {
+  return operation.ofm.walk != view.ofm.walk && operation.ofm.extent.depth == view.ofm.extent.depth;
 }
 
 bool keeps_rows(const Operation& operation, const Operation& view) {

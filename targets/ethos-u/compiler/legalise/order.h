@@ -1,0 +1,13 @@
+// In which order a program's operations run, where its results leave that open.
+#pragma once
+
+#include "program/program.h"
+
+namespace intarsia::targets::ethos_u {
+
+// Whatever takes more memory when it is there than what it is made from is made right before it is read, where the program
+// then takes less memory at once. A model that was unrolled over time steps, say, may name all steps' products with the input
+// first.
+void make_late(Program& program);
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,166 @@
+// The order of a program's operations, and other ways to walk over the memory of one: neither changes any result.
+#include "legalise/order.h"
+
+#include <gtest/gtest.h>
+
+#include "graph_maker.h"
+#include "hardware/hardware.h"
+#include "program_interpreter.h"
+#include "schedule/views.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using targets::ethos_u::make_late;
+using targets::ethos_u::NpuTensor;
+using targets::ethos_u::Operand;
+using targets::ethos_u::Operation;
+using targets::ethos_u::OperationKind;
+
+// Operations that are told apart by their names; what they compute is of no account.
+class Ordered {
+ public:
+  int32_t tensor(NpuTensor::Kind kind, int32_t elements) {
+    NpuTensor made;
+    made.kind = kind;
+    made.extent = {1, 1, elements};
+    program_.tensors.push_back(made);
+    return static_cast<int32_t>(program_.tensors.size()) - 1;
+  }
+  void operation(const std::string& name, int32_t from, int32_t to, int32_t other = -1) {
+    Operation made;
+    made.kind = other < 0 ? OperationKind::AveragePool : OperationKind::Add;
+    made.node = name;
+    made.ifm = whole(from), made.ofm = whole(to);
+    if (other >= 0) made.ifm2 = whole(other);
+    program_.operations.push_back(made);
+  }
+  Program& program() { return program_; }
+  std::string order() {
+    make_late(program_);
+    std::string names;
+    for (const Operation& op : program_.operations) names += op.node;
+    return names;
+  }
+
+ private:
+  Operand whole(int32_t id) const {
+    return {.tensor = id, .extent = program_.tensors[static_cast<size_t>(id)].extent};
+  }
+  Program program_;
+};
+
+constexpr auto kIn = NpuTensor::Kind::Input, kInner = NpuTensor::Kind::Inner,
+               kOut = NpuTensor::Kind::Output;
+
+// Two products of the input, each read by one step: the second is made when the first has been read.
+TEST(Order, WhatIsLargerIsMadeRightBeforeItIsRead) {
+  Ordered steps;
+  const int32_t x = steps.tensor(kIn, 8), y = steps.tensor(kOut, 8);
+  const int32_t first = steps.tensor(kInner, 64), second = steps.tensor(kInner, 64);
+  const int32_t state = steps.tensor(kInner, 8), next = steps.tensor(kInner, 8);
+  steps.operation("a", x, first);
+  steps.operation("b", x, second);
+  steps.operation("c", first, state);
+  steps.operation("d", state, next);
+  steps.operation("e", next, y, second);
+  EXPECT_EQ(steps.order(), "acdbe");
+}
+
+// What would have to stay for it takes more than it takes itself.
+TEST(Order, WhatIsSmallerIsMadeAtOnce) {
+  Ordered steps;
+  const int32_t x = steps.tensor(kIn, 8), y = steps.tensor(kOut, 8);
+  const int32_t large = steps.tensor(kInner, 64), small = steps.tensor(kInner, 8);
+  const int32_t other = steps.tensor(kInner, 16), third = steps.tensor(kInner, 16);
+  steps.operation("a", x, large);
+  steps.operation("b", large, small);
+  steps.operation("c", x, other);
+  steps.operation("d", other, third);
+  steps.operation("e", third, y, small);
+  EXPECT_EQ(steps.order(), "abcde");
+}
+
+// Where the peak is elsewhere, nothing is gained.
+TEST(Order, StaysWhereItNeedsNoMoreMemory) {
+  Ordered steps;
+  const int32_t x = steps.tensor(kIn, 8), y = steps.tensor(kOut, 8);
+  const int32_t early = steps.tensor(kInner, 16), state = steps.tensor(kInner, 8);
+  const int32_t high = steps.tensor(kInner, 400), low = steps.tensor(kInner, 8);
+  steps.operation("a", x, early);
+  steps.operation("b", x, state);
+  steps.operation("c", state, low);
+  steps.operation("d", low, y, early);
+  const int32_t z = steps.tensor(kOut, 8);
+  steps.operation("e", x, high);
+  steps.operation("f", high, z);
+  EXPECT_EQ(steps.order(), "abcdef");
+}
+
+// What is left for the next run lies where others read what the last one left, maybe under another name.
+TEST(Order, NothingPassesWhatIsKept) {
+  Ordered steps;
+  const int32_t x = steps.tensor(kIn, 8), y = steps.tensor(kOut, 8);
+  const int32_t old = steps.tensor(NpuTensor::Kind::State, 8),
+                kept = steps.tensor(NpuTensor::Kind::State, 8);
+  const int32_t first = steps.tensor(kInner, 64), second = steps.tensor(kInner, 64);
+  steps.program().tensors[static_cast<size_t>(kept)].is_kept = true;
+  steps.operation("a", x, first);
+  steps.operation("b", old, second);
+  steps.operation("c", first, kept);
+  steps.operation("d", x, y, second);
+  EXPECT_EQ(steps.order(), "abcd");
+}
+
+// Parts of one tensor are written in the order in which they stand: windows of others may reach into them.
+TEST(Order, WritersOfOneTensorStayInOrder) {
+  Ordered steps;
+  const int32_t x = steps.tensor(kIn, 8), y = steps.tensor(kOut, 8);
+  const int32_t joined = steps.tensor(kInner, 64), other = steps.tensor(kInner, 64);
+  steps.operation("a", x, joined);
+  steps.operation("b", x, joined);
+  steps.operation("c", x, other);
+  steps.operation("d", x, y, other);
+  const int32_t z = steps.tensor(kOut, 8);
+  steps.operation("e", joined, z);
+  EXPECT_EQ(steps.order(), "abcde");
+}
+
+// Every operation of random sums and products walked over in every other way, one way at a time.
+TEST(Views, GiveTheSameResults) {
+  const targets::ethos_u::Hardware& hardware = targets::ethos_u::hardware_named("ethos-u55-128");
+  testing::Random random(5);
+  int flat = 0;
+  for (int round = 0; round < 60; ++round) {
+    const DataType type = kTypes[round % 2];
+    const Shape shape = {1, random.range(1, 6), random.range(1, 40), random.range(17, 48)};
+    Graph g;
+    const graph::TensorId a = g.input(type, shape, 0.01f, zero_for(random, type));
+    const graph::TensorId b = g.input(type, shape, 0.017f, zero_for(random, type));
+    constexpr OpKind kKinds[] = {OpKind::Add, OpKind::Sub, OpKind::Mul};
+    const auto y = g.node(kKinds[round % 3], graph::BinaryAttrs{}, {a, b}, 1, type,
+                          type == DataType::Int8 ? 0.02f : 0.03f, zero_for(random, type));
+    const graph::Module module = g.finish(y);
+    const Program program = targets::ethos_u::legalise(module, module.entry_function());
+    const auto inputs = testing::random_inputs(random, module);
+    const auto expected = graph::Evaluator(module).run(inputs);
+    ASSERT_TRUE(expected.ok());
+    for (size_t i = 0; i < program.operations.size(); ++i)
+      for (const Operation& view :
+           targets::ethos_u::other_views(hardware, program, program.operations[i])) {
+        flat += view.ofm.extent.depth == 16 ? 1 : 0;
+        Program other = program;
+        other.operations[i] = view;
+        const std::vector<std::string> wrong = violations(other);
+        ASSERT_TRUE(wrong.empty()) << wrong[0] << "\n" << print(other);
+        std::vector<std::string> seen;
+        EXPECT_EQ(execute(other, inputs, &seen), *expected) << print(other);
+        EXPECT_TRUE(seen.empty()) << seen[0] << "\n" << print(other);
+      }
+  }
+  EXPECT_GT(flat, 40);
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
