@@ -97,6 +97,26 @@ function(intarsia_install_libraries)
   endif()
 endfunction()
 
+# intarsia_add_kit(<name> SOURCES ... [PUBLIC libs...] [PRIVATE libs...] [INTERFACE libs...])
+# What compilers of several targets share: library intarsia_<name>, alias intarsia::<name>, between the host compiler, of which
+# it sees the public headers, and the targets that link it. The headers in include/ are installed for targets of others.
+function(intarsia_add_kit name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE;INTERFACE" ${ARGN})
+  add_library(intarsia_${name} STATIC ${ARG_SOURCES})
+  add_library(intarsia::${name} ALIAS intarsia_${name})
+  target_include_directories(intarsia_${name} PUBLIC
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(intarsia_${name} PUBLIC intarsia::headers ${ARG_PUBLIC}
+    PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:intarsia_options> INTERFACE ${ARG_INTERFACE})
+  intarsia_precompile(intarsia_${name} host)
+  intarsia_compile_together(intarsia_${name})
+  set_target_properties(intarsia_${name} PROPERTIES EXPORT_NAME ${name})
+  intarsia_install_libraries(intarsia_${name})
+  if(INTARSIA_INSTALL)
+    install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  endif()
+endfunction()
+
 # intarsia_add_library(<name> SOURCES ... [PUBLIC libs...] [PRIVATE libs...] [ALONE files...])
 # A folder of host-compiler/src: library intarsia_<name>, alias intarsia::<name>. Its own headers are
 # visible as "<folder>/x.h" to itself and to those that link it, and to nobody else.

@@ -2,11 +2,7 @@
 
 #include <dlfcn.h>
 
-#include <filesystem>
-#include <vector>
-
 namespace intarsia::layers {
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -18,13 +14,11 @@ std::vector<fs::path> component_places(const std::string& file, const std::strin
     const fs::path self = fs::canonical(here.dli_fname, error);
     if (!error)
       places = {self.parent_path() / file,
-                self.parent_path().parent_path() / "lib" / "intarsia" / file};
+                self.parent_path().parent_path() / INTARSIA_COMPONENT_FOLDER / file};
   }
   if (!built_at.empty()) places.emplace_back(built_at);
   return places;
 }
-
-}  // namespace
 
 Component::Component(const std::string& file, const std::string& built_at) {
   for (const fs::path& place : component_places(file, built_at)) {

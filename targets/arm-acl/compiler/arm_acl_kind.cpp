@@ -5,11 +5,13 @@
 
 #include "intarsia/builtin_targets.h"
 #include "intarsia/layers/asked_program.h"
+#include "intarsia/layers/component.h"
 #include "intarsia/layers/layer_target.h"
 #include "intarsia/plugin/target_kind.h"
 
 #ifndef INTARSIA_ARM_ACL_ASK
-#define INTARSIA_ARM_ACL_ASK
+#define INTARSIA_ARM_ACL_ASK ""
+#define INTARSIA_ARM_ACL_EMULATOR
 #endif
 
 namespace intarsia::targets::arm_acl {
@@ -27,11 +29,24 @@ KindSpec make_spec() {
   return spec;
 }
 
+// Nothing where the program was not built.
+std::vector<std::string> asking_command() {
+  for (const std::filesystem::path& place :
+       layers::component_places("intarsia_arm_acl_ask", INTARSIA_ARM_ACL_ASK)) {
+    std::error_code error;
+    if (!std::filesystem::exists(place, error)) continue;
+    std::vector<std::string> command = {INTARSIA_ARM_ACL_EMULATOR};
+    command.push_back(place.string());
+    return command;
+  }
+  return {};
+}
+
 // The library's own validate(), by a program that was made for its processor; without it a layer that the library refuses
 // is found by the driver, at a program's first run.
 layers::Reason refuses(const layers::Layer& layer) {
   static std::mutex one_question;
-  static layers::AskedProgram library({INTARSIA_ARM_ACL_ASK});
+  static layers::AskedProgram library(asking_command());
   const std::lock_guard lock(one_question);
   const std::optional<std::string> answer = library.ask(layer);
   if (!answer || answer->empty()) return std::nullopt;

@@ -2,14 +2,20 @@
 // there where CMake found that library, and loaded when it is asked first.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace intarsia::layers {
 
+// Where a component, "libintarsia_x.so" or a program, may be: beside the program that this code is in, in the folder for
+// components of its installation, and `built_at`, which may be empty. The first that is there is meant.
+std::vector<std::filesystem::path> component_places(const std::string& file,
+                                                    const std::string& built_at);
+
 class Component {
  public:
-  // `file`: "libintarsia_x.so", looked for beside the program that this code is in, in lib/intarsia of its installation, and
-  // at `built_at`, which may be empty.
+  // The first at component_places() that can be loaded.
   Component(const std::string& file, const std::string& built_at);
 
   bool is_there() const { return library_ != nullptr; }
