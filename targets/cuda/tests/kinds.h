@@ -12,6 +12,7 @@
 #include "intarsia/plugin/target_kind.h"
 #include "intarsia/targets/cuda/driver.h"
 #include "stand_in/stand_in.h"
+#include "support/opened_driver.h"
 #include "support/parsed.h"
 
 namespace intarsia::targets::cuda {
@@ -24,23 +25,13 @@ inline TargetRegistry make_registry() {
   return registry_beside_c(targets::cuda::add_kinds);
 }
 
-// Opened for as long as it lives; `answers` is false where there is no device.
-struct OpenDevice {
-  OpenDevice() : answers(intarsia_cuda_open(&cuda, nullptr) == INTARSIA_OK) {}
-  ~OpenDevice() { close(); }
-  OpenDevice(const OpenDevice&) = delete;
-  OpenDevice& operator=(const OpenDevice&) = delete;
-  void close() {
-    if (answers) intarsia_cuda_close(&cuda);
-    answers = false;
-  }
+struct OpenDevice : OpenedDriver<intarsia_cuda, intarsia_cuda_open, intarsia_cuda_close> {
   intarsia_status run(const std::vector<uint8_t>& commands, void* const* bases, uint32_t count) {
     const intarsia_stream stream = {commands.data(), static_cast<uint32_t>(commands.size()),
                                     nullptr, 0, nullptr};
     return cuda.device.run(&cuda.device, &stream, bases, count);
   }
-  intarsia_cuda cuda;
-  bool answers;
+  intarsia_cuda& cuda = driver;
 };
 
 // For as long as it lives, the driver opens the stand-in.

@@ -11,6 +11,7 @@
 #include "intarsia/compile.h"
 #include "intarsia/plugin/target_kind.h"
 #include "intarsia/targets/dnnl/driver.h"
+#include "support/opened_driver.h"
 #include "support/parsed.h"
 
 namespace intarsia::targets::dnnl {
@@ -23,16 +24,8 @@ inline TargetRegistry make_registry() {
   return registry_beside_c(targets::dnnl::add_kinds);
 }
 
-// Opened for as long as it lives; `answers` is false where this was built without oneDNN.
-struct OpenDevice {
-  OpenDevice() : answers(intarsia_dnnl_open(&dnnl, nullptr) == INTARSIA_OK) {}
-  ~OpenDevice() {
-    if (answers) intarsia_dnnl_close(&dnnl);
-  }
-  OpenDevice(const OpenDevice&) = delete;
-  OpenDevice& operator=(const OpenDevice&) = delete;
-  intarsia_dnnl dnnl;
-  bool answers;
+struct OpenDevice : OpenedDriver<intarsia_dnnl, intarsia_dnnl_open, intarsia_dnnl_close> {
+  intarsia_dnnl& dnnl = driver;
 };
 
 // Whether layers of int8 are taken on this machine: oneDNN is there, and the processor sums products in 32 bits.

@@ -7,6 +7,7 @@
 
 #include "intarsia/plugin/target_kind.h"
 #include "intarsia/targets/opencl/driver.h"
+#include "support/opened_driver.h"
 #include "support/parsed.h"
 
 namespace intarsia::targets::opencl {
@@ -19,16 +20,8 @@ inline TargetRegistry make_registry() {
   return registry_beside_c(targets::opencl::add_kinds);
 }
 
-// Opened for as long as it lives; `answers` is false where there is no device.
-struct OpenDevice {
-  OpenDevice() : answers(intarsia_opencl_open(&opencl, nullptr) == INTARSIA_OK) {}
-  ~OpenDevice() {
-    if (answers) intarsia_opencl_close(&opencl);
-  }
-  OpenDevice(const OpenDevice&) = delete;
-  OpenDevice& operator=(const OpenDevice&) = delete;
-  intarsia_opencl opencl;
-  bool answers;
+struct OpenDevice : OpenedDriver<intarsia_opencl, intarsia_opencl_open, intarsia_opencl_close> {
+  intarsia_opencl& opencl = driver;
 };
 
 }  // namespace intarsia::test::opencl
