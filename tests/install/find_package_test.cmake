@@ -64,6 +64,31 @@ if(NOT scores STREQUAL golden)
   message(FATAL_ERROR "run: ${scores} instead of ${golden}")
 endif()
 
+# What asks other libraries which layers they take, where that was built: found from the program, where that was moved to.
+set(components ${prefix}/${LIBDIR}/intarsia)
+set(grouped ${SOURCE_DIR}/tests/install/find-package/grouped.graph)
+if(EXISTS ${BUILD_DIR}/targets/arm-acl/intarsia_arm_acl_ask)
+  set(explain ${intarsia} explain ${grouped} --board aarch64-linux --target acl)
+  step("asking the Arm Compute Library" COMMAND ${explain})
+  expect("its answer" "${step_output}" "it has no convolution of groups")
+  file(WRITE ${components}/intarsia_arm_acl_ask "")
+  step("asking nobody" COMMAND ${explain})
+  expect("no answer" "${step_output}" "1 operator on arm_acl")
+endif()
+foreach(component IN ITEMS dnnl llvm)
+  if(EXISTS ${BUILD_DIR}/targets/${component}/libintarsia_${component}.so)
+    set(target_of_dnnl "c + dnnl")
+    set(target_of_llvm llvm)
+    # The loader of the C library says what it reads.
+    step("loading ${component}" COMMAND ${CMAKE_COMMAND} -E env LD_DEBUG=files
+      ${intarsia} compile ${grouped} --target ${target_of_${component}} -o with_${component})
+    expect("what is loaded" "${step_output}" "file=${components}/libintarsia_${component}.so")
+    if(step_output MATCHES "file=${BUILD_DIR}/targets/")
+      message(FATAL_ERROR "${component} is loaded from where it was built")
+    endif()
+  endif()
+endforeach()
+
 # The libraries.
 set(consumer ${WORK_DIR}/build)
 configure(${SOURCE_DIR}/tests/install/find-package ${consumer} -D CMAKE_PREFIX_PATH=${prefix})
