@@ -236,7 +236,8 @@ TEST_F(Packages, AreBuiltForLinuxByCMakeAndMake) {
   // Without a board the core says that there is an operating system.
   for (const std::vector<std::string>& board :
        {std::vector<std::string>{"--board", kBoard}, std::vector<std::string>{}}) {
-    std::vector<std::string> command = {"compile", "edges.graph", "--target", kTarget, "-o", "edges"};
+    std::vector<std::string> command = {"compile", "edges.graph", "--target",
+                                        kTarget,   "-o",          "edges"};
     command.insert(command.end(), board.begin(), board.end());
     ASSERT_TRUE(done(intarsia(command)));
     for (const Build build : {Build::CMake, Build::Make}) {

@@ -1,0 +1,71 @@
+// oneDNN and an NPU beside one host: floats on the one, int8 on the other.
+#include <gmock/gmock.h>
+
+#include "cli.h"
+#include "kinds.h"
+#include "needs.h"
+#include "support/mixed_network.h"
+
+namespace intarsia::test::dnnl {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Composites : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    const MixedNetwork network = mixed_network();
+    write("mixed.graph", network.text);
+    write("in.bin", network.input);
+  }
+  std::vector<uint8_t> outputs(const std::string& target, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"run", "mixed.graph", "--input", "in.bin", "--output-dir", "out",
+                               "--target", target});
+    const ProcessOutcome outcome = intarsia(more);
+    EXPECT_TRUE(outcome.succeeded()) << outcome.err;
+    return read("out/out0.bin");
+  }
+};
+
+constexpr const char* kOrders[] = {"c + dnnl + ethos-u55-128", "c + ethos-u55-128 + dnnl"};
+
+// Where a library takes int8 as well, the pin leaves it to the NPU.
+const std::vector<std::string> kMiddle = {"--pin", "inner=ethos-u"};
+
+TEST_F(Composites, GiveFloatsToTheLibraryAndIntegersToTheNpu) {
+  for (const char* order : kOrders)
+    for (const char* policy : {"priority", "cost"}) {
+      std::vector<std::string> command = {"explain",  "mixed.graph", "--target", order,
+                                          "--policy", policy,        "--pin",    "first=dnnl",
+                                          "--pin",    "last=dnnl"};
+      command.insert(command.end(), kMiddle.begin(), kMiddle.end());
+      const ProcessOutcome explained = intarsia(command);
+      ASSERT_TRUE(done(explained));
+      EXPECT_THAT(explained.out, HasSubstr("on dnnl"));
+      EXPECT_THAT(explained.out, HasSubstr("the operator is pinned to ethos-u"));
+      // Into the first device, from one part to the next, and back.
+      EXPECT_THAT(explained.out, HasSubstr("in 5 regions with 6 boundaries; 6 transfers")) << order;
+    }
+  const ProcessOutcome refused =
+      intarsia({"explain", "mixed.graph", "--target", kOrders[0], "--pin", "last=ethos-u"});
+  EXPECT_EQ(refused.exit_code, kUserError);
+  EXPECT_THAT(refused.err, HasSubstr("is pinned to 'ethos-u', which cannot take it"));
+}
+
+TEST_F(Composites, ComputeTheSameInTheProcessAndAsPrograms) {
+  if (!OpenDevice().answers) GTEST_SKIP() << needs("dnnl") << "this was built without oneDNN";
+  const std::vector<uint8_t> expected = outputs("c");
+  for (const char* order : kOrders)
+    for (const char* policy : {"priority", "cost"})
+      for (const bool native : {false, true}) {
+        std::vector<std::string> more = kMiddle;
+        more.insert(more.end(), {"--policy", policy});
+        if (native) more.push_back("--native");
+        EXPECT_LE(float_distance(expected, outputs(order, more)), 1e-5f)
+            << order << " by " << policy << (native ? " as a program" : "");
+      }
+}
+
+}  // namespace
+}  // namespace intarsia::test::dnnl
