@@ -92,9 +92,9 @@ std::string makefile(const std::vector<UsedPackage>& packages) {
                     "user: $(SOURCES:%=objects/%.o)\n"
                     "\t$(CXX) $^{2} -o $@\n"
                     "objects/%.c.o: %.c\n\t@mkdir -p $(@D)\n"
-                    "\t$(CC) -O1 $({3}_CFLAGS){1} -c $< -o $@\n"
+                    "\t$(CC) -O0 $({3}_CFLAGS){1} -c $< -o $@\n"
                     "objects/%.cpp.o: %.cpp\n\t@mkdir -p $(@D)\n"
-                    "\t$(CXX) -O1 $({3}_CXXFLAGS){1} -c $< -o $@\n",
+                    "\t$(CXX) -O0 $({3}_CXXFLAGS){1} -c $< -o $@\n",
                     sources, includes, libraries, first);
 }
 
@@ -146,10 +146,9 @@ ProcessOutcome LinuxPrograms::build_program(const LinuxMachine& machine, Build b
     return program({"make", "-j2", "CC=" + cc, "CXX=" + cxx, "user"});
   }
   write("CMakeLists.txt", cmake_lists(packages, build == Build::SharedLibrary));
-  std::filesystem::remove_all(path("build"));
   const ProcessOutcome configured = program(
       {"cmake", "-S", ".", "-B", "build", "-D", "CMAKE_SYSTEM_NAME=Linux", "-D",
-       std::string("CMAKE_SYSTEM_PROCESSOR=") + machine.processor, "-D", "CMAKE_CXX_FLAGS=-O1",
+       std::string("CMAKE_SYSTEM_PROCESSOR=") + machine.processor, "-D", "CMAKE_CXX_FLAGS=-O0",
        "-D", "CMAKE_C_COMPILER=" + cc, "-D", "CMAKE_CXX_COMPILER=" + cxx});
   if (!configured.succeeded()) return configured;
   const ProcessOutcome built = program({"cmake", "--build", "build", "-j2"});

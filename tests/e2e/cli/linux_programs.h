@@ -20,6 +20,8 @@ const LinuxMachine& x86_linux();
 // Both compilers and the emulator.
 bool can_build_for(const LinuxMachine& machine);
 
+// SharedLibrary: by CMake too, with models from libNAME.so, which `intarsia build` has written, and devices and their
+// drivers from the packages.
 enum class Build { CMake, Make, SharedLibrary };
 const char* name_of(Build build);
 
@@ -34,8 +36,7 @@ struct UsedPackage {
 // The programs read `rounds` inputs of each model, NAME.in, and write as many outputs, NAME.out; models take turns.
 class LinuxPrograms : public Cli {
  protected:
-  // Builds a program of the packages in a folder of its own, and runs it. Of shared libraries, which `intarsia build` has
-  // written as libNAME.so, models come from these, and the package of each has nothing but devices and their drivers.
+  // Builds a program of the packages and runs it. What an earlier one had in common with it is not compiled again.
   testing::AssertionResult build_and_run(const LinuxMachine& machine, Build build,
                                          const std::vector<UsedPackage>& packages,
                                          int rounds = 1) const;
