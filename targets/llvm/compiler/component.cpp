@@ -30,7 +30,8 @@ Result<IrDialect> describe(const Target& target) {
   if (facts.little_endian == 0)
     return refused(target, fmt::format("'{}' stores the high byte first", machine.triple),
                    "models are made for machines that store the low byte first");
-  return IrDialect{facts.typed_pointers != 0, facts.pointer_bits, facts.runs_here != 0};
+  return IrDialect{facts.typed_pointers != 0, facts.pointer_bits,  facts.runs_here != 0,
+                   facts.vector_bits,         facts.permutes != 0, facts.pair_bits};
 }
 
 Result<std::string> object_file(const Target& target, const tir::Module& module,

@@ -30,35 +30,6 @@ const char* no_overflow(DataType type) {
   return type == DataType::Int32 || type == DataType::Int64 ? "nsw " : "";
 }
 
-std::string instruction_of(BinaryOp op, DataType type) {
-  const bool real = is_float(type), has_sign = is_signed(type);
-  switch (op) {
-    case BinaryOp::Add:
-      return real ? "fadd" : fmt::format("add {}", no_overflow(type));
-    case BinaryOp::Sub:
-      return real ? "fsub" : fmt::format("sub {}", no_overflow(type));
-    case BinaryOp::Mul:
-      return real ? "fmul" : fmt::format("mul {}", no_overflow(type));
-    case BinaryOp::Div:
-      return real ? "fdiv" : has_sign ? "sdiv" : "udiv";
-    case BinaryOp::Mod:
-      return real ? "frem" : has_sign ? "srem" : "urem";
-    case BinaryOp::And:
-      return "and";
-    case BinaryOp::Or:
-      return "or";
-    case BinaryOp::Xor:
-      return "xor";
-    case BinaryOp::Shl:
-      return "shl";
-    case BinaryOp::Shr:
-      return has_sign ? "ashr" : "lshr";
-    default:
-      break;
-  }
-  INTARSIA_CHECK(false, "comparisons, minima and maxima are written elsewhere");
-}
-
 const char* predicate_of(BinaryOp op, DataType type) {
   struct Names {
     const char *real, *with_sign, *without_sign;
@@ -94,6 +65,35 @@ bool compares(BinaryOp op) {
 }
 
 }  // namespace
+
+std::string instruction_of(BinaryOp op, DataType type) {
+  const bool real = is_float(type), has_sign = is_signed(type);
+  switch (op) {
+    case BinaryOp::Add:
+      return real ? "fadd" : fmt::format("add {}", no_overflow(type));
+    case BinaryOp::Sub:
+      return real ? "fsub" : fmt::format("sub {}", no_overflow(type));
+    case BinaryOp::Mul:
+      return real ? "fmul" : fmt::format("mul {}", no_overflow(type));
+    case BinaryOp::Div:
+      return real ? "fdiv" : has_sign ? "sdiv" : "udiv";
+    case BinaryOp::Mod:
+      return real ? "frem" : has_sign ? "srem" : "urem";
+    case BinaryOp::And:
+      return "and";
+    case BinaryOp::Or:
+      return "or";
+    case BinaryOp::Xor:
+      return "xor";
+    case BinaryOp::Shl:
+      return "shl";
+    case BinaryOp::Shr:
+      return has_sign ? "ashr" : "lshr";
+    default:
+      break;
+  }
+  INTARSIA_CHECK(false, "comparisons, minima and maxima are written elsewhere");
+}
 
 std::string FunctionIr::value(const tir::Expr& expr) {
   return std::visit([&](const auto& node) { return value(node, expr->type); }, expr->node);

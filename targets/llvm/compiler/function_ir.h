@@ -1,6 +1,7 @@
 // The body of one function of the tensor IR as text of LLVM's IR.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "intarsia/plugin/tir.h"
 #include "intarsia/result.h"
 #include "ir_text.h"
+#include "vector_sums.h"
 
 namespace intarsia::targets::llvm {
 
@@ -23,6 +25,9 @@ struct ModuleIr {
   const char* kernel_linkage = "internal";  // "hidden" where C calls the kernels
 };
 
+// "add nsw", of values of one type; not of comparisons, minima and maxima.
+std::string instruction_of(tir::BinaryOp op, DataType type);
+
 std::string constant_symbol(const ModuleIr& shared, ConstantId id);
 
 // Writes statements. Every buffer has an address first, a value of type i8* that is known in all blocks.
@@ -36,6 +41,8 @@ class FunctionIr {
         elements_(func.buffers.size()),
         vars_(func.vars.size()) {}
 
+  // Loops of the body that are written over vectors, where the machine has them: before buffers get their places.
+  void find_vector_sums(const tir::Stmt& body);
   // Addresses of what is the function's own: constants and registers.
   void place_own_buffers();
   void place(tir::BufferId buffer, const std::string& address);
@@ -75,11 +82,29 @@ class FunctionIr {
   void emit(const tir::Call& node);
   void emit(const tir::Intrinsic& node);
 
+  // Registers whose sums are one vector lie side by side.
+  void place_vector_sums();
+  // Whether it is such a loop, which is written.
+  bool emit_vector_sums(const tir::For& node);
+  LaneOrder order_of(const VectorSums& found, const tir::For& node) const;
+  std::string summing_loop(const tir::For& node, int step, const std::string& type,
+                           const std::string& start, std::string& variable,
+                           const std::function<std::string()>& term, const std::string& add);
+  std::string terms_value(const VectorSums& found, const LaneOrder& order);
+  // As vectors of elements of this type, which may be narrower: the low bits.
+  std::string vector_value(const Lanes& lanes, const LaneOrder& order, DataType as);
+  std::string elements(const ElementLanes& run, DataType type, const LaneOrder& order);
+  std::string converted_lanes(const std::string& vector, DataType from, DataType to, size_t lanes);
+  std::string shuffled(const std::string& vector, const std::string& type,
+                       const std::vector<int>& mask);
+
   ModuleIr& shared_;
   const tir::Func& func_;
   IrWriter& out_;
   std::vector<std::string> bytes_, elements_;  // by BufferId: the address as i8*, and of its type
   std::vector<std::string> vars_;              // by VarId
+  std::map<const tir::For*, VectorSums> vector_sums_;
+  std::map<size_t, std::string> vectors_;  // by the BufferId of its first sum: its address
 };
 
 // "define internal void @kws_conv_3(...) {...}". Refuses what has no such form.

@@ -32,6 +32,16 @@ std::string int_literal(DataType type, int64_t value) {
   return std::to_string(value);
 }
 
+std::string vector_type(size_t lanes, const std::string& element) {
+  return fmt::format("<{} x {}>", lanes, element);
+}
+
+std::string pair_products(size_t lanes) {
+  return lanes == 8    ? "llvm.x86.sse2.pmadd.wd"
+         : lanes == 16 ? "llvm.x86.avx2.pmadd.wd"
+                       : "llvm.x86.avx512.pmaddw.d.512";
+}
+
 std::string IrWriter::define(const std::string& instruction) {
   std::string name = fmt::format("%v{}", next_value_++);
   text_ += fmt::format("  {} = {}\n", name, instruction);

@@ -12,6 +12,10 @@ struct IrDialect {
   bool typed_pointers = false;  // LLVM 14 and before: "i8*"; after it "ptr"
   int pointer_bits = 64;
   bool runs_here = false;  // also has what the engine calls (isa/native_names.h)
+  int vector_bits = 0;     // of a register of several numbers; 0: there is none
+  bool permutes = false;   // whether elements of such a register change places at once
+  int pair_bits =
+      0;  // of the widest products of 16-bit numbers whose neighbours are added (x86); 0: none
 };
 
 std::string value_type(DataType type);   // "i32"; of a bool "i1"
@@ -22,6 +26,10 @@ inline std::string byte_pointer(const IrDialect& dialect) {
 }
 std::string float_literal(float value);
 std::string int_literal(DataType type, int64_t value);
+// "<8 x i16>"
+std::string vector_type(size_t lanes, const std::string& element);
+// LLVM's name for the sums of neighbouring products of so many 16-bit numbers.
+std::string pair_products(size_t lanes);
 // Bytes of one element in memory.
 int element_bytes(DataType type);
 

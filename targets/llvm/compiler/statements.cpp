@@ -22,6 +22,7 @@ void FunctionIr::place(tir::BufferId buffer, const std::string& address) {
 
 void FunctionIr::place_own_buffers() {
   const bool typed = shared_.dialect.typed_pointers;
+  place_vector_sums();
   for (size_t i = 0; i < func_.buffers.size(); ++i) {
     const tir::Buffer& buffer = func_.buffers[i];
     const tir::BufferId id{static_cast<int32_t>(i)};
@@ -30,7 +31,7 @@ void FunctionIr::place_own_buffers() {
       const size_t bytes = shared_.module.constant(buffer.constant).bytes.size();
       place(id, typed ? out_.define(fmt::format("bitcast [{} x i8]* {} to i8*", bytes, symbol))
                       : symbol);
-    } else if (buffer.scope == tir::Scope::Register) {
+    } else if (buffer.scope == tir::Scope::Register && bytes_[i].empty()) {
       const std::string memory = memory_type(buffer.type);
       elements_[i] = bytes_[i] = out_.define(
           fmt::format("alloca {}, i32 {}, align {}", memory, element_count(buffer.extents),
@@ -86,6 +87,7 @@ void FunctionIr::emit(const tir::Seq& node) {
 // A loop that is asked once before it begins, and then behind its body: the form in which LLVM looks for loops to unroll
 // and to vectorise.
 void FunctionIr::emit(const tir::For& node) {
+  if (emit_vector_sums(node)) return;
   const std::string lo = value(node.lo), hi = value(node.hi);
   const std::string type = value_type(func_.var(node.var).type);
   const std::string body = out_.fresh_label(), next = out_.fresh_label(), end = out_.fresh_label();
@@ -226,8 +228,10 @@ Result<std::string> kernel_text(ModuleIr& shared, const tir::Func& func) {
   FunctionIr body(shared, func, out);
   for (size_t i = 0; i < func.parameters.size(); ++i)
     body.place({static_cast<int32_t>(i)}, fmt::format("%p{}", i));
+  const tir::Stmt statements = tir::simplify(func.body);
+  body.find_vector_sums(statements);
   body.place_own_buffers();
-  body.emit(tir::simplify(func.body));
+  body.emit(statements);
   return fmt::format("define {} void @{}{}({}) noinline nounwind {{\nentry:\n{}  ret void\n}}\n",
                      shared.kernel_linkage, shared.prefix, func.name, parameters, out.text());
 }

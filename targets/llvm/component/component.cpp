@@ -39,10 +39,12 @@ int fail(intarsia_llvm_take take, void* context, const std::string& problem) {
   return 1;
 }
 
-// Without what binds code to the machine that the bitcode was made for.
+// Without what binds code to the machine that the bitcode was made for, and without "no-builtins", with which it is not
+// put in place of a call by functions that do not say so.
 void make_helper(LLVMValueRef function) {
-  for (const char* name : {"target-cpu", "target-features", "tune-cpu", "frame-pointer",
-                           "min-legal-vector-width", "stack-protector-buffer-size"})
+  for (const char* name :
+       {"target-cpu", "target-features", "tune-cpu", "frame-pointer", "min-legal-vector-width",
+        "stack-protector-buffer-size", "no-builtins", "use-soft-float"})
     LLVMRemoveStringAttributeAtIndex(function,
                                      static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
                                      name, static_cast<unsigned>(std::strlen(name)));
@@ -144,6 +146,10 @@ extern "C" int intarsia_llvm_describe(const intarsia_llvm_machine* machine,
   facts->typed_pointers = LLVM_VERSION_MAJOR < 15;
   facts->little_endian = LLVMByteOrder(layout.get()) == LLVMLittleEndian;
   facts->runs_here = intarsia::targets::llvm::runs_here(*machine) ? 1 : 0;
+  const intarsia::targets::llvm::Vectors vectors = intarsia::targets::llvm::vectors_of(made.get());
+  facts->vector_bits = vectors.bits;
+  facts->permutes = vectors.permutes ? 1 : 0;
+  facts->pair_bits = vectors.pair_bits;
   return 0;
 }
 

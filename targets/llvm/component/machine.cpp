@@ -10,6 +10,9 @@
 #else
 #include <llvm/ADT/Triple.h>
 #endif
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Target/TargetOptions.h>
@@ -81,6 +84,39 @@ void initialise() {
     return true;
   }();
   (void)once;
+}
+
+Vectors vectors_of(LLVMTargetMachineRef asked) {
+  ::llvm::TargetMachine& machine = *reinterpret_cast<::llvm::TargetMachine*>(asked);
+  ::llvm::LLVMContext context;
+  ::llvm::Module module("", context);
+  module.setDataLayout(machine.createDataLayout());
+  // What there is may differ from function to function: of one without attributes.
+  ::llvm::Function* function =
+      ::llvm::Function::Create(::llvm::FunctionType::get(::llvm::Type::getVoidTy(context), false),
+                               ::llvm::Function::ExternalLinkage, "any", module);
+  Vectors found{};
+  const ::llvm::TargetTransformInfo info = machine.getTargetTransformInfo(*function);
+  found.bits =
+      static_cast<int>(info.getRegisterBitWidth(::llvm::TargetTransformInfo::RGK_FixedWidthVector)
+                           .getKnownMinValue());
+  if (found.bits == 0) return found;
+  // Costs are in instructions, about.
+  constexpr unsigned kBytes = 16;
+  int interleaved[kBytes];
+  for (unsigned i = 0; i < kBytes; ++i)
+    interleaved[i] = static_cast<int>(i / 2 + i % 2 * kBytes / 2);
+  found.permutes =
+      info.getShuffleCost(::llvm::TargetTransformInfo::SK_PermuteSingleSrc,
+                          ::llvm::FixedVectorType::get(::llvm::Type::getInt8Ty(context), kBytes),
+                          interleaved) < ::llvm::InstructionCost(kBytes);
+  const ::llvm::MCSubtargetInfo& has = *machine.getMCSubtargetInfo();
+  if (!machine.getTargetTriple().isX86()) return found;
+  found.pair_bits = found.bits >= 512 && has.checkFeatures("+avx512bw") ? 512
+                    : found.bits >= 256 && has.checkFeatures("+avx2")   ? 256
+                    : found.bits >= 128 && has.checkFeatures("+sse2")   ? 128
+                                                                        : 0;
+  return found;
 }
 
 bool runs_here(const intarsia_llvm_machine& asked) {

@@ -25,6 +25,10 @@ struct intarsia_llvm_facts {
   int32_t little_endian;
   int32_t
       runs_here; /* by all that is known of it: the processor that we run on, or an older one of its kind */
+  int32_t vector_bits; /* of a register that holds several numbers; 0: there is none */
+  int32_t permutes; /* whether elements of such a register change places at once, not one by one */
+  int32_t
+      pair_bits; /* of the widest register whose 16-bit numbers x86 multiplies and adds in pairs; 0: none */
 };
 
 /* A constant whose bytes are not in the text, which declares it as @name of `size` bytes. */
