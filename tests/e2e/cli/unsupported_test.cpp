@@ -66,7 +66,7 @@ TEST_F(Unsupported, TheTextHasTheSame) {
 TEST_F(Unsupported, RefusalsOfKnownOperatorsAreGroupedByReason) {
   ModelSpec model;
   for (const char* name : {"a", "b", "c"})
-    model.add({.name = name, .shape = {1, 4}, .type = kUInt8});
+    model.add({.name = name, .shape = {1, 4}, .type = kUInt8, .scale = {}, .zero_point = {}});
   model.operators = {{kRelu, {0}, {1}}, {kRelu, {1}, {2}}};
   model.inputs = {0};
   model.outputs = {2};
