@@ -552,6 +552,41 @@ def resize_bilinear_corners_s16():
     return bilinear_s16([9, 13], alignCorners=True)
 
 
+@case
+def list_of_a_loop():
+    """What each step of a loop finds out is an element of a list: what was before it, it, and what was behind it, joined."""
+    model = Model()
+    g, condition, body = model.subgraph(), model.subgraph("condition"), model.subgraph("body")
+    shape = [5, 2, 3]
+    x, last, after, y = g.tensor(shape), g.tensor([], np.int32), g.tensor(shape), g.tensor(shape)
+    empty = g.constant(np.zeros(shape), np.float32)
+    g.op("WHILE", [g.constant(0), x, empty], [last, after, y], options("WhileOptions", condSubgraphIndex=1, bodySubgraphIndex=2))
+    g.inputs(x)
+    g.outputs(y)
+    i, v, kept, goes_on = condition.tensor([], np.int32), condition.tensor(shape), condition.tensor(shape), condition.tensor([], np.bool_)
+    condition.inputs(i, v, kept)
+    condition.op("LESS", [i, condition.constant(5)], [goes_on], options("LessOptions"))
+    condition.outputs(goes_on)
+    i, v, kept = body.tensor([], np.int32), body.tensor(shape), body.tensor(shape)
+    body.inputs(i, v, kept)
+    now, result, item, joined = body.tensor([2, 3]), body.tensor([2, 3]), body.tensor([1, 2, 3]), body.tensor(shape)
+    ni, here, there = body.tensor([], np.int32), body.tensor([1], np.int32), body.tensor([1], np.int32)
+    size, begin = body.tensor([3], np.int32), body.tensor([3], np.int32)
+    before, behind = (body.tensor([1, 1, 1], signature=[-1, -1, -1]) for _ in range(2))
+    body.op("GATHER", [v, i], [now], options("GatherOptions", axis=0))
+    body.op("TANH", [now], [result])
+    body.op("RESHAPE", [result, body.constant([1, 2, 3])], [item], options("ReshapeOptions", newShape=[1, 2, 3]))
+    body.op("ADD", [i, body.constant(1)], [ni], options("AddOptions"))
+    for number, joint, vector, rest in ((i, here, size, -1), (ni, there, begin, 0)):
+        body.op("RESHAPE", [number, body.constant([1])], [joint], options("ReshapeOptions", newShape=[1]))
+        body.op("CONCATENATION", [joint, body.constant([rest, rest])], [vector], options("ConcatenationOptions", axis=0))
+    body.op("SLICE", [kept, body.constant([0, 0, 0]), size], [before], options("SliceOptions"))
+    body.op("SLICE", [kept, begin, body.constant([-1, -1, -1])], [behind], options("SliceOptions"))
+    body.op("CONCATENATION", [before, item, behind], [joined], options("ConcatenationOptions", axis=0))
+    body.outputs(ni, v, joined)
+    return model
+
+
 CASES.update(unsigned_cases.CASES)
 CASES.update(hybrid_state_cases.CASES)
 

@@ -183,6 +183,20 @@ void SubgraphReader::compose_local_response(const OperatorInfo& op, OperatorRead
   put_last(op, OpKind::Mul, graph::BinaryAttrs{}, {x, factors});
 }
 
+void SubgraphReader::compose_list_update(const OperatorInfo& op, const ListUpdate& update) {
+  const auto rank = static_cast<int64_t>(tensor(update.list).shape.size());
+  const graph::Tensor places{.type = DataType::Int32, .shape = {rank}};
+  std::vector<int32_t> first(static_cast<size_t>(rank));
+  first[0] = 1;
+  const int32_t place = put(op, OpKind::Reshape, graph::ReshapeAttrs{{1}}, {current(update.place)},
+                            {.type = DataType::Int32, .shape = {1}});
+  const int32_t axis = make(
+      {{.name = "first_axis", .type = DataType::Int32, .shape = {rank}}, little_endian(first)});
+  const int32_t begin = put(op, OpKind::Mul, graph::BinaryAttrs{}, {place, axis}, places);
+  put_last(op, OpKind::DynamicUpdateSlice, graph::NoAttrs{},
+           {current(update.list), current(update.item), begin});
+}
+
 // The largest element and its first place, k times, each time without those found before. Integers are searched as floats,
 // which hold them exactly.
 void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {

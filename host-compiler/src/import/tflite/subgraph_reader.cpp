@@ -5,6 +5,7 @@
 namespace intarsia::tflite {
 
 void SubgraphReader::convert(const OperatorInfo& op) {
+  if (list_updates_.parts.contains(op.index)) return;
   switch (op.code) {
     case kVAR_HANDLE:
       return;  // known beforehand
@@ -30,6 +31,9 @@ void SubgraphReader::convert(const OperatorInfo& op) {
     return;
   }
   if (op.code == kDEQUANTIZE && in.is_constant(0) && dequantize_constant(op, in)) return;
+  if (const auto update = list_updates_.by_joint.find(op.index);
+      update != list_updates_.by_joint.end())
+    return compose_list_update(op, update->second);
   if (compose(op, in)) return;
   Converted converted{graph::NoAttrs{}};
   if (op.known->convert != nullptr) converted = op.known->convert(in);
@@ -135,6 +139,8 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
     check_data_flow(*subgraph.operators);
   }
   if (is_model_ && model_.reads_bytes_signed() && problems_.empty()) make_edges_signed();
+  if (problems_.empty())
+    list_updates_ = find_list_updates(*subgraph.operators, tensors_, values(subgraph_.outputs()));
   for (const VariableId id : signature_.takes) {
     graph::Tensor value = *model_.variable(id).tensor;
     value.name = printable(value.name);

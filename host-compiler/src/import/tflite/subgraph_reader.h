@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/tflite/list_updates.h"
 #include "import/tflite/model_reader.h"
 #include "intarsia/plugin/check.h"
 
@@ -83,6 +84,7 @@ class SubgraphReader {
   void compose_relu_0_to_1(const OperatorInfo& op, OperatorReader& in);
   void compose_one_hot(const OperatorInfo& op, OperatorReader& in);
   void compose_local_response(const OperatorInfo& op, OperatorReader& in);
+  void compose_list_update(const OperatorInfo& op, const ListUpdate& update);
   void compose_top_k(const OperatorInfo& op, OperatorReader& in);
   // Who writes many nodes of an operator gets `put` and `make` as functions.
   template <typename Writer>
@@ -200,6 +202,7 @@ class SubgraphReader {
   std::map<int32_t, int32_t> edges_;    // inputs of bytes without a sign, by what they are inside
   // What quantize_rows has made: by input, rows, and whether asymmetric.
   std::map<std::tuple<int32_t, int64_t, bool>, std::array<int32_t, 3>> quantised_rows_;
+  ListUpdates list_updates_;
   std::map<VariableId, int32_t> values_;     // what each variable holds now
   std::map<VariableId, int32_t> variables_;  // the model's own tensors of them
   std::set<std::string> names_;
