@@ -472,6 +472,25 @@ TEST(Legalise, SumsOf16Bits) {
       }
 }
 
+// A constant of one element is scaled when the model is compiled: one operation less.
+TEST(Legalise, SumsOf16BitsWithOneConstant) {
+  Random random(29);
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub})
+    for (const bool first : {false, true})
+      for (const bool smaller : {false, true}) {
+        Graph g;
+        const float small = 0.0011f, large = 0.0043f;
+        const TensorId x = g.input(DataType::Int16, {12, 5, 7}, smaller ? large : small, 0);
+        const TensorId c =
+            g.constant(random, DataType::Int16, {1}, {{smaller ? small : large}, {0}, 0});
+        const std::vector<TensorId> operands = {first ? c : x, first ? x : c};
+        const graph::Module module =
+            g.finish(g.node(kind, graph::BinaryAttrs{}, operands, 1, DataType::Int16, 0.0037f, 0));
+        expect_taken_and_same(random, module);
+        EXPECT_EQ(operation_count(module), 3u) << first << smaller;
+      }
+}
+
 // A first convolution of few channels reads windows that overlap: with padding from a copy (a fill of the
 // padding, a copy, the convolution), without in place.
 TEST(Legalise, WindowsOfFewChannelsOverlap) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,35 @@ std::optional<uint32_t> first_tile(uint32_t code) {
   return found == tiles.end() ? std::nullopt : std::optional(found->second);
 }
 
+// The step to the next row of a feature map of one row, and to the next pixel of one column, which the NPU never takes.
+std::set<uint32_t> unused_strides(const Intrinsic& intrinsic) {
+  struct Map {
+    uint32_t height, width, second_tile, stride_y, stride_x;
+  };
+  static const std::vector<Map> maps = [] {
+    std::vector<Map> result;
+    for (const std::string_view map : {"IFM", "IFM2", "OFM"}) {
+      const auto code = [&](std::string_view rest) {
+        return command_named(fmt::format("SET_{}_{}", map, rest)).code;
+      };
+      result.push_back({code("HEIGHT0_M1"), code("WIDTH0_M1"), code("BASE2"), code("STRIDE_Y"),
+                        code("STRIDE_X")});
+    }
+    return result;
+  }();
+  const auto is = [&](uint32_t code, int64_t value) {
+    return std::any_of(
+        intrinsic.registers.begin(), intrinsic.registers.end(),
+        [&](const RegisterValue& one) { return one.code == code && one.value == value; });
+  };
+  std::set<uint32_t> unused;
+  for (const Map& map : maps) {
+    if (is(map.height, 0) && is(map.second_tile, kNoTile)) unused.insert(map.stride_y);
+    if (is(map.width, 0)) unused.insert(map.stride_x);
+  }
+  return unused;
+}
+
 // Commands that set what has changed.
 class CommandWriter {
  public:
@@ -59,6 +89,13 @@ class CommandWriter {
     if (!fresh && known->second == value) return;
     known->second = value;
     append(code, value);
+  }
+  // What is never looked at stays as it is, where that is aligned as well: small operations take as long as their commands.
+  void set_unused(uint32_t code, int64_t value) {
+    const auto known = values_.find(code);
+    const int64_t alignment = value & -value;
+    if (known != values_.end() && (value == 0 || known->second % alignment == 0)) return;
+    set(code, value);
   }
   bool is_set(uint32_t code) const { return values_.contains(code); }
   void set(std::string_view command, int64_t value) { set(command_named(command).code, value); }
@@ -157,10 +194,14 @@ class StreamWriter {
       writer_.set(region_command(operand.base), operand.range.region);
       if (!first_tile(operand.base)) writer_.set(operand.base, operand.range.begin);
     }
+    const std::set<uint32_t> unused = unused_strides(intrinsic);
     for (const RegisterValue& value : intrinsic.registers) {
       const std::optional<uint32_t> map = first_tile(value.code);
       if (!map) {
-        writer_.set(value.code, value.value);
+        if (unused.contains(value.code))
+          writer_.set_unused(value.code, value.value);
+        else
+          writer_.set(value.code, value.value);
       } else if (value.value != kNoTile) {
         const auto at = std::find_if(operands.begin(), operands.end(),
                                      [&](const PlacedOperand& o) { return o.base == *map; });

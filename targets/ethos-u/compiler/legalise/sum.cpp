@@ -93,10 +93,8 @@ class WideSum {
                          op.clamp_high = clamp_.high;
                        });
     }
-    smaller = smaller_scale_ ? scaled_up(builder_, smaller, kSmallerScalar, *smaller_scale_)
-                             : wide_product(builder_, widened(builder_, smaller, tfl_.left_shift),
-                                            tfl_.smaller);
-    larger = widened(builder_, larger, tfl_.left_shift - 1);
+    smaller = scaled_smaller(smaller);
+    larger = scaled_larger(larger);
     if (!sum_factor_) sum_factor_ = wide_constant(builder_, tfl_.sum.value);
     const Operand out = operands.out;
     operands.out = builder_.inner("sum", DataType::Int32, out.extent);
@@ -107,6 +105,29 @@ class WideSum {
     last.clamp_low = clamp_.low;
     last.clamp_high = clamp_.high;
     builder_.emit(std::move(last));
+  }
+
+  // The value of a constant of one element, from its zero point; it is scaled here and not by the NPU.
+  std::optional<int32_t> single(const Operand& operand) const {
+    const NpuTensor& tensor = builder_.program().tensors.at(static_cast<size_t>(operand.tensor));
+    if (tensor.kind != NpuTensor::Kind::Constant || tensor.extent.elements() != 1)
+      return std::nullopt;
+    const int32_t value = tensor.type == DataType::Int8
+                              ? static_cast<int8_t>(tensor.bytes[0])
+                              : static_cast<int16_t>(tensor.bytes[0] | tensor.bytes[1] << 8);
+    return value - operand.zero_point;
+  }
+
+  Operand scaled_smaller(const Operand& x) {
+    if (const std::optional<int32_t> value = single(x))
+      return wide_constant(builder_, tfl_.scaled_smaller(*value));
+    if (smaller_scale_) return scaled_up(builder_, x, kSmallerScalar, *smaller_scale_);
+    return wide_product(builder_, widened(builder_, x, tfl_.left_shift), tfl_.smaller);
+  }
+  Operand scaled_larger(const Operand& x) {
+    if (const std::optional<int32_t> value = single(x))
+      return wide_constant(builder_, *value * (1 << (tfl_.left_shift - 1)));
+    return widened(builder_, x, tfl_.left_shift - 1);
   }
 
   void emit_pair(OperationKind kind, const Operands& operands,
