@@ -24,12 +24,16 @@ int64_t reference_sum(const AddRescaling& r, int64_t a, int64_t b, int64_t sign,
   return scaled(scaled(a * unit, r.a) + sign * scaled(b * unit, r.b), r.output) + out_zero;
 }
 
-// Numbers of device/sum.h, if there are some that hold for every pair of operands.
+// Factors and a start that give (a * a_factor + b * b_factor + start) >> bits, if there are some that hold for every pair of operands.
+struct Step {
+  int64_t a_factor, b_factor, start;
+};
+
 class OneStep {
  public:
   OneStep(const AddRescaling& r, int64_t a_zero, int64_t b_zero, int64_t sign, int64_t out_zero,
-          Range range)
-      : range_(range) {
+          Range range, int bits)
+      : one_(int64_t{1} << bits), range_(range) {
     for (int64_t a = -128; a <= 127; ++a)
       for (int64_t b = -128; b <= 127; ++b)
         expected_.push_back(std::clamp<int64_t>(
@@ -37,39 +41,35 @@ class OneStep {
   }
 
   // Factors near the real scales; a start that no pair rules out.
-  std::optional<std::vector<int64_t>> find(double a_scale, double b_scale) const {
-    const auto a_middle = static_cast<int64_t>(std::lround(a_scale * kOne));
-    const auto b_middle = static_cast<int64_t>(std::lround(b_scale * kOne));
+  std::optional<Step> find(double a_scale, double b_scale) const {
+    const auto a_middle = std::llround(a_scale * static_cast<double>(one_));
+    const auto b_middle = std::llround(b_scale * static_cast<double>(one_));
     for (int64_t i = 0; i < kTries * kTries; ++i) {
       const int64_t a_factor = a_middle + near(i % kTries), b_factor = b_middle + near(i / kTries);
       if (const std::optional<int64_t> start = start_for(a_factor, b_factor))
-        return {{a_factor, b_factor, *start}};
+        return Step{a_factor, b_factor, *start};
     }
     return std::nullopt;
   }
 
  private:
-  static constexpr int64_t kOne = int64_t{1} << 22, kTries = 7;
+  static constexpr int64_t kTries = 7;
   static int64_t near(int64_t i) { return i % 2 == 0 ? i / 2 : -(i + 1) / 2; }
 
   std::optional<int64_t> start_for(int64_t a_factor, int64_t b_factor) const {
-    int64_t least = -kLimit, most = kLimit;
+    int64_t least = -(one_ << 9), most = one_ << 9;
     size_t pair = 0;
     for (int64_t a = -128; a <= 127; ++a)
       for (int64_t b = -128; b <= 127; ++b, ++pair) {
         const int64_t sum = a * a_factor + b * b_factor, result = expected_[pair];
-        if (result > range_.low) least = std::max(least, result * kOne - sum);
-        if (result < range_.high) most = std::min(most, (result + 1) * kOne - 1 - sum);
+        if (result > range_.low) least = std::max(least, result * one_ - sum);
+        if (result < range_.high) most = std::min(most, (result + 1) * one_ - 1 - sum);
         if (least > most) return std::nullopt;
       }
-    const int64_t start = least + (most - least) / 2,
-                  reach = 128 * (std::abs(a_factor) + std::abs(b_factor));
-    if (std::abs(start) + reach >= kLimit - kOne || std::abs(b_factor) >= kLimit / 256)
-      return std::nullopt;
-    return start;
+    return least + (most - least) / 2;
   }
 
-  static constexpr int64_t kLimit = int64_t{1} << 31;
+  int64_t one_;
   Range range_;
   std::vector<int64_t> expected_;
 };
@@ -95,13 +95,47 @@ namespace {
 LowerKernel wide_sum_kernel(CoreClass core, const OpView& view, const AddRescaling& r,
                             const Range& range) {
   constexpr int kMostShift = 30;
-  if (lacks_simd(core) || r.a.shift < -kMostShift || r.b.shift < -kMostShift ||
-      r.output.shift > -1 || r.output.shift < -kMostShift)
+  if (lacks_simd(core) || core == CoreClass::Lanes || r.a.shift < -kMostShift ||
+      r.b.shift < -kMostShift || r.output.shift > -1 || r.output.shift < -kMostShift)
     return nullptr;
   return by_rows(view,
                  view.node.kind == graph::OpKind::Sub ? "intarsia_sub_s16" : "intarsia_add_s16",
                  {0, r.a.value, -r.a.shift, 0, r.b.value, -r.b.shift, r.output.value,
                   -r.output.shift, 0, range.low, range.high});
+}
+
+// Of device/sum.h: no sum leaves 32 bits.
+constexpr int kStepBits = 22;
+bool fits_words(const Step& step) {
+  constexpr int64_t kLimit = int64_t{1} << 31, kOne = int64_t{1} << kStepBits;
+  const int64_t reach = 128 * (std::abs(step.a_factor) + std::abs(step.b_factor));
+  return std::abs(step.start) + reach < kLimit - kOne && std::abs(step.b_factor) < kLimit / 256;
+}
+
+// Of device/lanes_elements.h: as many bits as leave both factors below 2^30 with some tries beside them.
+constexpr int kPartBits = 15;
+int lane_bits(const OpView& view) {
+  const double most = std::max(view.in(0).quantization.scale[0], view.in(1).quantization.scale[0]) /
+                      static_cast<double>(view.out().quantization.scale[0]);
+  int bits = 29;
+  while (bits > kPartBits && most * std::ldexp(1.0, bits) > std::ldexp(1.0, 30) - 16) --bits;
+  return bits;
+}
+
+LowerKernel lane_sum(const OpView& view, const Step& step, int bits, const Range& range) {
+  constexpr int64_t kPart = int64_t{1} << kPartBits, kLimit = int64_t{1} << 30;
+  const int64_t upper_start = step.start >> kPartBits;
+  if (std::max(std::abs(step.a_factor), std::abs(step.b_factor)) >= kLimit ||
+      std::abs(upper_start) >= kLimit)
+    return nullptr;
+  const auto words = [](int64_t a, int64_t b) {  // a's in the lower half
+    return int64_t{static_cast<int32_t>(static_cast<uint32_t>(a & 0xffff) |
+                                        static_cast<uint32_t>(b & 0xffff) << 16)};
+  };
+  return by_rows(view, "intarsia_lanes_sum_s8",
+                 {words(step.a_factor >> kPartBits, step.b_factor >> kPartBits),
+                  words(step.a_factor & (kPart - 1), step.b_factor & (kPart - 1)), upper_start,
+                  step.start & (kPart - 1), bits - kPartBits, range.low, range.high});
 }
 
 }  // namespace
@@ -127,21 +161,26 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
   const Range range = activation_range(view.node.attrs<graph::BinaryAttrs>().activation, out.type,
                                        out.quantization.scale[0], out.quantization.zero_point[0]);
   if (out.type == DataType::Int16) return wide_sum_kernel(core, view, *r, range);
-  const double unit = out.quantization.scale[0];
   const int64_t sign = view.node.kind == graph::OpKind::Sub ? -1 : 1;
+  const int bits = core == CoreClass::Lanes ? lane_bits(view) : kStepBits;
   const OneStep one_step(*r, a.quantization.zero_point[0], b.quantization.zero_point[0], sign,
-                         out.quantization.zero_point[0], range);
-  if (const auto found =
+                         out.quantization.zero_point[0], range, bits);
+  const double unit = out.quantization.scale[0];
+  if (const std::optional<Step> found =
           one_step.find(a.quantization.scale[0] / unit,
                         static_cast<double>(sign) * b.quantization.scale[0] / unit)) {
-    return by_rows(view, "intarsia_sum_s8",
-                   {(*found)[0], (*found)[1], (*found)[2], range.low, range.high});
+    if (core == CoreClass::Lanes) {
+      if (LowerKernel kernel = lane_sum(view, *found, bits, range)) return kernel;
+    } else if (fits_words(*found)) {
+      return by_rows(view, "intarsia_sum_s8",
+                     {found->a_factor, found->b_factor, found->start, range.low, range.high});
+    }
   }
   constexpr int kLeftShift = 20, kMostShift = 30, kMostOutShift = 22;
   if (sign < 0 || lacks_simd(core) || r->left_shift != kLeftShift || r->a.shift < -kMostShift ||
       r->b.shift < -kMostShift || r->output.shift > -1 || r->output.shift < -kMostOutShift)
     return nullptr;
-  return by_rows(view, "intarsia_add_s8",
+  return by_rows(view, core == CoreClass::Lanes ? "intarsia_lanes_add_s8" : "intarsia_add_s8",
                  {a.quantization.zero_point[0], r->a.value, -r->a.shift,
                   b.quantization.zero_point[0], r->b.value, -r->b.shift, r->output.value,
                   -r->output.shift, out.quantization.zero_point[0], range.low, range.high});

@@ -49,7 +49,7 @@ ConstantStructs kernel_structs() {
 #define KERNEL(name) all[#name] = window;
 #include "intarsia/targets/cortex_m/kernels.def"
 #undef KERNEL
-  all["intarsia_add_s8"] = all["intarsia_add_s16"] =
+  all["intarsia_add_s8"] = all["intarsia_lanes_add_s8"] = all["intarsia_add_s16"] =
       all["intarsia_sub_s16"] = {"struct intarsia_add",
                                  "add",
                                  {
@@ -64,20 +64,27 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/sum.def"
 #undef FIELD
                             }};
-  all["intarsia_mean_s8"] = {"struct intarsia_mean",
-                             "mean",
-                             {
+  all["intarsia_lanes_sum_s8"] = {"struct intarsia_lanes_sum",
+                                  "sum",
+                                  {
+#define FIELD(name) #name,
+#include "intarsia/targets/cortex_m/lanes_sum.def"
+#undef FIELD
+                                  }};
+  all["intarsia_mean_s8"] = all["intarsia_lanes_mean_s8"] = {"struct intarsia_mean",
+                                                             "mean",
+                                                             {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/mean.def"
 #undef FIELD
-                             }};
-  all["intarsia_mul_s8"] = {"struct intarsia_mul",
-                            "mul",
-                            {
+                                                             }};
+  all["intarsia_mul_s8"] = all["intarsia_lanes_mul_s8"] = {"struct intarsia_mul",
+                                                           "mul",
+                                                           {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/mul.def"
 #undef FIELD
-                            }};
+                                                           }};
   const ConstantStruct matmul{"struct intarsia_matmul",
                               "matmul",
                               {
@@ -150,7 +157,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::BatchMatmul:
       return matmul_kernel(core, view);
     case graph::OpKind::Mul:
-      return mul_kernel(view);
+      return mul_kernel(core, view);
     case graph::OpKind::Mean:
     case graph::OpKind::Sum:  // loops are less code
       return small ? nullptr : mean_kernel(core, view);

@@ -66,7 +66,7 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view);  // of Add and Sub
 bool is_sum_of_activations(const OpView& view);  // all that sum_kernel takes, and little more
 LowerKernel mean_kernel(CoreClass core, const OpView& view);  // of Mean and Sum
 LowerKernel matmul_kernel(CoreClass core, const OpView& view);
-LowerKernel mul_kernel(const OpView& view);
+LowerKernel mul_kernel(CoreClass core, const OpView& view);
 LowerKernel pool_kernel(CoreClass core, const OpView& view);
 LowerKernel softmax_kernel(const OpView& view);
 // Int16 activations with int8 weights: convolution, depthwise convolution, fully connected.

@@ -133,6 +133,17 @@ LowerKernel lane_kernel(const OpView& view) {
       return conv_kernel(CoreClass::Lanes, view, /*small=*/false, /*waits=*/0);
     case graph::OpKind::DepthwiseConv2d:
       return depthwise_kernel(CoreClass::Lanes, view, /*small=*/false);
+    case graph::OpKind::Add:
+    case graph::OpKind::Sub:
+      return sum_kernel(CoreClass::Lanes, view);
+    case graph::OpKind::Mul:
+      return mul_kernel(CoreClass::Lanes, view);
+    case graph::OpKind::Mean:
+    case graph::OpKind::Sum:
+      return mean_kernel(CoreClass::Lanes, view);
+    case graph::OpKind::AveragePool2d:
+    case graph::OpKind::MaxPool2d:
+      return pool_kernel(CoreClass::Lanes, view);
     default:
       return nullptr;
   }

@@ -13,7 +13,8 @@ namespace {
 // What is around the sums costs more than loops where they are short. Without SIMD only words of channels are
 // added faster than bytes.
 bool pays(CoreClass core, int64_t count, int64_t inner) {
-  constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLeastRowOfVectors = 16;
+  constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLeastRowOfVectors = 16, kLanes = 16;
+  if (core == CoreClass::Lanes) return inner >= kLanes || (inner == 1 && count >= kLanes);
   if (lacks_simd(core)) return inner % 4 == 0 && count >= kLeastCount;
   if (inner == 1) return count >= (core == CoreClass::Mve ? kLeastRowOfVectors : kLeastRow);
   return inner >= 4 && count >= kLeastCount;
@@ -42,9 +43,10 @@ LowerKernel mean_kernel(CoreClass core, const OpView& view) {
                            : quantize_multiplier(in_scale / out_scale);
   const std::vector<int64_t> numbers = {
       outer, count, inner, from.zero_point[0] * count, m.value, m.shift, to.zero_point[0]};
+  const std::string name = core == CoreClass::Lanes ? "intarsia_lanes_mean_s8" : "intarsia_mean_s8";
   return [=](OpLowering& op) {
     op.declare({Shape{outer * count * inner}}, Shape{outer * inner});
-    return call_kernel(op.b.func(), {"intarsia_mean_s8", numbers, {op.in(0)}, op.out(), {}, {}});
+    return call_kernel(op.b.func(), {name, numbers, {op.in(0)}, op.out(), {}, {}});
   };
 }
 

@@ -23,7 +23,7 @@ bool repeats_by_rows(const Shape& shape, const Shape& whole) {
 
 }  // namespace
 
-LowerKernel mul_kernel(const OpView& view) {
+LowerKernel mul_kernel(CoreClass core, const OpView& view) {
   const auto is_plain = [](const graph::Tensor& t) {
     return t.type == DataType::Int8 && t.quantization.scale.size() == 1;
   };
@@ -41,6 +41,7 @@ LowerKernel mul_kernel(const OpView& view) {
   constexpr int kMostShift = 16;
   if (m.shift > -1 || m.shift < -kMostShift) return nullptr;
   const Range range = output_range(view, view.node.attrs<graph::BinaryAttrs>().activation);
+  const std::string name = core == CoreClass::Lanes ? "intarsia_lanes_mul_s8" : "intarsia_mul_s8";
   const int64_t count = element_count(b.shape), rows = element_count(a.shape) / count;
   const bool short_rows = rows > 1 && count < kLongRow;
   if (short_rows || !repeats_by_rows(b.shape, out.shape)) {
@@ -53,7 +54,7 @@ LowerKernel mul_kernel(const OpView& view) {
                                          out.quantization.zero_point[0],
                                          range.low,
                                          range.high};
-    const RowKernel kernel{"intarsia_mul_s8", [others](int64_t count) {
+    const RowKernel kernel{name, [others](int64_t count) {
                              std::vector<int64_t> numbers = {1, count};
                              numbers.insert(numbers.end(), others.begin(), others.end());
                              return numbers;
@@ -67,8 +68,8 @@ LowerKernel mul_kernel(const OpView& view) {
   return [=](OpLowering& op) {
     const Shape all{rows * count}, some{count};
     op.declare({swapped ? some : all, swapped ? all : some}, all);
-    return call_kernel(
-        op.b.func(), {"intarsia_mul_s8", numbers, {op.in(first), op.in(second)}, op.out(), {}, {}});
+    return call_kernel(op.b.func(),
+                       {name, numbers, {op.in(first), op.in(second)}, op.out(), {}, {}});
   };
 }
 

@@ -16,11 +16,12 @@ bool sees_input(int64_t in, int64_t out, int64_t filter, int64_t stride, int64_t
 }  // namespace
 
 LowerKernel pool_kernel(CoreClass core, const OpView& view) {
-  if (core != CoreClass::Dsp && core != CoreClass::Mve)
+  const bool lanes = core == CoreClass::Lanes;
+  if (core != CoreClass::Dsp && core != CoreClass::Mve && !lanes)
     return nullptr;  // loops of known bounds are faster
   const graph::Tensor &in = view.in(0), &out = view.out();
   const bool wide = in.type == DataType::Int16;
-  if (in.type != out.type || (in.type != DataType::Int8 && !wide)) return nullptr;
+  if (in.type != out.type || (in.type != DataType::Int8 && (!wide || lanes))) return nullptr;
   const auto& a = view.node.attrs<graph::Pool2dAttrs>();
   const Range range = activation_range(a.activation, out.type, out.quantization.scale[0],
                                        out.quantization.zero_point[0]);
@@ -38,17 +39,16 @@ LowerKernel pool_kernel(CoreClass core, const OpView& view) {
     return nullptr;
   const bool average = view.node.kind == graph::OpKind::AveragePool2d;
   constexpr int64_t kMostTaps = 255;
-  const int64_t least_channels = wide ? 2 : 4;
+  const int64_t least_channels = lanes ? 16 : wide ? 2 : 4;
   const int64_t taps = w.kernel_h * w.kernel_w;
   const bool pays =
-      !average || core == CoreClass::Mve || taps > 4;  // the division takes most of small windows
-  if (w.in_c < least_channels || !pays || (average && taps > kMostTaps)) return nullptr;
-  return [w, average, wide](OpLowering& op) {
+      !average || core != CoreClass::Dsp || taps > 4;  // the division takes most of small windows
+  if (w.in_c < least_channels || !pays || (average && taps > kMostTaps && !lanes)) return nullptr;
+  return [w, average, wide, lanes](OpLowering& op) {
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
                Shape{w.batches, w.out_h, w.out_w, w.out_c});
-    const std::string kernel =
-        std::string(average ? "intarsia_average_pool_" : "intarsia_max_pool_") +
-        (wide ? "s16" : "s8");
+    const std::string kernel = std::string(lanes ? "intarsia_lanes_" : "intarsia_") +
+                               (average ? "average_pool_" : "max_pool_") + (wide ? "s16" : "s8");
     return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), {}, {}});
   };
 }

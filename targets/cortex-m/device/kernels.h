@@ -5,6 +5,7 @@
 #include "intarsia/targets/cortex_m/add.h"
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 #include "intarsia/targets/cortex_m/lanes_conv.h"
+#include "intarsia/targets/cortex_m/lanes_elements.h"
 #include "intarsia/targets/cortex_m/long_conv.h"
 #include "intarsia/targets/cortex_m/lstm.h"
 #include "intarsia/targets/cortex_m/matmul.h"

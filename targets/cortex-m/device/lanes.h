@@ -10,6 +10,12 @@
 //   struct intarsia_elements, struct intarsia_weights   four elements of a window, the same for all lanes, and sixteen by four weights
 //   intarsia_finish()      to int8 (device/results.h has the proof)
 //   kIntarsiaLine          elements of a line that intarsia_line() makes of taps (lanes_depthwise.c)
+// and for element-wise work (lanes_elements.c, lanes_pool.c), of struct intarsia_sums:
+//   intarsia_each()        one number in all lanes; intarsia_widened(): sixteen bytes
+//   intarsia_added(), intarsia_multiplied(), intarsia_shifted() to the right, of one number for all lanes
+//   intarsia_high()        (2 * lane * multiplier + 2^31) / 2^32, for multipliers from zero on
+//   struct intarsia_pairs  sixteen bytes of two operands each, intarsia_paired(); intarsia_pair_products() by the halves of a word
+//   intarsia_narrowed()    sixteen bytes, saturated and limited; intarsia_greater() of sixteen bytes each
 #ifndef INTARSIA_CORTEX_M_LANES_H_
 #define INTARSIA_CORTEX_M_LANES_H_
 
@@ -58,6 +64,13 @@ INTARSIA_INLINE void intarsia_finish_any(const int32_t *sums, const int32_t *tab
 #endif
 #include "intarsia/targets/cortex_m/lanes_sixteen.h"
 #endif
+
+// Halves are rounded away from zero: a negative value is one less before the half is added.
+INTARSIA_INLINE struct intarsia_sums intarsia_rounded(struct intarsia_sums lanes,
+                                                      struct intarsia_sums half, int32_t shift) {
+  const struct intarsia_sums signs = intarsia_shifted(lanes, 31);
+  return intarsia_shifted(intarsia_added(intarsia_added(lanes, signs), half), shift);
+}
 
 // Loops over registers are written out, or the registers would be memory.
 #if defined(__GNUC__) && !defined(__clang__)

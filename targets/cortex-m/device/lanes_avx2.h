@@ -115,16 +115,92 @@ INTARSIA_INLINE __m256i intarsia_scaled(__m256i sums, const int32_t *table) {
   return _mm256_srav_epi32(rounded, intarsia_eight(table + kIntarsiaShifts * kIntarsiaVector));
 }
 
-INTARSIA_INLINE void intarsia_finish(const struct intarsia_sums *sums, const int32_t *table,
-                                     struct intarsia_range range, int8_t *output) {
-  const __m256i words = _mm256_packs_epi32(intarsia_scaled(sums->lanes[0], table),
-                                           intarsia_scaled(sums->lanes[1], table + 8));
+INTARSIA_INLINE void intarsia_limit(__m256i low, __m256i high, struct intarsia_range range,
+                                    int8_t *output) {
+  const __m256i words = _mm256_packs_epi32(low, high);
   const __m256i halves = _mm256_permute4x64_epi64(words, 0xd8);
   const __m128i bytes =
       _mm_packs_epi16(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
   const __m128i limited = _mm_min_epi8(_mm_max_epi8(bytes, _mm_set1_epi8((char)range.low)),
                                        _mm_set1_epi8((char)range.high));
   _mm_storeu_si128((__m128i *)(void *)output, limited);
+}
+
+INTARSIA_INLINE void intarsia_finish(const struct intarsia_sums *sums, const int32_t *table,
+                                     struct intarsia_range range, int8_t *output) {
+  intarsia_limit(intarsia_scaled(sums->lanes[0], table), intarsia_scaled(sums->lanes[1], table + 8),
+                 range, output);
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_each(int32_t value) {
+  const __m256i all = _mm256_set1_epi32(value);
+  return (struct intarsia_sums){{all, all}};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_widened(const int8_t *bytes) {
+  const __m128i sixteen = intarsia_sixteen(bytes);
+  return (struct intarsia_sums){
+      {_mm256_cvtepi8_epi32(sixteen), _mm256_cvtepi8_epi32(_mm_srli_si128(sixteen, 8))}};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_added(struct intarsia_sums a,
+                                                    struct intarsia_sums b) {
+  return (struct intarsia_sums){
+      {_mm256_add_epi32(a.lanes[0], b.lanes[0]), _mm256_add_epi32(a.lanes[1], b.lanes[1])}};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_multiplied(struct intarsia_sums a,
+                                                         struct intarsia_sums b) {
+  return (struct intarsia_sums){
+      {_mm256_mullo_epi32(a.lanes[0], b.lanes[0]), _mm256_mullo_epi32(a.lanes[1], b.lanes[1])}};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_shifted(struct intarsia_sums a, int32_t right) {
+  const __m128i count = _mm_cvtsi32_si128(right);
+  return (struct intarsia_sums){
+      {_mm256_sra_epi32(a.lanes[0], count), _mm256_sra_epi32(a.lanes[1], count)}};
+}
+
+INTARSIA_INLINE __m256i intarsia_high_eight(__m256i lanes, __m256i multiplier) {
+  const __m256i half = _mm256_set1_epi64x(INT64_C(1) << 31);
+  const __m256i doubled = _mm256_add_epi32(lanes, lanes);
+  const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(doubled, multiplier), half);
+  const __m256i odd =
+      _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(doubled, 32), multiplier), half);
+  return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_high(struct intarsia_sums a,
+                                                   struct intarsia_sums multiplier) {
+  return (struct intarsia_sums){{intarsia_high_eight(a.lanes[0], multiplier.lanes[0]),
+                                 intarsia_high_eight(a.lanes[1], multiplier.lanes[1])}};
+}
+
+INTARSIA_INLINE void intarsia_narrowed(struct intarsia_sums a, struct intarsia_range range,
+                                       int8_t *bytes) {
+  intarsia_limit(a.lanes[0], a.lanes[1], range, bytes);
+}
+
+struct intarsia_pairs {
+  __m256i words[2];
+};
+
+INTARSIA_INLINE struct intarsia_pairs intarsia_paired(const int8_t *a, const int8_t *b) {
+  const __m128i first = intarsia_sixteen(a), second = intarsia_sixteen(b);
+  return (struct intarsia_pairs){{_mm256_cvtepi8_epi16(_mm_unpacklo_epi8(first, second)),
+                                  _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(first, second))}};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_pair_products(struct intarsia_pairs pairs,
+                                                            int32_t factors) {
+  const __m256i all = _mm256_set1_epi32(factors);
+  return (struct intarsia_sums){
+      {_mm256_madd_epi16(pairs.words[0], all), _mm256_madd_epi16(pairs.words[1], all)}};
+}
+
+INTARSIA_INLINE void intarsia_greater(const int8_t *bytes, int8_t *most) {
+  _mm_storeu_si128((__m128i *)(void *)most,
+                   _mm_max_epi8(intarsia_sixteen(most), intarsia_sixteen(bytes)));
 }
 
 #endif  // INTARSIA_CORTEX_M_LANES_AVX2_H_

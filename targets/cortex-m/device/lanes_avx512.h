@@ -12,6 +12,9 @@ enum {
   kIntarsiaLine = 64,
 };
 
+struct intarsia_sums {
+  __m512i lanes;
+};
 struct intarsia_dots {
   __m512i lanes;
 };
@@ -134,6 +137,74 @@ INTARSIA_INLINE void intarsia_line(const int8_t *const *taps, int32_t at, int32_
     _mm512_storeu_si512(output, limited);
   else
     _mm512_mask_storeu_epi8(output, ((__mmask64)1 << count) - 1, limited);
+}
+
+INTARSIA_INLINE void intarsia_store_sums(const struct intarsia_sums *sums, int32_t *to) {
+  _mm512_storeu_si512(to, sums->lanes);
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_each(int32_t value) {
+  return (struct intarsia_sums){_mm512_set1_epi32(value)};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_widened(const int8_t *bytes) {
+  return (struct intarsia_sums){
+      _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)bytes))};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_added(struct intarsia_sums a,
+                                                    struct intarsia_sums b) {
+  return (struct intarsia_sums){_mm512_add_epi32(a.lanes, b.lanes)};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_multiplied(struct intarsia_sums a,
+                                                         struct intarsia_sums b) {
+  return (struct intarsia_sums){_mm512_mullo_epi32(a.lanes, b.lanes)};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_shifted(struct intarsia_sums a, int32_t right) {
+  return (struct intarsia_sums){_mm512_sra_epi32(a.lanes, _mm_cvtsi32_si128(right))};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_high(struct intarsia_sums a,
+                                                   struct intarsia_sums multiplier) {
+  const __m512i half = _mm512_set1_epi64(INT64_C(1) << 31);
+  const __m512i doubled = _mm512_add_epi32(a.lanes, a.lanes);
+  const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(doubled, multiplier.lanes), half);
+  const __m512i odd =
+      _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(doubled, 32), multiplier.lanes), half);
+  return (struct intarsia_sums){_mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB)};
+}
+
+INTARSIA_INLINE void intarsia_narrowed(struct intarsia_sums a, struct intarsia_range range,
+                                       int8_t *bytes) {
+  const __m128i narrow = _mm512_cvtsepi32_epi8(a.lanes);
+  _mm_storeu_si128((__m128i *)(void *)bytes,
+                   _mm_min_epi8(_mm_max_epi8(narrow, _mm_set1_epi8((char)range.low)),
+                                _mm_set1_epi8((char)range.high)));
+}
+
+struct intarsia_pairs {
+  __m512i words;
+};
+
+INTARSIA_INLINE struct intarsia_pairs intarsia_paired(const int8_t *a, const int8_t *b) {
+  const __m128i first = _mm_loadu_si128((const __m128i *)(const void *)a),
+                second = _mm_loadu_si128((const __m128i *)(const void *)b);
+  const __m256i low = _mm256_castsi128_si256(_mm_unpacklo_epi8(first, second));
+  return (struct intarsia_pairs){
+      _mm512_cvtepi8_epi16(_mm256_inserti128_si256(low, _mm_unpackhi_epi8(first, second), 1))};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_pair_products(struct intarsia_pairs pairs,
+                                                            int32_t factors) {
+  return (struct intarsia_sums){_mm512_madd_epi16(pairs.words, _mm512_set1_epi32(factors))};
+}
+
+INTARSIA_INLINE void intarsia_greater(const int8_t *bytes, int8_t *most) {
+  __m128i *kept = (__m128i *)(void *)most;
+  _mm_storeu_si128(kept, _mm_max_epi8(_mm_loadu_si128(kept),
+                                      _mm_loadu_si128((const __m128i *)(const void *)bytes)));
 }
 
 #endif  // INTARSIA_CORTEX_M_LANES_AVX512_H_

@@ -176,15 +176,78 @@ INTARSIA_INLINE int32x4_t intarsia_scaled(int32x4_t sums, const int32_t *table) 
   return vshlq_s32(rounded, vnegq_s32(vld1q_s32(table + kIntarsiaShifts * kIntarsiaVector)));
 }
 
+INTARSIA_INLINE void intarsia_narrowed(struct intarsia_sums a, struct intarsia_range range,
+                                       int8_t *bytes) {
+  const int16x8_t low = vcombine_s16(vqmovn_s32(a.lanes[0]), vqmovn_s32(a.lanes[1])),
+                  high = vcombine_s16(vqmovn_s32(a.lanes[2]), vqmovn_s32(a.lanes[3]));
+  const int8x16_t narrow = vcombine_s8(vqmovn_s16(low), vqmovn_s16(high));
+  vst1q_s8(bytes, vminq_s8(vmaxq_s8(narrow, vdupq_n_s8((int8_t)range.low)),
+                           vdupq_n_s8((int8_t)range.high)));
+}
+
 INTARSIA_INLINE void intarsia_finish(const struct intarsia_sums *sums, const int32_t *table,
                                      struct intarsia_range range, int8_t *output) {
-  const int16x8_t low = vcombine_s16(vqmovn_s32(intarsia_scaled(sums->lanes[0], table)),
-                                     vqmovn_s32(intarsia_scaled(sums->lanes[1], table + 4)));
-  const int16x8_t high = vcombine_s16(vqmovn_s32(intarsia_scaled(sums->lanes[2], table + 8)),
-                                      vqmovn_s32(intarsia_scaled(sums->lanes[3], table + 12)));
-  const int8x16_t bytes = vcombine_s8(vqmovn_s16(low), vqmovn_s16(high));
-  vst1q_s8(output, vminq_s8(vmaxq_s8(bytes, vdupq_n_s8((int8_t)range.low)),
-                            vdupq_n_s8((int8_t)range.high)));
+  const struct intarsia_sums scaled = {
+      {intarsia_scaled(sums->lanes[0], table), intarsia_scaled(sums->lanes[1], table + 4),
+       intarsia_scaled(sums->lanes[2], table + 8), intarsia_scaled(sums->lanes[3], table + 12)}};
+  intarsia_narrowed(scaled, range, output);
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_each(int32_t value) {
+  const int32x4_t all = vdupq_n_s32(value);
+  return (struct intarsia_sums){{all, all, all, all}};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_widened(const int8_t *bytes) {
+  const int8x16_t sixteen = vld1q_s8(bytes);
+  const int16x8_t low = vmovl_s8(vget_low_s8(sixteen)), high = vmovl_high_s8(sixteen);
+  return (struct intarsia_sums){{vmovl_s16(vget_low_s16(low)), vmovl_high_s16(low),
+                                 vmovl_s16(vget_low_s16(high)), vmovl_high_s16(high)}};
+}
+
+// Each four lanes by an operation on two vectors.
+#define BY_FOURS(name, operation)                                                             \
+  INTARSIA_INLINE struct intarsia_sums name(struct intarsia_sums a, struct intarsia_sums b) { \
+    return (struct intarsia_sums){                                                            \
+        {operation(a.lanes[0], b.lanes[0]), operation(a.lanes[1], b.lanes[1]),                \
+         operation(a.lanes[2], b.lanes[2]), operation(a.lanes[3], b.lanes[3])}};              \
+  }
+BY_FOURS(intarsia_added, vaddq_s32)
+BY_FOURS(intarsia_multiplied, vmulq_s32)
+BY_FOURS(intarsia_high, vqrdmulhq_s32)
+BY_FOURS(intarsia_shifted_left, vshlq_s32)
+#undef BY_FOURS
+
+INTARSIA_INLINE struct intarsia_sums intarsia_shifted(struct intarsia_sums a, int32_t right) {
+  return intarsia_shifted_left(a, intarsia_each(-right));
+}
+
+struct intarsia_pairs {
+  int16x8_t a[2], b[2];
+};
+
+INTARSIA_INLINE struct intarsia_pairs intarsia_paired(const int8_t *a, const int8_t *b) {
+  const int8x16_t first = vld1q_s8(a), second = vld1q_s8(b);
+  return (struct intarsia_pairs){{vmovl_s8(vget_low_s8(first)), vmovl_high_s8(first)},
+                                 {vmovl_s8(vget_low_s8(second)), vmovl_high_s8(second)}};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_pair_products(struct intarsia_pairs pairs,
+                                                            int32_t factors) {
+  const int16x8_t a_factor = vdupq_n_s16((int16_t)factors),
+                  b_factor = vdupq_n_s16((int16_t)(factors >> 16));
+  struct intarsia_sums sums;
+  for (int32_t half = 0; half < 2; ++half) {
+    const int16x8_t a = pairs.a[half], b = pairs.b[half];
+    sums.lanes[2 * half] = vmlal_s16(vmull_s16(vget_low_s16(a), vget_low_s16(a_factor)),
+                                     vget_low_s16(b), vget_low_s16(b_factor));
+    sums.lanes[2 * half + 1] = vmlal_high_s16(vmull_high_s16(a, a_factor), b, b_factor);
+  }
+  return sums;
+}
+
+INTARSIA_INLINE void intarsia_greater(const int8_t *bytes, int8_t *most) {
+  vst1q_s8(most, vmaxq_s8(vld1q_s8(most), vld1q_s8(bytes)));
 }
 
 #endif  // INTARSIA_CORTEX_M_LANES_NEON_H_

@@ -75,4 +75,49 @@ INTARSIA_INLINE void intarsia_finish(const struct intarsia_sums *sums, const int
   }
 }
 
+// Each lane by an expression.
+#define BY_LANES(arguments, name, expression)                                   \
+  INTARSIA_INLINE struct intarsia_sums name arguments {                         \
+    struct intarsia_sums made;                                                  \
+    for (int32_t i = 0; i < kIntarsiaVector; ++i) made.lanes[i] = (expression); \
+    return made;                                                                \
+  }
+BY_LANES((int32_t value), intarsia_each, value)
+BY_LANES((const int8_t *bytes), intarsia_widened, bytes[i])
+BY_LANES((struct intarsia_sums a, struct intarsia_sums b), intarsia_added, a.lanes[i] + b.lanes[i])
+BY_LANES((struct intarsia_sums a, struct intarsia_sums b), intarsia_multiplied,
+         a.lanes[i] * b.lanes[i])
+BY_LANES((struct intarsia_sums a, int32_t right), intarsia_shifted, a.lanes[i] >> right)
+BY_LANES((struct intarsia_sums a, struct intarsia_sums b), intarsia_high,
+         intarsia_high_product(2 * a.lanes[i], b.lanes[i]))
+#undef BY_LANES
+
+INTARSIA_INLINE void intarsia_narrowed(struct intarsia_sums a, struct intarsia_range range,
+                                       int8_t *bytes) {
+  for (int32_t i = 0; i < kIntarsiaVector; ++i)
+    bytes[i] = (int8_t)intarsia_clamp_i32(a.lanes[i], range.low, range.high);
+}
+
+struct intarsia_pairs {
+  const int8_t *a, *b;
+};
+
+INTARSIA_INLINE struct intarsia_pairs intarsia_paired(const int8_t *a, const int8_t *b) {
+  return (struct intarsia_pairs){a, b};
+}
+
+INTARSIA_INLINE struct intarsia_sums intarsia_pair_products(struct intarsia_pairs pairs,
+                                                            int32_t factors) {
+  const int32_t a_factor = (int16_t)factors, b_factor = factors >> 16;
+  struct intarsia_sums sums;
+  for (int32_t i = 0; i < kIntarsiaVector; ++i)
+    sums.lanes[i] = pairs.a[i] * a_factor + pairs.b[i] * b_factor;
+  return sums;
+}
+
+INTARSIA_INLINE void intarsia_greater(const int8_t *bytes, int8_t *most) {
+  for (int32_t i = 0; i < kIntarsiaVector; ++i)
+    if (bytes[i] > most[i]) most[i] = bytes[i];
+}
+
 #endif  // INTARSIA_CORTEX_M_LANES_PLAIN_H_

@@ -25,6 +25,10 @@ STRUCT(sum)
 #include "intarsia/targets/cortex_m/sum.def"
 return made;
 }
+STRUCT(lanes_sum)
+#include "intarsia/targets/cortex_m/lanes_sum.def"
+return made;
+}
 STRUCT(mean)
 #include "intarsia/targets/cortex_m/mean.def"
 return made;
@@ -66,6 +70,9 @@ constexpr size_t kAddFields = 0
 constexpr size_t kSumFields = 0
 #include "intarsia/targets/cortex_m/sum.def"
     ;
+constexpr size_t kLanesSumFields = 0
+#include "intarsia/targets/cortex_m/lanes_sum.def"
+    ;
 constexpr size_t kMeanFields = 0
 #include "intarsia/targets/cortex_m/mean.def"
     ;
@@ -103,11 +110,15 @@ void add_engine(EngineRegistry& registry) {
   ADD(intarsia_add_s8, add, kAddFields);
   ADD(intarsia_add_s16, add, kAddFields);
   ADD(intarsia_sub_s16, add, kAddFields);
+  ADD(intarsia_lanes_add_s8, add, kAddFields);
   ADD(intarsia_sum_s8, sum, kSumFields);
+  ADD(intarsia_lanes_sum_s8, lanes_sum, kLanesSumFields);
   ADD(intarsia_mean_s8, mean, kMeanFields);
+  ADD(intarsia_lanes_mean_s8, mean, kMeanFields);
   ADD(intarsia_matmul_s8, matmul, kMatmulFields);
   ADD(intarsia_mve_matmul_s8, matmul, kMatmulFields);
   ADD(intarsia_mul_s8, mul, kMulFields);
+  ADD(intarsia_lanes_mul_s8, mul, kMulFields);
   ADD(intarsia_dsp_wide_conv_s16, wide, kWideFields);
   ADD(intarsia_dsp_wide_depthwise_s16, wide, kWideFields);
   ADD(intarsia_mve_wide_conv_s16, wide, kWideFields);

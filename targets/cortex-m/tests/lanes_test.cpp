@@ -101,12 +101,33 @@ std::vector<graph::Module> extreme_weights() {
   return modules;
 }
 
+// What has no weights, in the shapes of networks: sums that one step gives, and such that need all three; the last sixteen elements whole
+// and begun; windows of more elements than the inverse is exact for.
+std::vector<graph::Module> elements_of_networks() {
+  using graph::OpKind;
+  std::vector<graph::Module> modules;
+  Random random(44);
+  for (const int64_t count : {1, 15, 16, 17, 31, 64, 2000})
+    for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul})
+      for (int i = 0; i < 3; ++i)
+        modules.push_back(binary_module(random, kind, {1, count}, {1, count}));
+  for (const OpKind kind : {OpKind::AveragePool2d, OpKind::MaxPool2d})
+    for (const auto& [size, channels] : {std::pair{8, 64}, {25, 16}, {47, 17}}) {
+      const graph::Pool2dAttrs all{size, size, 1, 1, {}, graph::Activation::None};
+      modules.push_back(plain_module(random, kind, all, {1, size, size, channels}));
+    }
+  modules.push_back(
+      plain_module(random, OpKind::Mean, graph::ReduceAttrs{{1, 2}, false}, {1, 7, 7, 100}));
+  return modules;
+}
+
 // In one program: each build compiles all kernels.
 TEST_P(OnLanes, ResultsAreTheReferences) {
   std::vector<graph::Module> all;
   for (auto* cases : {small_convolutions, larger_convolutions, depthwise_convolutions,
                       dilated_depthwise_convolutions, fully_connected_layers, long_and_thin,
-                      shapes_of_networks, extreme_weights})
+                      shapes_of_networks, extreme_weights, poolings_and_rows, additions,
+                      differences_and_products, means_and_sums, elements_of_networks})
     for (graph::Module& module : cases()) all.push_back(std::move(module));
   check(std::move(all));
 }
