@@ -104,6 +104,8 @@ Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& op
   board::Core core{"native", {}};
   if (!board::is_this_machine(board)) {
     INTARSIA_TRY(core, board::core_for(board, manifest.core));
+    // With what -mattr said of it.
+    if (board.native() && !manifest.core_flags.empty()) core.flags = manifest.core_flags;
   }
   return build_setting(context, options, board, core, options.model, manifest);
 }

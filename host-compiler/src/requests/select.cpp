@@ -66,6 +66,25 @@ Result<std::map<std::string, std::string>> sections_of(const ModelOptions& optio
   return sections;
 }
 
+// What -mattr says, as compilers for Linux have it: behind -mcpu, or as an option of its own beside -march. Boards without a system say
+// themselves what their cores lack.
+void add_extensions(const Target& host, board::Core& core) {
+  const AttributeValue* mattr = host.attributes.find("mattr");
+  if (mattr == nullptr) return;
+  const auto found =
+      std::find_if(core.flags.begin(), core.flags.end(),
+                   [](const std::string& flag) { return flag.starts_with("-mcpu="); });
+  const auto cpu = static_cast<size_t>(found - core.flags.begin());
+  for (const std::string& word : std::get<std::vector<std::string>>(*mattr)) {
+    const bool lacks = word.starts_with('-') || word.starts_with("+no");
+    const std::string name = word.substr(word.starts_with("+no") ? 3 : 1);
+    if (cpu < core.flags.size())
+      core.flags[cpu] += (lacks ? "+no" : "+") + name;
+    else
+      core.flags.push_back((lacks ? "-mno-" : "-m") + name);
+  }
+}
+
 // The core the C compiler is to compile for: what the host says, or the board's own when it
 // leaves it open.
 Result<board::Core> core_of(const board::Board& board, const Target& host) {
@@ -75,7 +94,10 @@ Result<board::Core> core_of(const board::Board& board, const Target& host) {
     if (board.cores.empty()) return board::Core{"native", {}};
     return board.cores.front();
   }
-  return board::core_for(board, *name);
+  INTARSIA_TRY(board::Core core, board::core_for(board, *name));
+  const bool has_flags = board.native() && !board::is_this_machine(board);
+  if (has_flags && host.kind == "c") add_extensions(host, core);
+  return core;
 }
 
 // Where nobody says which machine the host is, it is the board's, as its compiler calls it: "aarch64-linux-gnu-gcc".

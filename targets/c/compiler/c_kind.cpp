@@ -59,7 +59,8 @@ struct Extension {
 };
 
 std::optional<Extension> read_extension(const std::string& word) {
-  constexpr std::string_view kKnown[] = {"dsp", "mve", "mve.fp", "fp"};
+  constexpr std::string_view kKnown[] = {"dsp",     "mve",  "mve.fp",    "fp",
+                                         "dotprod", "avx2", "avx512vnni"};
   Extension extension{word.empty() ? "" : word.substr(1), word.starts_with('+')};
   if (word.starts_with("+no")) extension = {word.substr(3), false};
   const bool known =
@@ -124,8 +125,9 @@ KindSpec make_spec() {
       AttributeSpec::word("mcpu", "native", cores, "the core, as the C compiler names it"),
       AttributeSpec::word("mfloat-abi", std::nullopt, {"soft", "softfp", "hard"},
                           "calling convention of floating point; follows the core"),
-      AttributeSpec::list(
-          "mattr", {}, "extensions that the core has: +dsp, +mve, +fp; or lacks: -dsp, -mve, -fp"),
+      AttributeSpec::list("mattr", {},
+                          "extensions that the core has: +dsp, +mve, +fp; or lacks: -dsp, -mve, "
+                          "-fp; with Linux also dotprod, avx2, avx512vnni"),
       AttributeSpec::word("kernels", "tuned", {"tuned", "portable"},
                           "tuned: kernels made for the core, where a target folder brings them"),
   };

@@ -4,7 +4,8 @@
 // A backend defines
 //   kIntarsiaRaise         what the sign bit of staged elements is changed by: 0, or 0x80 where products take unsigned elements;
 //                          intarsia_stage() copies elements so
-//   kIntarsiaPixels, kIntarsiaWidePixels, kIntarsiaWideBlocks   how many pixels, and blocks of sixteen channels, share their loads
+//   kIntarsiaPixels, kIntarsiaWidePixels, kIntarsiaWideBlocks   how many pixels, and blocks of sixteen channels, share their loads;
+//   kIntarsiaTwoBlocks     pixels of two blocks, 0 where there are too few registers
 //   struct intarsia_dots   sixteen sums while they grow: intarsia_dots_begin() and intarsia_dots_end() with a block's table, which
 //                          gives struct intarsia_sums; intarsia_dot() adds products of
 //   struct intarsia_elements, struct intarsia_weights   four elements of a window, the same for all lanes, and sixteen by four weights
@@ -38,7 +39,13 @@ enum {
 struct intarsia_range {
   int32_t low, high;
   bool any;  // multipliers and sums of any size
+  bool
+      rectified;  // the lowest result is the zero point: how halves below it are rounded does not matter (results.h)
 };
+
+INTARSIA_INLINE struct intarsia_range intarsia_range_of(const struct intarsia_window *w, bool any) {
+  return (struct intarsia_range){w->low, w->high, any, w->low == w->out_zero};
+}
 
 // A table of `width` channels: rows lie `width` words apart.
 INTARSIA_INLINE void intarsia_finish_any(const int32_t *sums, const int32_t *table, int32_t width,

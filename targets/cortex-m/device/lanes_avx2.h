@@ -5,7 +5,13 @@
 
 #include <immintrin.h>
 
-enum { kIntarsiaRaise = 0, kIntarsiaPixels = 2, kIntarsiaWidePixels = 2, kIntarsiaWideBlocks = 1 };
+enum {
+  kIntarsiaRaise = 0,
+  kIntarsiaPixels = 2,
+  kIntarsiaWidePixels = 2,
+  kIntarsiaWideBlocks = 1,
+  kIntarsiaTwoBlocks = 0
+};
 
 struct intarsia_sums {
   __m256i lanes[2];

@@ -9,6 +9,7 @@ enum {
   kIntarsiaPixels = 8,
   kIntarsiaWidePixels = 4,
   kIntarsiaWideBlocks = 4,
+  kIntarsiaTwoBlocks = 8,
   kIntarsiaLine = 64,
 };
 
@@ -59,37 +60,61 @@ INTARSIA_INLINE void intarsia_dot(struct intarsia_dots *dots, struct intarsia_el
   dots->lanes = _mm512_dpbusd_epi32(dots->lanes, elements.fours, weights.fours);
 }
 
-// Results before they are limited. `table` is at the lanes' word in its first row; rows are `width` words apart. A load one word
-// later brings odd lanes to where products take even ones.
-INTARSIA_INLINE __m512i intarsia_scaled(__m512i sums, const int32_t *table, int32_t width) {
-  const __m512i half = _mm512_set1_epi64(INT64_C(1) << 31);
-  const __m512i doubled = _mm512_add_epi32(sums, sums);
+// What sums of sixteen channels are scaled by. Their table is at `table`; rows are `width` words apart.
+struct intarsia_scales {
+  __m512i even, odd, roundings, shifts;
+  __m128i low, high;
+  struct intarsia_range range;
+  const int32_t *table;
+};
+
+// A load one word later brings odd lanes to where products take even ones.
+INTARSIA_INLINE struct intarsia_scales intarsia_scales(const int32_t *table, int32_t width,
+                                                       struct intarsia_range range) {
   const int32_t *multipliers = table + kIntarsiaMultipliers * width;
-  const __m512i even =
-      _mm512_add_epi64(_mm512_mul_epi32(doubled, _mm512_loadu_si512(multipliers)), half);
-  const __m512i odd = _mm512_add_epi64(
-      _mm512_mul_epi32(_mm512_srli_epi64(doubled, 32), _mm512_loadu_si512(multipliers + 1)), half);
-  const __m512i high = _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
-  const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(high, _mm512_srai_epi32(high, 31)),
-                                           _mm512_loadu_si512(table + kIntarsiaRoundings * width));
-  return _mm512_srav_epi32(rounded, _mm512_loadu_si512(table + kIntarsiaShifts * width));
+  return (struct intarsia_scales){_mm512_loadu_si512(multipliers),
+                                  _mm512_loadu_si512(multipliers + 1),
+                                  _mm512_loadu_si512(table + kIntarsiaRoundings * width),
+                                  _mm512_loadu_si512(table + kIntarsiaShifts * width),
+                                  _mm_set1_epi8((char)range.low),
+                                  _mm_set1_epi8((char)range.high),
+                                  range,
+                                  table};
 }
 
-INTARSIA_INLINE void intarsia_results(const struct intarsia_dots *dots, const int32_t *table,
-                                      struct intarsia_range range, int8_t *output, int32_t count) {
-  if (range.any) {
+// Results before they are limited.
+INTARSIA_INLINE __m512i intarsia_scaled(__m512i sums, const struct intarsia_scales *scales) {
+  const __m512i half = _mm512_set1_epi64(INT64_C(1) << 31);
+  const __m512i doubled = _mm512_add_epi32(sums, sums);
+  const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(doubled, scales->even), half);
+  const __m512i odd =
+      _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(doubled, 32), scales->odd), half);
+  __m512i high = _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
+  if (!scales->range.rectified) high = _mm512_add_epi32(high, _mm512_srai_epi32(high, 31));
+  return _mm512_srav_epi32(_mm512_add_epi32(high, scales->roundings), scales->shifts);
+}
+
+INTARSIA_INLINE void intarsia_results(const struct intarsia_dots *dots,
+                                      const struct intarsia_scales *scales, int8_t *output,
+                                      int32_t count) {
+  if (scales->range.any) {
     int32_t words[kIntarsiaVector];
     _mm512_storeu_si512(words, dots->lanes);
-    intarsia_finish_any(words, table, kIntarsiaVector, range, output, count);
+    intarsia_finish_any(words, scales->table, kIntarsiaVector, scales->range, output, count);
     return;
   }
-  const __m128i bytes = _mm512_cvtsepi32_epi8(intarsia_scaled(dots->lanes, table, kIntarsiaVector));
-  const __m128i limited = _mm_min_epi8(_mm_max_epi8(bytes, _mm_set1_epi8((char)range.low)),
-                                       _mm_set1_epi8((char)range.high));
+  const __m128i bytes = _mm512_cvtsepi32_epi8(intarsia_scaled(dots->lanes, scales));
+  const __m128i limited = _mm_min_epi8(_mm_max_epi8(bytes, scales->low), scales->high);
   if (count == kIntarsiaVector)
     _mm_storeu_si128((__m128i *)(void *)output, limited);
   else
     _mm_mask_storeu_epi8(output, (__mmask16)((1u << count) - 1), limited);
+}
+
+INTARSIA_INLINE __m512i intarsia_scaled_part(__m512i sums, const int32_t *table,
+                                             struct intarsia_range range) {
+  const struct intarsia_scales scales = intarsia_scales(table, kIntarsiaLine, range);
+  return intarsia_scaled(sums, &scales);
 }
 
 // Taps of 64 elements are laced by fours, which puts elements 4 r .. 4 r + 3 of each sixteen into register r. Weights and tables lie in
@@ -125,10 +150,10 @@ INTARSIA_INLINE void intarsia_line(const int8_t *const *taps, int32_t at, int32_
     low = _mm512_packs_epi32(_mm512_loadu_si512(words), _mm512_loadu_si512(words + 16));
     high = _mm512_packs_epi32(_mm512_loadu_si512(words + 32), _mm512_loadu_si512(words + 48));
   } else {
-    low = _mm512_packs_epi32(intarsia_scaled(r0, table, kIntarsiaLine),
-                             intarsia_scaled(r1, table + 16, kIntarsiaLine));
-    high = _mm512_packs_epi32(intarsia_scaled(r2, table + 32, kIntarsiaLine),
-                              intarsia_scaled(r3, table + 48, kIntarsiaLine));
+    low = _mm512_packs_epi32(intarsia_scaled_part(r0, table, range),
+                             intarsia_scaled_part(r1, table + 16, range));
+    high = _mm512_packs_epi32(intarsia_scaled_part(r2, table + 32, range),
+                              intarsia_scaled_part(r3, table + 48, range));
   }
   const __m512i bytes = _mm512_packs_epi16(low, high);
   const __m512i limited = _mm512_min_epi8(_mm512_max_epi8(bytes, _mm512_set1_epi8((char)range.low)),

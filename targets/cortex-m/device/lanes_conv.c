@@ -56,9 +56,11 @@ INTARSIA_INLINE void tile(const struct layer *layer, const struct windows *windo
   for (int32_t b = 0; b < blocks; ++b) {
     const int32_t left = layer->channels - channel - b * kIntarsiaVector;
     const int32_t count = left < kIntarsiaVector ? left : kIntarsiaVector;
+    const struct intarsia_scales scales =
+        intarsia_scales(table + b * kIntarsiaTable, kIntarsiaVector, layer->range);
     INTARSIA_WRITTEN_OUT
     for (int32_t p = 0; p < pixels; ++p)
-      intarsia_results(&dots[b * pixels + p], table + b * kIntarsiaTable, layer->range,
+      intarsia_results(&dots[b * pixels + p], &scales,
                        output + p * layer->channels + channel + b * kIntarsiaVector, count);
   }
 }
@@ -73,22 +75,26 @@ INTARSIA_INLINE int32_t tiles(const struct layer *layer, const struct windows *w
   return done;
 }
 
+// `count` pixels by `blocks` blocks of channels, `pixels` at a time.
+INTARSIA_INLINE void some_blocks(const struct layer *layer, const struct windows *windows,
+                                 int32_t count, int32_t channel, int8_t *output, int32_t pixels,
+                                 int32_t blocks) {
+  const int32_t done = tiles(layer, windows, 0, count, channel, output, pixels, blocks);
+  tiles(layer, windows, done * windows->step, count - done, channel,
+        output + done * layer->channels, 1, blocks);
+}
+
 // `count` pixels by all channels.
 static void some_pixels(const struct layer *layer, const struct windows *windows, int32_t count,
                         int8_t *output) {
-  const int32_t wide = kIntarsiaWideBlocks * kIntarsiaVector;
+  enum { kWide = kIntarsiaWideBlocks * kIntarsiaVector, kTwo = 2 * kIntarsiaVector };
   int32_t channel = 0;
-  for (; kIntarsiaWideBlocks > 1 && channel + wide <= layer->channels; channel += wide) {
-    const int32_t done =
-        tiles(layer, windows, 0, count, channel, output, kIntarsiaWidePixels, kIntarsiaWideBlocks);
-    tiles(layer, windows, done * windows->step, count - done, channel,
-          output + done * layer->channels, 1, kIntarsiaWideBlocks);
-  }
-  for (; channel < layer->channels; channel += kIntarsiaVector) {
-    const int32_t done = tiles(layer, windows, 0, count, channel, output, kIntarsiaPixels, 1);
-    tiles(layer, windows, done * windows->step, count - done, channel,
-          output + done * layer->channels, 1, 1);
-  }
+  for (; kIntarsiaWideBlocks > 1 && channel + kWide <= layer->channels; channel += kWide)
+    some_blocks(layer, windows, count, channel, output, kIntarsiaWidePixels, kIntarsiaWideBlocks);
+  for (; kIntarsiaTwoBlocks > 0 && channel + kTwo <= layer->channels; channel += kTwo)
+    some_blocks(layer, windows, count, channel, output, kIntarsiaTwoBlocks, 2);
+  for (; channel < layer->channels; channel += kIntarsiaVector)
+    some_blocks(layer, windows, count, channel, output, kIntarsiaPixels, 1);
 }
 
 // The image is one row of pixels.
@@ -129,13 +135,13 @@ static void convolve(const struct intarsia_window *w, const int8_t *input, int8_
 
 void intarsia_lanes_conv_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
                             int8_t *scratch, const int8_t *weights, const int32_t *table) {
-  const struct layer layer = {weights, table, {w->low, w->high, false}, w->out_c};
+  const struct layer layer = {weights, table, intarsia_range_of(w, false), w->out_c};
   convolve(w, input, output, scratch, &layer);
 }
 
 void intarsia_lanes_conv_any_s8(const struct intarsia_window *w, const int8_t *input,
                                 int8_t *output, int8_t *scratch, const int8_t *weights,
                                 const int32_t *table) {
-  const struct layer layer = {weights, table, {w->low, w->high, true}, w->out_c};
+  const struct layer layer = {weights, table, intarsia_range_of(w, true), w->out_c};
   convolve(w, input, output, scratch, &layer);
 }

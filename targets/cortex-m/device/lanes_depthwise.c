@@ -92,7 +92,7 @@ static void convolve(const struct intarsia_window *w, const int8_t *input, int8_
                      int8_t *scratch, const int8_t *weights, const int32_t *table, bool any) {
   struct line *line = (struct line *)(void *)scratch;
   const int32_t steps = (w->kernel_h * w->kernel_w + 3) / 4;
-  const struct intarsia_range range = {w->low, w->high, any};
+  const struct intarsia_range range = intarsia_range_of(w, any);
   const bool shared = kIntarsiaLine % w->out_c == 0;
   for (int32_t first = 0; first < w->out_c; first += kIntarsiaLine) {
     prepare(w, weights, table, first, steps, line);

@@ -51,7 +51,7 @@ void intarsia_lanes_sum_s8(const struct intarsia_lanes_sum *sum, const int8_t *a
   const struct sum_lanes lanes = {sum,
                                   intarsia_each(sum->upper_start),
                                   intarsia_each(sum->lower_start),
-                                  {sum->low, sum->high, false}};
+                                  {sum->low, sum->high, false, false}};
   BY_SIXTEENS(sum_sixteen, &lanes, a, b, output, sum->count);
 }
 
@@ -99,7 +99,7 @@ void intarsia_lanes_add_s8(const struct intarsia_add *add, const int8_t *a, cons
                                   intarsia_each(add->out_multiplier),
                                   intarsia_each((1 << (shift - 1)) + add->out_zero * (1 << shift)),
                                   shift,
-                                  {add->low, add->high, false}};
+                                  {add->low, add->high, false, false}};
   BY_SIXTEENS(add_sixteen, &lanes, a, b, output, add->count);
 }
 
@@ -126,7 +126,7 @@ void intarsia_lanes_mul_s8(const struct intarsia_mul *mul, const int8_t *a, cons
                                   intarsia_each(mul->multiplier),
                                   intarsia_each((1 << (shift - 1)) + mul->out_zero * (1 << shift)),
                                   shift,
-                                  {mul->low, mul->high, false}};
+                                  {mul->low, mul->high, false, false}};
   for (int32_t row = 0; row < mul->rows; ++row, a += mul->count, output += mul->count)
     BY_SIXTEENS(mul_sixteen, &lanes, a, b, output, mul->count);
 }

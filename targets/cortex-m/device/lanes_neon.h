@@ -25,7 +25,13 @@ INTARSIA_INLINE int32_t intarsia_four_bytes(const int8_t *staged) {
 
 #ifdef __ARM_FEATURE_DOTPROD
 
-enum { kIntarsiaRaise = 0, kIntarsiaPixels = 4, kIntarsiaWidePixels = 4, kIntarsiaWideBlocks = 1 };
+enum {
+  kIntarsiaRaise = 0,
+  kIntarsiaPixels = 4,
+  kIntarsiaWidePixels = 4,
+  kIntarsiaWideBlocks = 1,
+  kIntarsiaTwoBlocks = 0
+};
 
 struct intarsia_dots {
   struct intarsia_sums sums;
@@ -76,7 +82,13 @@ INTARSIA_INLINE struct intarsia_sums intarsia_dots_end(const struct intarsia_dot
 
 #else  // without dot products
 
-enum { kIntarsiaRaise = 0, kIntarsiaPixels = 2, kIntarsiaWidePixels = 2, kIntarsiaWideBlocks = 1 };
+enum {
+  kIntarsiaRaise = 0,
+  kIntarsiaPixels = 2,
+  kIntarsiaWidePixels = 2,
+  kIntarsiaWideBlocks = 1,
+  kIntarsiaTwoBlocks = 0
+};
 
 // Two sums of each lane.
 struct intarsia_dots {

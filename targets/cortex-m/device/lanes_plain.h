@@ -2,7 +2,13 @@
 #ifndef INTARSIA_CORTEX_M_LANES_PLAIN_H_
 #define INTARSIA_CORTEX_M_LANES_PLAIN_H_
 
-enum { kIntarsiaRaise = 0, kIntarsiaPixels = 1, kIntarsiaWidePixels = 1, kIntarsiaWideBlocks = 1 };
+enum {
+  kIntarsiaRaise = 0,
+  kIntarsiaPixels = 1,
+  kIntarsiaWidePixels = 1,
+  kIntarsiaWideBlocks = 1,
+  kIntarsiaTwoBlocks = 0
+};
 
 struct intarsia_sums {
   int32_t lanes[kIntarsiaVector];

@@ -126,7 +126,7 @@ INTARSIA_INLINE int32_t part_inside(int32_t *first, int32_t count, int32_t size)
 INTARSIA_INLINE void pool(const struct intarsia_window *w, const int8_t *input, int8_t *output,
                           bool average) {
   struct seen s = {
-      .row_step = w->in_w * w->in_c, .channels = w->in_c, .range = {w->low, w->high, false}};
+      .row_step = w->in_w * w->in_c, .channels = w->in_c, .range = {w->low, w->high, false, false}};
   for (int32_t image = 0; image < w->batches; ++image, input += w->in_h * s.row_step)
     for (int32_t out_y = 0; out_y < w->out_h; ++out_y)
       for (int32_t out_x = 0; out_x < w->out_w; ++out_x, output += w->in_c) {

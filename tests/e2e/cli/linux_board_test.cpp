@@ -133,6 +133,37 @@ TEST_F(LinuxBoards, ProgramsUseASharedLibraryOfTheModel) {
   if (!built) GTEST_SKIP() << needs("linux-toolchain") << "no compiler of a board with Linux";
 }
 
+// Extensions are in the compiler's flags, also where a package is built later; what there is of vectors follows them.
+TEST_F(LinuxBoards, CompileForExtensionsThatMattrSays) {
+  struct {
+    const LinuxBoard& board;
+    const char *target, *flag;
+  } const cases[] = {
+      {kLinuxBoards[0], "cortex-a53 -mattr=+dotprod", "-mcpu=cortex-a53+dotprod"},
+      {kLinuxBoards[0], "cortex-a55 -mattr=-dotprod", "-mcpu=cortex-a55+nodotprod"},
+      {kLinuxBoards[1], "x86-64-v3 -mattr=-avx2", "-mno-avx2"},
+      {kLinuxBoards[1], "x86-64-v4 -mattr=+avx512vnni", "-mavx512vnni"},
+  };
+  write_image("in.bin", 5);
+  for (const auto& [board, target, flag] : cases) {
+    SCOPED_TRACE(target);
+    ASSERT_TRUE(done(intarsia(
+        {"compile", digits_path(), "--board", board.name, "--target", target, "-o", "package"})));
+    const std::vector<uint8_t> manifest = read("package/manifest.json");
+    EXPECT_NE(std::string(manifest.begin(), manifest.end()).find(fmt::format("\"{}\"", flag)),
+              std::string::npos);
+    if (!can_build(board) || board.emulator.empty()) continue;
+    ASSERT_TRUE(done(intarsia({"run", "package", "--input", "in.bin", "--output-dir", "out"})));
+    EXPECT_EQ(read("out/out0.bin"), recorded_scores(5));
+  }
+  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "--board", "aarch64-linux", "--target",
+                                "cortex-a53 -mattr=+avx2", "-o", "other"}),
+                      {"cortex-a53 has no extension for -mattr=+avx2", "it has +dotprod"}));
+  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "--board", "x86_64-linux", "--target",
+                                "x86-64-v3 -mattr=+avx512vnni", "-o", "other"}),
+                      {"x86-64-v3 has no extension for -mattr=+avx512vnni", "it has +avx2"}));
+}
+
 TEST_F(LinuxBoards, RefuseWhatIsOfOthers) {
   EXPECT_TRUE(refused(
       intarsia({"build", digits_path(), "--board", "mps2-an386", "-o", "libd.so"}),

@@ -161,6 +161,43 @@ TEST_F(Formats, CMakeIsFoundWhereItWasInstalled) {
   EXPECT_THAT(program({path("b2/user")}).out, HasSubstr("digits: 10 of 10 exact"));
 }
 
+// The program reads its model from a library that the system loads; what its header declares is what it needs of it.
+TEST_F(Formats, CMakeMakesSharedLibrariesWhereAskedFor) {
+  if (!have_program("x86_64-linux-gnu-gcc"))
+    GTEST_SKIP() << needs("linux-toolchain") << "no x86_64-linux-gnu-gcc";
+  ASSERT_TRUE(done(formatted("cmake", {"--board", "x86_64-linux"})));
+  const auto configured = [&](const std::string& folder, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {INTARSIA_CMAKE,
+                                      "-S",
+                                      "cmake",
+                                      "-B",
+                                      folder,
+                                      "-G",
+                                      INTARSIA_GENERATOR,
+                                      "-DBUILD_SHARED_LIBS=ON",
+                                      "-DCMAKE_INSTALL_PREFIX=" + path(folder + "-there")};
+    words.insert(words.end(), more.begin(), more.end());
+    return program(words);
+  };
+  expect_done(configured("b", {"-DCMAKE_C_COMPILER=x86_64-linux-gnu-gcc", "-DDIGITS_SAMPLE=ON",
+                               "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror"}));
+  expect_done(program({INTARSIA_CMAKE, "--build", "b", "--target", "install"}));
+  EXPECT_TRUE(exists("b-there/lib/libdigits.so"));
+  EXPECT_FALSE(exists("b-there/lib/libdigits.a"));
+#if defined(__x86_64__) && defined(__linux__)
+  const ProcessOutcome sample = program({path("b/digits_sample")});
+  expect_done(sample);
+  EXPECT_THAT(sample.out, HasSubstr("digits: 10 of 10 exact"));
+#endif
+  // Without a system there are none, and nothing is said of it.
+  const ProcessOutcome bare =
+      configured("bare", {"-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_C_COMPILER_WORKS=ON"});
+  expect_done(bare);
+  EXPECT_THAT(bare.out + bare.err, Not(HasSubstr("shared")));
+  expect_done(program({INTARSIA_CMAKE, "--build", "bare", "--target", "install"}));
+  EXPECT_TRUE(exists("bare-there/lib/libdigits.a"));
+}
+
 // As for any other Linux program: a compiler of the board, and its emulator as what CMake starts programs with.
 TEST_F(Formats, CMakeIsCrossCompiledForLinux) {
   if (!have_program("aarch64-linux-gnu-gcc") || !have_program("qemu-aarch64"))

@@ -48,7 +48,14 @@ std::string installable_library(const PackageManifest& manifest, const std::stri
       "string(TOUPPER {0} prefix)\n"
       "option(${{prefix}}_SAMPLE \"Build {0}_sample\" OFF)\n"
       "option(${{prefix}}_INSTALL \"Install intarsia::{0}\" ${{alone}})\n\n"
-      "add_library({1} STATIC\n",
+      "# -D BUILD_SHARED_LIBS=ON: a shared library, where the system has such.\n"
+      "get_property(can_share GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS)\n"
+      "if(BUILD_SHARED_LIBS AND can_share)\n"
+      "  set(form SHARED)\n"
+      "else()\n"
+      "  set(form STATIC)\n"
+      "endif()\n"
+      "add_library({1} ${{form}}\n",
       manifest.model, target,
       std::string(sources.cpp ? " CXX" : "") + (has_assembler_sources(manifest) ? " ASM" : ""));
   text += indented(sources.model) + indented(sources.runtime);
@@ -78,7 +85,8 @@ std::string installable_library(const PackageManifest& manifest, const std::stri
 std::string install_text(const PackageManifest& manifest, const std::string& target) {
   return fmt::format(
       "\nif(${{prefix}}_INSTALL)\n"
-      "  install(TARGETS {1} EXPORT {0}-targets ARCHIVE DESTINATION lib)\n"
+      "  install(TARGETS {1} EXPORT {0}-targets\n"
+      "    ARCHIVE DESTINATION lib LIBRARY DESTINATION lib RUNTIME DESTINATION bin)\n"
       "  install(DIRECTORY ./ DESTINATION include/{0} FILES_MATCHING\n"
       "    PATTERN \"*.h\" PATTERN \"*.def\"\n"
       "    PATTERN build EXCLUDE PATTERN sample EXCLUDE PATTERN extras EXCLUDE)\n"
