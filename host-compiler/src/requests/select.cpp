@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -66,23 +68,36 @@ Result<std::map<std::string, std::string>> sections_of(const ModelOptions& optio
   return sections;
 }
 
+// GCC's intrinsics of an extension ask for the architecture that brought it, which -mcpu of an older core is not.
+constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {
+    {"dotprod", "armv8.2-a"},
+};
+
 // What -mattr says, as compilers for Linux have it: behind -mcpu, or as an option of its own beside -march. Boards without a system say
 // themselves what their cores lack.
-void add_extensions(const Target& host, board::Core& core) {
-  const AttributeValue* mattr = host.attributes.find("mattr");
-  if (mattr == nullptr) return;
-  const auto found =
-      std::find_if(core.flags.begin(), core.flags.end(),
-                   [](const std::string& flag) { return flag.starts_with("-mcpu="); });
-  const auto cpu = static_cast<size_t>(found - core.flags.begin());
-  for (const std::string& word : std::get<std::vector<std::string>>(*mattr)) {
-    const bool lacks = word.starts_with('-') || word.starts_with("+no");
-    const std::string name = word.substr(word.starts_with("+no") ? 3 : 1);
-    if (cpu < core.flags.size())
-      core.flags[cpu] += (lacks ? "+no" : "+") + name;
-    else
-      core.flags.push_back((lacks ? "-mno-" : "-m") + name);
+void add_extension(const std::string& word, std::vector<std::string>& flags) {
+  constexpr std::string_view kCpu = "-mcpu=";
+  const bool lacks = word.starts_with('-') || word.starts_with("+no");
+  const std::string name = word.substr(word.starts_with("+no") ? 3 : 1);
+  const auto cpu =
+      std::ranges::find_if(flags, [&](const std::string& flag) { return flag.starts_with(kCpu); });
+  const auto* architecture = std::ranges::find(
+      kArchitectures, name, &std::pair<std::string_view, std::string_view>::first);
+  if (cpu == flags.end()) {
+    flags.push_back((lacks ? "-mno-" : "-m") + name);
+  } else if (lacks || architecture == std::end(kArchitectures)) {
+    *cpu += (lacks ? "+no" : "+") + name;
+  } else {
+    const std::string tuned = cpu->substr(kCpu.size());
+    *cpu = fmt::format("-march={}+{}", architecture->second, name);
+    flags.push_back("-mtune=" + tuned);
   }
+}
+
+void add_extensions(const Target& host, board::Core& core) {
+  if (const AttributeValue* mattr = host.attributes.find("mattr"))
+    for (const std::string& word : std::get<std::vector<std::string>>(*mattr))
+      add_extension(word, core.flags);
 }
 
 // The core the C compiler is to compile for: what the host says, or the board's own when it

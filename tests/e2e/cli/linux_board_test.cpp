@@ -139,7 +139,7 @@ TEST_F(LinuxBoards, CompileForExtensionsThatMattrSays) {
     const LinuxBoard& board;
     const char *target, *flag;
   } const cases[] = {
-      {kLinuxBoards[0], "cortex-a53 -mattr=+dotprod", "-mcpu=cortex-a53+dotprod"},
+      {kLinuxBoards[0], "cortex-a53 -mattr=+dotprod", "-march=armv8.2-a+dotprod"},
       {kLinuxBoards[0], "cortex-a55 -mattr=-dotprod", "-mcpu=cortex-a55+nodotprod"},
       {kLinuxBoards[1], "x86-64-v3 -mattr=-avx2", "-mno-avx2"},
       {kLinuxBoards[1], "x86-64-v4 -mattr=+avx512vnni", "-mavx512vnni"},
