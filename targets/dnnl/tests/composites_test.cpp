@@ -36,10 +36,10 @@ const std::vector<std::string> kMiddle = {"--pin", "inner=ethos-u"};
 TEST_F(Composites, GiveFloatsToTheLibraryAndIntegersToTheNpu) {
   for (const char* order : kOrders)
     for (const char* policy : {"priority", "cost"}) {
-      std::vector<std::string> command = {"explain",  "mixed.graph", "--target", order,
-                                          "--policy", policy,        "--pin",    "first=dnnl",
-                                          "--pin",    "last=dnnl"};
-      command.insert(command.end(), kMiddle.begin(), kMiddle.end());
+      std::vector<std::string> command = {"explain", "mixed.graph", "--target",
+                                          order,     "--policy",    policy};
+      for (const char* pin : {"first=dnnl", "narrow=c", "inner=ethos-u", "widen=c", "last=dnnl"})
+        command.insert(command.end(), {"--pin", pin});
       const ProcessOutcome explained = intarsia(command);
       ASSERT_TRUE(done(explained));
       EXPECT_THAT(explained.out, HasSubstr("on dnnl"));
