@@ -26,6 +26,7 @@ Result<Column> look_at(const Context& context, const VerifyCommand& command,
   column.cycles = closed.cycles;
   explanation = closed.explanation;
   column.cannot = closed.cannot;
+  column.is_object = closed.is_object;
   if (!column.cannot.empty()) return column;
   column.difference = first_difference(subject.module, subject.expected, closed.results);
   if (!column.difference.empty())

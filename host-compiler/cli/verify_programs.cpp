@@ -110,13 +110,16 @@ Result<Ran> run_module(const Context& context, const CommonOptions& options,
   Ran ran;
   ran.explanation = std::move(model.partitioned.explanation);
   // Of a model whose code is for another machine, firmware and loops are compared.
-  for (const std::string& source : setting.manifest.sources)
-    if (board::is_this_machine(setting.board) && source.ends_with(".o"))
+  for (const std::string& source : setting.manifest.sources) {
+    if (!source.ends_with(".o")) continue;
+    ran.is_object = true;
+    if (board::is_this_machine(setting.board))
       if (const Result<void> runs = build::check_machine(setting.board, folder + "/" + source);
           !runs.ok()) {
         ran.cannot = runs.error().to_string();
         return ran;
       }
+  }
   counts_cycles = counts_cycles && setting.board.emulator.has_value();
   INTARSIA_TRY(ran.results, run_package(setting, samples, work.path(),
                                         {.cycles = counts_cycles ? &ran.cycles : nullptr}));

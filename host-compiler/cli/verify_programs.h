@@ -30,6 +30,7 @@ struct Ran {
   Explanation explanation;
   std::string cannot;             // why it cannot be executed here; there are no results then
   std::vector<RunCycles> cycles;  // by sample, where they are counted
+  bool is_object = false;         // its operators are an object file, not C
 };
 // Compiles and runs the module there, one start for all samples; state goes on from one to the next.
 Result<Ran> run_module(const Context& context, const CommonOptions& options,

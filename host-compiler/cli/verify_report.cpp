@@ -60,15 +60,16 @@ std::string operators_table(const Verdict& verdict) {
   return table_text(rows, output_terminal(), {.has_heading = true, .right = {elements}});
 }
 
-std::string described(const std::string& platform) {
-  if (platform == "host") return "generated C on this machine";
-  if (platform == "engine") return "the compiled model in this process";
-  return "firmware on board " + platform;
+std::string described(const Column& column) {
+  if (column.platform == "host")
+    return column.is_object ? "the object file on this machine" : "generated C on this machine";
+  if (column.platform == "engine") return "the compiled model in this process";
+  return "firmware on board " + column.platform;
 }
 
 std::string summary_text(const Verdict& verdict) {
   std::vector<std::string> programs;
-  for (const Column& column : verdict.columns) programs.push_back(described(column.platform));
+  for (const Column& column : verdict.columns) programs.push_back(described(column));
   std::string what = "reference";
   for (size_t i = 0; i < programs.size(); ++i)
     what += (i + 1 < programs.size() ? ", " : " and ") + programs[i];
@@ -156,7 +157,7 @@ int report(const VerifyCommand& command, const Verdict& verdict, const std::stri
   std::fflush(stdout);
   return fail(Diagnostics(verdict.model,
                           fmt::format("reference and {} differ, first at {}",
-                                      described(failed->platform), failed->difference),
+                                      described(*failed), failed->difference),
                           hint));
 }
 

@@ -20,6 +20,7 @@ struct Column {
   int32_t allowed = 0, largest = 0;      // steps, where devices round in their own way
   std::string cannot;                    // why this program cannot be executed; empty: it was
   std::vector<RunCycles> cycles;         // by sample, where they were counted
+  bool is_object = false;                // the program's operators are an object file, not C
 };
 
 struct Verdict {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <algorithm>
 
 #include "board/board_firmware.h"
 #include "board/process_board.h"
+#include "build/object_calls.h"
 #include "build/objects.h"
 #include "intarsia/build.h"
 #include "support/files.h"
@@ -60,13 +60,6 @@ Result<Measurements> measure(const BuildSetting& setting) {
   if (!setting.manifest.parts.empty())
     return Diagnostics(setting.manifest.model, "parts are measured each by itself",
                        "build their packages");
-  const auto& sources = setting.manifest.sources;
-  if (std::any_of(sources.begin(), sources.end(),
-                  [](const std::string& source) { return source.ends_with(".o"); }))
-    return Diagnostics(
-        setting.manifest.model,
-        "the model is an object file, which does not say how much stack it takes",
-        "compile for kind c, or paint the stack: 'intarsia run' on an emulated board");
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work.path()));
   INTARSIA_TRY(const board::ElfImage image, link_model(setting, objects, work.path()));
@@ -88,6 +81,12 @@ Result<Measurements> measure(const BuildSetting& setting) {
     INTARSIA_TRY(std::string text, read_text_file(path));
     graphs.push_back(std::move(text));
   }
+  for (const std::string& source : setting.manifest.sources)
+    if (source.ends_with(".o")) {
+      INTARSIA_TRY(const std::string bytes, read_text_file(setting.folder + "/" + source));
+      INTARSIA_TRY(std::string text, build::calls_of_object(bytes, source));
+      graphs.push_back(std::move(text));
+    }
   INTARSIA_TRY(const build::StackBound stack,
                build::stack_bound(graphs, setting.manifest.model + "_run"));
   result.stack_bytes = stack.bytes;

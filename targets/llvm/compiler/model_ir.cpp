@@ -72,14 +72,24 @@ class ModelIr {
     return text + functions;
   }
 
+  // As the linker scripts of boards place it: contract/placement.h. Where nobody has named a board, it is where LLVM puts it.
+  std::string section_of(ConstantId constant, const std::string& symbol) const {
+    if (plan_.memory.open) return "";
+    const MemoryPool* memory = plan_.memory_named_by(constant);
+    return fmt::format(", section \".intarsia.{}.{}\"",
+                       memory == nullptr ? "weights" : "constants." + memory->name, symbol);
+  }
+
   std::string constants() const {
     std::string text;
     for (size_t i = 0; i < module_.constants.size(); ++i) {
       const tir::Constant& constant = module_.constants[i];
       if (constant.use == tir::ConstantUse::Stream) continue;
+      const ConstantId id{static_cast<int32_t>(i)};
+      const std::string symbol = constant_symbol(shared_, id);
       text +=
-          fmt::format("{} = external hidden constant [{} x i8], align {}\n",
-                      constant_symbol(shared_, {static_cast<int32_t>(i)}), constant.bytes.size(),
+          fmt::format("{} = external hidden constant [{} x i8]{}, align {}\n", symbol,
+                      constant.bytes.size(), section_of(id, symbol.substr(1)),
                       std::max(kWordAlignment, element_bytes(constant.type)));
     }
     return text;
@@ -252,16 +262,6 @@ class ModelIr {
   std::vector<int32_t> pools_;
 };
 
-Result<void> check_constants(const tir::Module& module, const Plan& plan) {
-  Diagnostics problems;
-  for (size_t i = 0; i < module.constants.size(); ++i)
-    if (plan.memory_named_by({static_cast<int32_t>(i)}) != nullptr)
-      problems.add(fmt::format("constant '{}'", module.constants[i].name),
-                   "is in a memory of its own, which an object file by LLVM does not name",
-                   "compile for the host 'c', or give the board one memory for constants");
-  return Result<void>::from(std::move(problems));
-}
-
 }  // namespace
 
 std::vector<const tir::Func*> kernels_of(const tir::Module& module, const std::string& device) {
@@ -273,13 +273,11 @@ std::vector<const tir::Func*> kernels_of(const tir::Module& module, const std::s
 
 Result<std::string> model_ir(const tir::Module& module, const Plan& plan, const std::string& device,
                              const IrDialect& dialect) {
-  INTARSIA_TRY_VOID(check_constants(module, plan));
   return ModelIr(module, plan, device, dialect).whole_model();
 }
 
 Result<std::string> kernels_ir(const tir::Module& module, const Plan& plan,
                                const std::string& device, const IrDialect& dialect) {
-  INTARSIA_TRY_VOID(check_constants(module, plan));
   return ModelIr(module, plan, device, dialect).kernels_alone();
 }
 

@@ -14,8 +14,7 @@ namespace intarsia::targets::llvm {
 // In the order of the module.
 std::vector<const tir::Func*> kernels_of(const tir::Module& module, const std::string& device);
 
-// The text declares the constants and does not hold them: `@kws_weights`, arrays of bytes. Refuses constants in memories of
-// their own.
+// The text declares the constants and does not hold them: `@kws_weights`, arrays of bytes.
 Result<std::string> model_ir(const tir::Module& module, const Plan& plan, const std::string& device,
                              const IrDialect& dialect);
 

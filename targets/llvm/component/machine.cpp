@@ -146,6 +146,7 @@ Machine make_machine(const intarsia_llvm_machine& asked, std::string& problem) {
   ::llvm::TargetOptions options;
   options.FunctionSections = true;
   options.DataSections = true;
+  options.EmitStackSizeSection = true;  // what measures a model for a board reads
   options.MCOptions.ABIName = core.abi;
   ::llvm::TargetMachine* made = target->createTargetMachine(
       triple, core.name, core.features, options, relocation_of(triple), {}, kMost);
