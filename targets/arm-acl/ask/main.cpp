@@ -12,7 +12,7 @@ using namespace intarsia;
 
 std::string answer(const rt::Layer &layer) {
   try {
-    std::string text = targets::arm_acl::LayerFunctions().configure(layer);
+    std::string text = targets::arm_acl::LayerFunctions().configure(layer, nullptr);
     for (char &c : text)
       if (c == '\n') c = ' ';
     return text;

@@ -20,7 +20,8 @@ namespace {
 KindSpec make_spec() {
   KindSpec spec;
   spec.name = "arm_acl";
-  spec.summary = "Arm Compute Library on the host's 64-bit Arm cores: float layers with NEON";
+  spec.summary =
+      "Arm Compute Library on the host's 64-bit Arm cores: layers of float32 and int8 with NEON";
   spec.role = Role::Accelerator;
   spec.attributes = {AttributeSpec::integer("clock-mhz", 1500, 1, 10000, "for the cost policy"),
                      AttributeSpec::integer("macs-per-cycle", 4, 1, 65536, "for the cost policy"),
@@ -45,6 +46,11 @@ std::vector<std::string> asking_command() {
 // The library's own validate(), by a program that was made for its processor; without it a layer that the library refuses
 // is found by the driver, at a program's first run.
 layers::Reason refuses(const layers::Layer& layer) {
+  if (layer.is_int8() &&
+      (layer.what() == layers::Kind::average_pool || layer.what() == layers::Kind::softmax))
+    return fmt::format(
+        "the Arm Compute Library's {} of int8 is off by more than the step that is promised",
+        layers::to_string(layer.what()));
   static std::mutex one_question;
   static layers::AskedProgram library(asking_command());
   const std::lock_guard lock(one_question);
@@ -54,7 +60,7 @@ layers::Reason refuses(const layers::Layer& layer) {
 }
 
 const layers::Library& library() {
-  static const layers::Library acl{.name = "arm_acl", .refuses = refuses};
+  static const layers::Library acl{.name = "arm_acl", .refuses = refuses, .int8 = true};
   return acl;
 }
 

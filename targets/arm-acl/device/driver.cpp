@@ -21,9 +21,19 @@ intarsia_status failed(uint32_t layer, const std::string &what) {
   return INTARSIA_ERROR_DEVICE_FAULT;
 }
 
+// The scales of the layer's weights where it has some.
+const float *weight_scales(const rt::Layer &layer, void *const *bases) {
+  const size_t bytes = static_cast<size_t>(layer.weight_scales) * sizeof(float);
+  if (!layer.scales.is_there() || layer.weight_scales <= 0 || layer.scales.bytes < bytes ||
+      layer.scales.offset % sizeof(float) != 0)
+    return nullptr;
+  return reinterpret_cast<const float *>(static_cast<const uint8_t *>(bases[layer.scales.region]) +
+                                         layer.scales.offset);
+}
+
 // The stream's layers, which its first run prepares.
 intarsia_status find_layers(intarsia_arm_acl &acl, const intarsia_stream &stream,
-                            const rt::LayerStream &from, Layers *&found) {
+                            void *const *bases, const rt::LayerStream &from, Layers *&found) {
   for (uint32_t i = 0; i < acl.program_count; ++i)
     if (acl.programs[i].commands == stream.commands)
       found = static_cast<Layers *>(acl.programs[i].layers);
@@ -31,7 +41,11 @@ intarsia_status find_layers(intarsia_arm_acl &acl, const intarsia_stream &stream
   if (acl.program_count == INTARSIA_ARM_ACL_MAX_PROGRAMS) return INTARSIA_ERROR_DEVICE_MEMORY;
   auto made = std::make_unique<Layers>();
   for (uint32_t i = 0; i < from.layers(); ++i) {
-    const std::string problem = made->emplace_back().configure(from.layer(i));
+    const rt::Layer layer = from.layer(i);
+    const float *scales = weight_scales(layer, bases);
+    if (layer.is_int8() && layer.weights.is_there() && scales == nullptr)
+      return failed(i, "the weights have no scales");
+    const std::string problem = made->emplace_back().configure(layer, scales);
     if (!problem.empty()) return failed(i, problem);
   }
   found = made.release();
@@ -42,7 +56,7 @@ intarsia_status find_layers(intarsia_arm_acl &acl, const intarsia_stream &stream
 intarsia_status run_layers(intarsia_arm_acl &acl, const intarsia_stream &stream, void *const *bases,
                            const rt::LayerStream &from) {
   Layers *layers = nullptr;
-  const intarsia_status status = find_layers(acl, stream, from, layers);
+  const intarsia_status status = find_layers(acl, stream, bases, from, layers);
   if (status != INTARSIA_OK) return status;
   uint32_t index = 0;
   for (LayerFunctions &layer : *layers) {

@@ -17,8 +17,9 @@ class LayerFunctions {
   LayerFunctions(const LayerFunctions &) = delete;
   LayerFunctions &operator=(const LayerFunctions &) = delete;
 
-  // Empty, or why the library does not compute the layer.
-  std::string configure(const rt::Layer &layer);
+  // Empty, or why the library does not compute the layer. `weight_scales` of a layer of int8 may be null where nothing is
+  // computed.
+  std::string configure(const rt::Layer &layer, const float *weight_scales);
   // The operands are where the layer has them, from these bases on. False: the library does not work there.
   bool bind(void *const *bases);
   void run();
