@@ -1,4 +1,11 @@
 # libintarsia_llvm.so: LLVM's C interface, and the helpers of the runtime as bitcode.
+if(LLVM_DIR) # which one is wanted
+  find_package(LLVM QUIET CONFIG)
+  if(LLVM_FOUND AND (LLVM_VERSION_MAJOR LESS 14 OR LLVM_VERSION_MAJOR GREATER 19))
+    message(STATUS "target llvm compiles nothing: LLVM ${LLVM_VERSION_MAJOR} is none of 14 to 19")
+    return()
+  endif()
+endif()
 foreach(release IN ITEMS 14 15 16 17 18 19)
   if(NOT LLVM_FOUND)
     find_package(LLVM ${release} QUIET CONFIG PATHS /usr/lib/llvm-${release})
