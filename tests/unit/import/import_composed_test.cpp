@@ -189,5 +189,47 @@ TEST(ImportComposed, ReverseSequenceKnowsItsAxes) {
   EXPECT_THAT(errors(m), HasSubstr("has no options"));
 }
 
+// list[: i], item, list[i + step :] joined; they meet where the step is 1.
+ModelSpec list_with_an_item(int32_t step) {
+  constexpr int32_t kSlice = 65;
+  const auto whole = [](const char* name, std::vector<int32_t> shape,
+                        std::vector<int32_t> values = {}) {
+    return TensorSpec{name, std::move(shape), kInt32, {}, {}, bytes_of(values)};
+  };
+  ModelSpec m;
+  const int32_t list = m.add({"list", {5, 2}, kFloat32, {}, {}}), i = m.add(whole("i", {}));
+  const int32_t item = m.add({"item", {1, 2}, kFloat32, {}, {}});
+  const int32_t next = m.add(whole("next", {})), one = m.add(whole("one", {1}, {1}));
+  const int32_t by = m.add(whole("step", {}, {step}));
+  const int32_t rest = m.add(whole("rest", {1}, {-1})), none = m.add(whole("none", {1}, {0}));
+  const int32_t all = m.add(whole("all", {2}, {-1, -1}));
+  const int32_t zeros = m.add(whole("zeros", {2}, {0, 0}));
+  const int32_t here = m.add(whole("here", {1})), there = m.add(whole("there", {1}));
+  const int32_t size = m.add(whole("size", {2})), begin = m.add(whole("begin", {2}));
+  TensorSpec part{"part", {1, 2}, kFloat32, {}, {}};
+  part.signature = {-1, 2};
+  const int32_t before = m.add(part), behind = m.add(part);
+  const int32_t after = m.add({"after", {5, 2}, kFloat32, {}, {}});
+  const OptionsMaker first =
+      options_of(&format::CreateConcatenationOptions, 0, format::Activation::None);
+  m.operators = {{kAdd, {i, by}, {next}},
+                 {kReshape, {i, one}, {here}},
+                 {kReshape, {next, one}, {there}},
+                 {kConcatenation, {here, rest}, {size}, first},
+                 {kConcatenation, {there, none}, {begin}, first},
+                 {kSlice, {list, zeros, size}, {before}},
+                 {kSlice, {list, begin, all}, {behind}},
+                 {kConcatenation, {before, item, behind}, {after}, first}};
+  m.inputs = {list, i, item};
+  m.outputs = {after};
+  return m;
+}
+
+TEST(ImportComposed, AnElementOfAListIsReplacedWhereTheOthersMeetIt) {
+  const graph::Function main = imported(list_with_an_item(1));
+  EXPECT_EQ(main.nodes.back().kind, graph::OpKind::DynamicUpdateSlice);
+  EXPECT_THAT(errors(list_with_an_item(2)), testing::HasSubstr("needs its size to be constant"));
+}
+
 }  // namespace
 }  // namespace intarsia::test
