@@ -15,7 +15,7 @@ static double microseconds(void) {
   return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   static struct model model;
   static unsigned char input[MODEL_INPUT0_BYTES];
   const int batches = count > 1 ? atoi(words[1]) : 1;
@@ -27,7 +27,7 @@ int main(int count, char **words) {
     double taken = 0;
     for (int i = 0; i < inferences; ++i) {
       /* An input's memory may hold something else after a run. */
-      unsigned char *place = model_input(&model, 0);
+      unsigned char* place = model_input(&model, 0);
       for (size_t byte = 0; byte < sizeof input; ++byte) place[byte] = input[byte];
       const double begin = microseconds();
       if (model_run(&model) != 0) return 1;
@@ -36,7 +36,7 @@ int main(int count, char **words) {
     if (batch == 0 || taken < best) best = taken;
   }
   printf("%.2f\n", best / inferences);
-  const unsigned char *output = model_output(&model, 0);
+  const unsigned char* output = model_output(&model, 0);
   for (size_t byte = 0; byte < MODEL_OUTPUT0_BYTES; ++byte) printf("%02x", output[byte]);
   printf("\n");
   return 0;

@@ -73,9 +73,8 @@ std::vector<OperatorCheck::Row> compare_shown(const graph::Module& opened,
 Result<Column> look_at(const BuildSetting& package, const VerifyCommand& command, bool layers,
                        const Subject& subject, const graph::Module& reduced) {
   Column column{package.board.name};
-  column.is_object =
-      std::ranges::any_of(package.manifest.sources,
-                          [](const std::string& source) { return source.ends_with(".o"); });
+  column.is_object = std::ranges::any_of(
+      package.manifest.sources, [](const std::string& source) { return source.ends_with(".o"); });
   BuildSetting setting = package;
   setting.shows_results = layers;
   std::vector<std::vector<ShownResult>> shown;

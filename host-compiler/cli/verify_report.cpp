@@ -155,10 +155,10 @@ int report(const VerifyCommand& command, const Verdict& verdict, const std::stri
     fmt::print("{}{}", operators_table(verdict), failed == nullptr ? summary_text(verdict) : "");
   if (failed == nullptr) return kDone;
   std::fflush(stdout);
-  return fail(Diagnostics(verdict.model,
-                          fmt::format("reference and {} differ, first at {}",
-                                      described(*failed), failed->difference),
-                          hint));
+  return fail(Diagnostics(
+      verdict.model,
+      fmt::format("reference and {} differ, first at {}", described(*failed), failed->difference),
+      hint));
 }
 
 }  // namespace intarsia::cli

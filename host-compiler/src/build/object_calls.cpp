@@ -14,7 +14,7 @@ namespace {
 // Of the ELF specification.
 constexpr uint64_t kSymbols = 2, kRelocationsWithAddend = 4, kRelocations = 9;  // sh_type
 constexpr uint64_t kHoldsCode = 4;                                              // sh_flags
-constexpr unsigned kFunction = 2;  // type of a symbol
+constexpr unsigned kFunction = 2;                                               // type of a symbol
 constexpr unsigned kLocal = 0;                                                  // binding
 
 struct Section {
@@ -102,9 +102,12 @@ class ElfObject {
   }
   Section section_at(uint64_t at) {
     const uint64_t step = wide_ ? 8 : 4;
-    return {number(at, 4),        number(at + 4, 4),
-            word(at + 8),         word(at + 8 + 2 * step),
-            word(at + 8 + 3 * step), number(at + 8 + 4 * step, 4),
+    return {number(at, 4),
+            number(at + 4, 4),
+            word(at + 8),
+            word(at + 8 + 2 * step),
+            word(at + 8 + 3 * step),
+            number(at + 8 + 4 * step, 4),
             number(at + 12 + 4 * step, 4)};
   }
   void read_symbols(const Section& table) {
@@ -144,8 +147,7 @@ Result<std::string> calls_of_object(const std::string& bytes, const std::string&
   for (const Section& section : object.sections()) {
     if (object.name_of(section) == ".stack_sizes")
       stacks[section.link] = std::max(stacks[section.link], object.largest_stack(section));
-    const bool relocates =
-        section.type == kRelocations || section.type == kRelocationsWithAddend;
+    const bool relocates = section.type == kRelocations || section.type == kRelocationsWithAddend;
     const auto caller = functions.find(section.info);
     if (!relocates || caller == functions.end() || section.info >= object.sections().size() ||
         (object.sections()[section.info].flags & kHoldsCode) == 0)

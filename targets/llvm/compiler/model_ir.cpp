@@ -87,10 +87,9 @@ class ModelIr {
       if (constant.use == tir::ConstantUse::Stream) continue;
       const ConstantId id{static_cast<int32_t>(i)};
       const std::string symbol = constant_symbol(shared_, id);
-      text +=
-          fmt::format("{} = external hidden constant [{} x i8]{}, align {}\n", symbol,
-                      constant.bytes.size(), section_of(id, symbol.substr(1)),
-                      std::max(kWordAlignment, element_bytes(constant.type)));
+      text += fmt::format("{} = external hidden constant [{} x i8]{}, align {}\n", symbol,
+                          constant.bytes.size(), section_of(id, symbol.substr(1)),
+                          std::max(kWordAlignment, element_bytes(constant.type)));
     }
     return text;
   }
