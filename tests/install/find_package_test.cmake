@@ -88,6 +88,12 @@ foreach(component IN ITEMS dnnl llvm)
     endif()
   endif()
 endforeach()
+# The same where PATH finds the program, which then is known to itself by its bare name.
+if(EXISTS ${BUILD_DIR}/targets/llvm/libintarsia_llvm.so)
+  step("loading llvm by PATH" COMMAND ${CMAKE_COMMAND} -E env LD_DEBUG=files PATH=${prefix}/bin:$ENV{PATH}
+    sh -c "exec intarsia compile digits.tflite --target llvm -o object")
+  expect("what is loaded" "${step_output}" "file=${components}/libintarsia_llvm.so")
+endif()
 
 # The libraries.
 set(consumer ${WORK_DIR}/build)

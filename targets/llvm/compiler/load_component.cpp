@@ -11,18 +11,25 @@ namespace {
 
 constexpr const char* kFileName = "libintarsia_llvm.so";
 
+#ifndef INTARSIA_LLVM_INSTALLED
+#define INTARSIA_LLVM_INSTALLED "lib/intarsia"
+#endif
+
 // Beside the program or library that this code is in, where an installation has it, and where it was built.
 std::vector<std::string> usual_places() {
   std::vector<std::string> found;
+  const auto add = [&](const std::filesystem::path& self) {
+    const std::filesystem::path folder = self.parent_path();
+    found.push_back((folder / kFileName).string());
+    found.push_back((folder.parent_path() / INTARSIA_LLVM_INSTALLED / kFileName).string());
+  };
+  std::error_code error;
   Dl_info here;
-  if (dladdr(reinterpret_cast<void*>(&usual_places), &here) != 0 && here.dli_fname != nullptr) {
-    std::error_code error;
-    const std::filesystem::path self = std::filesystem::canonical(here.dli_fname, error);
-    if (!error) {
-      found.push_back((self.parent_path() / kFileName).string());
-      found.push_back((self.parent_path().parent_path() / "lib" / "intarsia" / kFileName).string());
-    }
-  }
+  if (dladdr(reinterpret_cast<void*>(&usual_places), &here) != 0 && here.dli_fname != nullptr)
+    if (const auto self = std::filesystem::canonical(here.dli_fname, error); !error) add(self);
+  // A program that was found by PATH is known there by its bare name.
+  if (const auto program = std::filesystem::read_symlink("/proc/self/exe", error); !error)
+    add(program);
 #ifdef INTARSIA_LLVM_COMPONENT
   found.push_back(INTARSIA_LLVM_COMPONENT);
 #endif
