@@ -1,6 +1,8 @@
 // The command line with models that are object files.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli.h"
 #include "needs_llvm.h"
 
@@ -63,6 +65,43 @@ TEST_F(Objects, AreNoSources) {
     EXPECT_TRUE(refused(compiled({"--format", format}),
                         {"takes sources in C, and digits is an object file", "--format plain"}));
   EXPECT_TRUE(refused(compiled({"--single-file"}), {"--single-file: takes sources in C"}));
+}
+
+TEST_F(Objects, AreVerifiedAsObjects) {
+  const ProcessOutcome verified = intarsia({"verify", digits_path(), "--target", "llvm"});
+  ASSERT_TRUE(verified.succeeded()) << verified.err;
+  EXPECT_THAT(verified.out, HasSubstr("reference, the object file on this machine and the compiled "
+                                      "model in this process agree"));
+}
+
+// mps3-an547 with less memory for constants, so that a small network needs more than one.
+TEST_F(Objects, HaveConstantsInSeveralMemories) {
+  if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm"))
+    GTEST_SKIP() << needs("cross-toolchain") << "no compiler and emulator for Cortex-M";
+  auto board =
+      nlohmann::json::parse(*read_text_file(INTARSIA_SOURCE_DIR "/boards/mps3-an547/board.json"));
+  board["name"] = "narrow";
+  for (nlohmann::json& memory : board["memories"]) {
+    if (memory["name"] == "bram") memory["size"] = "8K", memory["reserved"] = "5K";
+    if (memory["name"] == "sram") memory["size"] = "10K";
+  }
+  write("narrow/board.json", board.dump());
+  for (const char* target : {"cortex-m55-llvm", "cortex-m55-llvm + example-npu"}) {
+    const ProcessOutcome verified =
+        intarsia({"verify", digits_path(), "--board", "./narrow", "--target", target});
+    EXPECT_TRUE(verified.succeeded()) << target << verified.out << verified.err;
+  }
+  ASSERT_TRUE(intarsia({"compile", digits_path(), "--board", "./narrow", "--target",
+                        "cortex-m55-llvm", "-o", "package"})
+                  .succeeded());
+  const std::string object = read_folder("package").at("digits.o");
+  for (const char* section : {".intarsia.weights.digits_stem_weights", ".intarsia.constants.sram.",
+                              ".intarsia.constants.ddr."})
+    EXPECT_NE(object.find(section), std::string::npos) << section;
+  // Code apart from constants, and a bound that holds.
+  const auto report = nlohmann::json::parse(read_folder("package").at("report.json"));
+  EXPECT_GT(report.at("flash").at("constant_bytes_linked"), 7000);
+  EXPECT_GT(report.at("stack").at("bytes"), 0);
 }
 
 // The build files of a package name the object, and any C compiler of the machine links it.

@@ -129,10 +129,16 @@ TEST_P(OnBoards, ObjectsAreLinkedIntoFirmware) {
     const fs::path folder = recorded_folder(name);
     const std::vector<RecordedSample> samples = recorded_samples(folder);
     ASSERT_FALSE(samples.empty()) << name;
-    const Result<EndToEnd> ran =
-        run_end_to_end(request_for(folder, core.board, core.target, samples.front()));
+    EndToEndRequest request = request_for(folder, core.board, core.target, samples.front());
+    request.measure = !is_process(request.board);
+    const Result<EndToEnd> ran = run_end_to_end(request);
     ASSERT_TRUE(ran.ok()) << name << ": " << ran.error().to_string();
     EXPECT_EQ(ran->run.outputs, samples.front().outputs) << name;
+    if (!ran->measured) continue;
+    EXPECT_GT(ran->run.stack_run, 0) << name;
+    EXPECT_LE(ran->run.stack_run, ran->measured->stack_bytes) << name;
+    EXPECT_GT(ran->measured->code_bytes, 0) << name;
+    EXPECT_GT(ran->measured->constant_bytes, 0) << name;
   }
 }
 
