@@ -20,6 +20,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
+constexpr const char* kInt8Target = "cortex-a53 + arm_acl";
+
 std::string what_int8_misses() {
   return INTARSIA_ASKS_ARM_ACL != 0
              ? ""
@@ -117,13 +119,13 @@ TEST_P(Int8Programs, ComputeEveryOperatorWithinItsSteps) {
   write("a.bin", inputs[0]);
   write("b.bin", inputs[1]);
   const ProcessOutcome explained =
-      intarsia({"explain", "operators.graph", "--board", "aarch64-linux", "--target", "acl"});
+      intarsia({"explain", "operators.graph", "--board", "aarch64-linux", "--target", kInt8Target});
   ASSERT_TRUE(done(explained));
   EXPECT_THAT(explained.out,
               HasSubstr(fmt::format("{} operators on arm_acl", int8_operators().size())));
   EXPECT_THAT(explained.out, HasSubstr("may be a step from the reference's"));
   ASSERT_TRUE(
-      done(intarsia({"run", "operators.graph", "--board", "aarch64-linux", "--target", "acl",
+      done(intarsia({"run", "operators.graph", "--board", "aarch64-linux", "--target", kInt8Target,
                      "--input", "a.bin", "--input", "b.bin", "--output-dir", "out"})));
   graph::Evaluator evaluator(module);
   const auto expected = evaluator.run(inputs);
@@ -155,7 +157,7 @@ entry @main
 TEST_F(Cli, ExplainsWhatTheArmComputeLibraryRoundsTooFarOff) {
   write("refused.graph", std::string(kRefused));
   const ProcessOutcome explained =
-      intarsia({"explain", "refused.graph", "--board", "aarch64-linux", "--target", "acl"});
+      intarsia({"explain", "refused.graph", "--board", "aarch64-linux", "--target", kInt8Target});
   EXPECT_THAT(explained.out, HasSubstr("average_pool of int8 is off by more than the step"));
   EXPECT_THAT(explained.out, HasSubstr("softmax of int8 is off by more than the step"));
 }
@@ -173,7 +175,7 @@ TEST_P(Int8Networks, AreNearWhatWasRecorded) {
     const std::string input = (folder / fmt::format("in{}_0.bin", index)).string();
     ASSERT_TRUE(
         done(intarsia({"run", (folder / "model.tflite").string(), "--board", "aarch64-linux",
-                       "--target", "acl", "--input", input, "--output-dir", "out"})));
+                       "--target", kInt8Target, "--input", input, "--output-dir", "out"})));
     const auto recorded = signed_bytes(read_bytes(folder / fmt::format("out{}_0.bin", index)));
     const auto results = signed_bytes(read("out/out0.bin"));
     ASSERT_EQ(results.size(), recorded.size());
