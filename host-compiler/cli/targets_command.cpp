@@ -109,9 +109,13 @@ std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& targ
 }  // namespace
 
 ExampleTarget example_target(const TargetCatalogue& catalogue) {
+  // A host that is nothing but a kind is this machine, and examples are of chips.
+  const auto names_a_core = [](const TagSpec& host) {
+    return host.expansion.find(' ') != std::string::npos;
+  };
   for (const TagSpec& device : catalogue.tags())
     for (const TagSpec& host : catalogue.tags())
-      if (!device.host.empty() && device.host == host.expansion)
+      if (!device.host.empty() && device.host == host.expansion && names_a_core(host))
         return {host.name + "+" + device.name, device.name,
                 device.expansion.substr(0, device.expansion.find(' '))};
   return {};

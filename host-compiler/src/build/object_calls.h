@@ -1,5 +1,5 @@
-// Calls and stack of the functions in an object file that says how much stack they take: sections .stack_sizes, as LLVM
-// writes them.
+// Calls and stack of the functions in an object file that says how much stack they take, in sections .stack_sizes
+// (-fstack-size-section).
 #pragma once
 
 #include <string>

@@ -65,13 +65,25 @@ TEST_F(Manifest, IsReadAsItWasWritten) {
   EXPECT_EQ(manifest->outputs[0].type, DataType::Float32);
 }
 
+// Packages of before have no "hosted": those for this machine are.
+TEST_F(Manifest, OlderOnesAreHostedWhereTheirCoreIsThisMachine) {
+  for (const auto& [core, hosted] : {std::pair("native", true), std::pair("cortex-m4", false)}) {
+    Json older = Json::parse(manifest_json(sample()));
+    older.erase("hosted");
+    older["core"] = core;
+    const Result<PackageManifest> manifest = read(older.dump());
+    ASSERT_TRUE(manifest.ok()) << manifest.error().to_string();
+    EXPECT_EQ(manifest->hosted, hosted) << core;
+  }
+}
+
 TEST_F(Manifest, EveryKeyIsNeededAndOfItsType) {
   const Json good = Json::parse(manifest_json(sample()));
   EXPECT_EQ(complaint(good), "");
   for (const auto& [key, value] : good.items()) {
     Json damaged = good;
     damaged.erase(key);
-    EXPECT_NE(complaint(damaged), "") << key;
+    if (key != "hosted") EXPECT_NE(complaint(damaged), "") << key;
     damaged = good;
     damaged[key] = Json::object();
     EXPECT_NE(complaint(damaged), "") << key;
