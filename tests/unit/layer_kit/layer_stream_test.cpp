@@ -15,7 +15,8 @@ std::vector<uint32_t> one_layer() {
   std::vector<uint32_t> words = {LAYERS_MAGIC, LAYERS_VERSION, kSome, 1, 1, 32};
   words.resize(words.size() + kLayerFieldWords);
   words.insert(words.end(), {0, 0, 16});  // source
-  for (int i = 0; i < 3; ++i) words.insert(words.end(), {LAYERS_ABSENT, 0, 0});
+  constexpr uint32_t kOperands = sizeof(LayerPlaces) / sizeof(LayerPlace);
+  for (uint32_t i = 0; i < kOperands - 2; ++i) words.insert(words.end(), {LAYERS_ABSENT, 0, 0});
   words.insert(words.end(), {0, 16, 16});  // result
   return words;
 }
