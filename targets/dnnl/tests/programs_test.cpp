@@ -63,6 +63,16 @@ TEST_P(Networks, AreWithinTheToleranceOnABoardWithLinux) {
 #endif
 }
 
+// There, oneDNN computes without fused addends but in its plain loops.
+TEST_P(Networks, AreWithinTheToleranceOn64BitArm) {
+  INTARSIA_NEEDS_SHARED(std::string("models/") + GetParam());
+  if (!have_program("aarch64-linux-gnu-gcc") || !have_program("qemu-aarch64"))
+    GTEST_SKIP() << needs("linux-toolchain") << "there is no aarch64-linux-gnu-gcc or qemu-aarch64";
+  if (!std::filesystem::exists("/usr/lib/aarch64-linux-gnu/libdnnl.so"))
+    GTEST_SKIP() << needs("dnnl") << "there is no oneDNN of arm64";
+  expect_recorded(0, {"--board", "aarch64-linux"}, "cortex-a55 + dnnl");
+}
+
 TEST_P(Networks, AgreeOperatorByOperator) {
   INTARSIA_NEEDS_SHARED(std::string("models/") + GetParam());
   if (!is_built_with_dnnl()) GTEST_SKIP() << needs("dnnl") << "this was built without oneDNN";
