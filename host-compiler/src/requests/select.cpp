@@ -100,9 +100,15 @@ void add_extensions(const Target& host, board::Core& core) {
       add_extension(word, core.flags);
 }
 
+// Of a host for any machine, whose words for it are its own.
+bool chooses_machine(const TargetCatalogue& catalogue, const Target& host) {
+  return catalogue.kind(host.kind)->attribute("mtriple") != nullptr;
+}
+
 // The core the C compiler is to compile for: what the host says, or the board's own when it
 // leaves it open.
-Result<board::Core> core_of(const board::Board& board, const Target& host) {
+Result<board::Core> core_of(const TargetCatalogue& catalogue, const board::Board& board,
+                            const Target& host) {
   const AttributeValue* mcpu = host.attributes.find("mcpu");
   const std::string* name = mcpu == nullptr ? nullptr : std::get_if<std::string>(mcpu);
   if (name == nullptr || *name == "native") {
@@ -111,7 +117,7 @@ Result<board::Core> core_of(const board::Board& board, const Target& host) {
   }
   INTARSIA_TRY(board::Core core, board::core_for(board, *name));
   const bool has_flags = board.native() && !board::is_this_machine(board);
-  if (has_flags && host.kind == "c") add_extensions(host, core);
+  if (has_flags && !chooses_machine(catalogue, host)) add_extensions(host, core);
   return core;
 }
 
@@ -120,8 +126,7 @@ void choose_machine_of_board(const TargetCatalogue& catalogue, const board::Boar
                              TargetSpec& target) {
   constexpr std::string_view kCompiler = "-gcc";
   const Target& host = target.host();
-  const bool chooses =
-      catalogue.kind(host.kind)->attribute("mtriple") != nullptr && !host.attributes.has("mtriple");
+  const bool chooses = chooses_machine(catalogue, host) && !host.attributes.has("mtriple");
   if (!chooses || !board.native() || board.cores.empty() || !board.compiler.ends_with(kCompiler))
     return;
   target.derive(0, "mtriple", board.compiler.substr(0, board.compiler.size() - kCompiler.size()));
@@ -199,7 +204,7 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
   INTARSIA_TRY(target,
                with_device_options(environment.registry.catalogue(), std::move(target), options));
   choose_machine_of_board(environment.registry.catalogue(), board, target);
-  INTARSIA_TRY(board::Core core, core_of(board, target.host()));
+  INTARSIA_TRY(board::Core core, core_of(environment.registry.catalogue(), board, target.host()));
   CompileOptions compile_options;
   INTARSIA_TRY(compile_options.partition, partition_options(options));
   for (auto& [name, device] : compile_options.partition.pins) {

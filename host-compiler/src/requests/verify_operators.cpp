@@ -8,6 +8,7 @@
 
 #include "intarsia/diagnostics.h"
 #include "intarsia/graph/tensor_values.h"
+#include "target_kind/tolerated_steps.h"
 
 namespace intarsia::requests {
 namespace {
@@ -120,16 +121,11 @@ std::map<std::string, int32_t> tolerances(const graph::Module& module,
                                           const TargetSpec& target) {
   std::map<std::string, int32_t> result;
   const graph::Function& entry = module.entry_function();
-  // A difference is counted in steps of numbers of eight bits.
-  const auto has_steps = [&](const graph::Node& node) {
-    return std::ranges::any_of(
-        node.outputs, [&](graph::TensorId id) { return bits(entry.tensor(id).type) == 8; });
-  };
   for (const Explanation::Operator& row : explanation.operators)
     for (const Target& device : target.devices())
       for (const graph::Node& node : entry.nodes)
-        if (device.name == row.device && node.name == row.name && has_steps(node))
-          result[row.name] = registry.kind_of(device).tolerance(device, node);
+        if (device.name == row.device && node.name == row.name)
+          result[row.name] = tolerated_steps(registry, device, entry, node);
   return result;
 }
 

@@ -4,9 +4,8 @@
 
 #include <utility>
 
-#include "cli.h"
+#include "mixed_network_cli.h"
 #include "needs.h"
-#include "support/mixed_network.h"
 
 namespace intarsia::test::arm_acl {
 namespace {
@@ -18,22 +17,7 @@ constexpr const char* kComposite = "cortex-a53 + arm_acl + ethos-n78-4tops-4ple"
 // Where a library takes int8 as well, the pin leaves it to the NPU.
 constexpr const char* kMiddle = "inner=ethosn";
 
-class Composites : public Cli {
- protected:
-  void SetUp() override {
-    Cli::SetUp();
-    const MixedNetwork network = mixed_network();
-    write("mixed.graph", network.text);
-    write("in.bin", network.input);
-  }
-  std::vector<uint8_t> outputs(std::vector<std::string> choice) {
-    choice.insert(choice.begin(),
-                  {"run", "mixed.graph", "--input", "in.bin", "--output-dir", "out"});
-    const ProcessOutcome outcome = intarsia(choice);
-    EXPECT_TRUE(outcome.succeeded()) << outcome.err;
-    return read("out/out0.bin");
-  }
-};
+class Composites : public MixedNetworkCli {};
 
 TEST_F(Composites, GiveFloatsToTheLibraryAndIntegersToTheNpu) {
   const ProcessOutcome outcome =

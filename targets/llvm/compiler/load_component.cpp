@@ -6,41 +6,22 @@
 
 #include <fmt/format.h>
 
+#include "intarsia/layers/component.h"
+
 namespace intarsia::targets::llvm {
 namespace {
 
 constexpr const char* kFileName = "libintarsia_llvm.so";
 
-#ifndef INTARSIA_LLVM_INSTALLED
-#define INTARSIA_LLVM_INSTALLED "lib/intarsia"
+#ifndef INTARSIA_LLVM_COMPONENT
+#define INTARSIA_LLVM_COMPONENT ""
 #endif
-
-// Beside the program or library that this code is in, where an installation has it, and where it was built.
-std::vector<std::string> usual_places() {
-  std::vector<std::string> found;
-  const auto add = [&](const std::filesystem::path& self) {
-    const std::filesystem::path folder = self.parent_path();
-    found.push_back((folder / kFileName).string());
-    found.push_back((folder.parent_path() / INTARSIA_LLVM_INSTALLED / kFileName).string());
-  };
-  std::error_code error;
-  Dl_info here;
-  if (dladdr(reinterpret_cast<void*>(&usual_places), &here) != 0 && here.dli_fname != nullptr)
-    if (const auto self = std::filesystem::canonical(here.dli_fname, error); !error) add(self);
-  // A program that was found by PATH is known there by its bare name.
-  if (const auto program = std::filesystem::read_symlink("/proc/self/exe", error); !error)
-    add(program);
-#ifdef INTARSIA_LLVM_COMPONENT
-  found.push_back(INTARSIA_LLVM_COMPONENT);
-#endif
-  return found;
-}
 
 }  // namespace
 
-Result<Component> load_component(const std::vector<std::string>& files) {
+Result<Component> load_component(const std::vector<std::filesystem::path>& files) {
   std::string problem = "this Intarsia was built without LLVM";
-  for (const std::string& file : files) {
+  for (const std::filesystem::path& file : files) {
     std::error_code error;
     if (!std::filesystem::exists(file, error)) continue;
     void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -59,7 +40,7 @@ Result<Component> load_component(const std::vector<std::string>& files) {
     take(component.find, "intarsia_llvm_find");
     take(component.unload, "intarsia_llvm_unload");
     if (component.whole()) return component;
-    problem = fmt::format("{} is not of this release", file);
+    problem = fmt::format("{} is not of this release", file.string());
   }
   return Diagnostics("target 'llvm'", problem,
                      "install llvm-14-dev and clang-14 (or a later pair up to 19) and build again; "
@@ -67,7 +48,8 @@ Result<Component> load_component(const std::vector<std::string>& files) {
 }
 
 Result<Component> the_component() {
-  static const Result<Component> component = load_component(usual_places());
+  static const Result<Component> component =
+      load_component(layers::component_places(kFileName, INTARSIA_LLVM_COMPONENT));
   return component;
 }
 

@@ -64,6 +64,5 @@ target_link_libraries(intarsia_llvm PRIVATE intarsia_target_llvm_isa LLVM $<BUIL
 target_compile_definitions(intarsia_target_llvm PRIVATE INTARSIA_LLVM_COMPONENT="$<TARGET_FILE:intarsia_llvm>")
 add_dependencies(intarsia_target_llvm intarsia_llvm)
 if(INTARSIA_INSTALL)
-  target_compile_definitions(intarsia_target_llvm PRIVATE INTARSIA_LLVM_INSTALLED="${CMAKE_INSTALL_LIBDIR}/intarsia")
   install(TARGETS intarsia_llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/intarsia COMPONENT intarsia_llvm)
 endif()

@@ -1,6 +1,7 @@
 // The component that links LLVM (component.h), as a loaded library.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct Component {
 };
 
 // The first of the files that is one. Says what to install where none is.
-Result<Component> load_component(const std::vector<std::string>& files);
+Result<Component> load_component(const std::vector<std::filesystem::path>& files);
 // From where it is built or installed, when it is asked for first.
 Result<Component> the_component();
 

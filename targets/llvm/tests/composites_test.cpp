@@ -2,13 +2,11 @@
 // process and as programs; who takes what, and what cannot go together.
 #include <gmock/gmock.h>
 
-#include <cmath>
-#include <cstring>
-
 #include <fmt/format.h>
 
 #include "cli.h"
 #include "needs_llvm.h"
+#include "support/mixed_network.h"
 
 namespace intarsia::test {
 namespace {
@@ -94,19 +92,6 @@ class Composites : public Cli {
  private:
   bool absent_ = false;
 };
-
-// The largest difference between floats, relative to those above 1.
-float distance(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b) {
-  if (a.size() != b.size() || a.empty()) return HUGE_VALF;
-  float most = 0;
-  for (size_t at = 0; at < a.size(); at += sizeof(float)) {
-    float x = 0, y = 0;
-    std::memcpy(&x, &a[at], sizeof x);
-    std::memcpy(&y, &b[at], sizeof y);
-    most = std::max(most, std::abs(x - y) / std::max(1.0f, std::abs(x)));
-  }
-  return most;
-}
 
 // ---- devices that are simulated or run on this machine ------------------------------------------
 
@@ -210,7 +195,7 @@ TEST_F(Composites, OneDnnStandsBesideIt) {
   for (const std::vector<std::string>& choice : std::vector<std::vector<std::string>>{
            {}, {"--policy", "cost"}, {"--pin", "result=llvm"}, {"--native"}}) {
     const auto got = result("mixed", with({"--target", floats}, choice));
-    EXPECT_LE(distance(expected, got), 1e-5f);
+    EXPECT_LE(float_distance(expected, got), 1e-5f);
   }
   EXPECT_EQ(result("mixed", {"--target", floats, "--pin", "product=llvm", "--pin", "result=llvm"}),
             expected);
@@ -237,7 +222,7 @@ TEST_F(OnCortexA, TheTagIsTheDesignsComposite) {
       R"({"kind":"composite","target_host":"llvm","devices":[{"kind":"arm_acl"}]})";
   const auto expected = result("mixed", {"--target", "c"});
   const auto got = there("mixed", "acl");
-  EXPECT_LE(distance(expected, got), 1e-4f);
+  EXPECT_LE(float_distance(expected, got), 1e-4f);
   EXPECT_EQ(there("mixed", "cortex-a55-llvm + arm_acl", {"--policy", "cost"}), got);
   EXPECT_EQ(there("mixed", json, {"--pin", "product=llvm", "--pin", "result=llvm"}), expected);
   EXPECT_EQ(explained({"--board", kAarch64, "--target", json}),
@@ -253,7 +238,7 @@ TEST_F(OnCortexA, AnNpuStandsBesideTheLibrary) {
     EXPECT_THAT(text, HasSubstr("2 operators on arm_acl, 1 on ethosn (first), 1 on llvm (number)"));
     EXPECT_THAT(text, HasSubstr("4 transfers between devices"));
     const auto got = there("mixed", target, {"--policy", policy});
-    EXPECT_LE(distance(expected, got), 1e-4f);
+    EXPECT_LE(float_distance(expected, got), 1e-4f);
   }
   EXPECT_EQ(there("mixed", target, {"--pin", "product=llvm", "--pin", "result=llvm"}), expected);
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "target_kind/tolerated_steps.h"
+
 namespace intarsia::packaging {
 namespace {
 
@@ -30,14 +32,10 @@ Result<FormatFacts> make_format_facts(const graph::Module& module, const TargetR
   for (const KernelLibrary& library : registry.kind_of(target.host()).kernel_libraries)
     if (library.core_names && !facts.core) facts.core = library.core_names(target.host());
   const graph::Function& entry = module.entry_function();
-  const auto has_steps = [&](const graph::Node& node) {
-    return std::ranges::any_of(
-        node.outputs, [&](graph::TensorId id) { return bits(entry.tensor(id).type) == 8; });
-  };
   // Of everything that a device may be given.
   for (const Target& device : target.devices())
     for (const graph::Node& node : entry.nodes)
-      if (has_steps(node) && registry.kind_of(device).tolerance(device, node) > 0)
+      if (tolerated_steps(registry, device, entry, node) > 0)
         facts.sample.inexact_device = device.name;
   return facts;
 }
