@@ -15,6 +15,7 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from tflite_writer import KINDS, TYPE_NAMES, Model, fresh, options, run_script  # noqa: E402
 
+import converter_cases  # noqa: E402
 import hybrid_state_cases  # noqa: E402
 import unsigned_cases  # noqa: E402
 
@@ -587,6 +588,7 @@ def list_of_a_loop():
     return model
 
 
+CASES.update(converter_cases.CASES)
 CASES.update(unsigned_cases.CASES)
 CASES.update(hybrid_state_cases.CASES)
 

@@ -16,6 +16,8 @@ TEST_P(RefusedTensor, SaysWhereAndWhat) {
 const char* const kWeightsOfConv =
     "some/m.tflite: tensor 1 'net/conv/kernel', read by operator 0 'conv' (CONV_2D v3): ";
 const char* const kImageOfConv = "some/m.tflite: tensor 0 'image', model input 0: ";
+const char* const kResultOfConv =
+    "some/m.tflite: tensor 3 'net/act/Relu', written by operator 0 'conv' (CONV_2D v3): ";
 
 INSTANTIATE_TEST_SUITE_P(
     Tensors, RefusedTensor,
@@ -60,6 +62,10 @@ INSTANTIATE_TEST_SUITE_P(
          std::string(kImageOfConv) + "scale is -0.5, but must be positive"},
         {"DenormalScale", conv2d_model, [](ModelSpec& m) { m.tensors[0].scale[0] = 1e-40f; },
          std::string(kImageOfConv) + "scale is 1e-40, too small to compute with"},
+        {"ZeroScaleOfAChannel", conv2d_model, [](ModelSpec& m) { m.tensors[1].scale[2] = 0; },
+         std::string(kWeightsOfConv) + "scale 2 is 0, but must be positive"},
+        {"ZeroScaleOfAResult", conv2d_model, [](ModelSpec& m) { m.tensors[3].scale[0] = 0; },
+         std::string(kResultOfConv) + "scale is 0, but must be positive"},
         {"ZeroPoint", conv2d_model, [](ModelSpec& m) { m.tensors[0].zero_point[0] = 128; },
          std::string(kImageOfConv) + "zero point is 128, outside -128..127 of i8"},
         {"ZeroPointCount", conv2d_model, [](ModelSpec& m) { m.tensors[0].zero_point.clear(); },

@@ -30,7 +30,9 @@ void SubgraphReader::check_model_operands() {
       problems_.add(where, fmt::format("is {}, which is a constant", tensors_.label(id)));
       return false;
     }
-    return tensors_.get(id, fmt::format("{} {} {}", owner, role, i)) != nullptr;
+    const std::string used_by = fmt::format("{} {} {}", owner, role, i);
+    return (role == "input" ? tensors_.get_values(id, used_by) : tensors_.get(id, used_by)) !=
+           nullptr;
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!check("input", i, inputs[i])) continue;

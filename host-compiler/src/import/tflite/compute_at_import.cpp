@@ -1,4 +1,6 @@
 // What is known when the model is compiled.
+#include <algorithm>
+
 #include "import/tflite/subgraph_reader.h"
 
 namespace intarsia::tflite {
@@ -8,6 +10,25 @@ namespace {
 // What operators compute from constants alone enters the program as a constant when it is no larger
 // than this, or than the constants.
 constexpr int64_t kMostComputed = 1 << 16;
+
+// In 8 or 16 bits.
+bool is_quantised(const graph::Tensor& tensor) {
+  return (tensor.type == DataType::Int8 || tensor.type == DataType::Int16) &&
+         tensor.quantization.present();
+}
+
+std::vector<uint8_t> zeros_of(const graph::Tensor& tensor) {
+  const auto size = static_cast<size_t>(bits(tensor.type) / 8);
+  std::vector<uint8_t> bytes;
+  for (int64_t i = 0; i < element_count(tensor.shape); ++i)
+    for (size_t b = 0; b < size; ++b)
+      bytes.push_back(static_cast<uint8_t>(tensor.quantization.zero_point[0] >> (8 * b)));
+  return bytes;
+}
+
+bool is_of_zeros(const graph::Tensor& tensor, std::span<const uint8_t> bytes) {
+  return !bytes.empty() && is_quantised(tensor) && std::ranges::equal(bytes, zeros_of(tensor));
+}
 
 }  // namespace
 
@@ -39,14 +60,20 @@ void SubgraphReader::hold(const OperatorInfo& op, std::vector<uint8_t> bytes) {
 // only because their shapes were open once. True when the operator is done with.
 bool SubgraphReader::find_out(const OperatorInfo& op, const Draft& draft) {
   bool all_constant = !draft.inputs.empty() && draft.outputs.size() == 1;
+  // A factor of zeros, as the state before the first step of an unrolled network is, makes zeros of any other.
+  bool is_zero = false;
   int64_t room = kMostComputed;
   for (const int32_t id : draft.inputs) {
-    all_constant &= id >= 0 && !bytes(id).empty();
+    if (id < 0) continue;
+    all_constant &= !bytes(id).empty();
+    is_zero |= draft.node.kind == graph::OpKind::Mul && is_of_zeros(tensor(id), bytes(id));
     if (all_constant) room = std::max(room, tensor(id).bytes());
   }
+  is_zero &= is_quantised(tensor(draft.outputs[0]));
   const bool is_open =
       std::ranges::any_of(op.outputs, [&](int32_t id) { return tensors_.is_dynamic(id); });
-  if (!is_open && !(all_constant && tensor(draft.outputs[0]).bytes() <= room)) return false;
+  if (!is_open && !((all_constant || is_zero) && tensor(draft.outputs[0]).bytes() <= room))
+    return false;
 
   graph::Module alone;
   alone.name = alone.entry = "alone";
@@ -75,8 +102,12 @@ bool SubgraphReader::find_out(const OperatorInfo& op, const Draft& draft) {
     function.tensors[node.outputs[i].at()].shape = (*shapes)[i];
     if (tensors_.is_dynamic(op.outputs[i])) tensors_.set_shape(op.outputs[i], (*shapes)[i]);
   }
-  if (!all_constant || tensor(draft.outputs[0]).bytes() > room || !graph::verify(alone).ok())
-    return false;
+  if (tensor(draft.outputs[0]).bytes() > room) return false;
+  if (is_zero) {
+    hold(op, zeros_of(tensor(draft.outputs[0])));
+    return true;
+  }
+  if (!all_constant || !graph::verify(alone).ok()) return false;
   Result<std::vector<graph::TensorValue>> made = graph::Evaluator(alone).run({});
   if (!made.ok()) return false;
   hold(op, std::move((*made)[0]));

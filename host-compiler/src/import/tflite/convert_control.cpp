@@ -22,7 +22,7 @@ void SubgraphReader::convert_control(const OperatorInfo& op) {
       continue;
     }
     if (i >= first) passed.emplace_back();
-    good &= tensors_.get(id, "read by " + op.label()) != nullptr;
+    good &= tensors_.get_values(id, "read by " + op.label()) != nullptr;
     draft.inputs.push_back(current(id));
   }
   for (size_t i = 0; i < op.outputs.size(); ++i) {

@@ -146,7 +146,7 @@ void SubgraphReader::centre_weights(const OperatorInfo& op) {
   const Operands operands = op.known->operands;
   if (operands != Operands::Weighted && operands != Operands::WeightsByChannel) return;
   if (op.inputs.size() < 2 || op.inputs[1] < 0 || !tensors_.is_made_signed(op.inputs[1])) return;
-  if (tensors_.get(op.inputs[1], "read by " + op.label()) != nullptr)
+  if (tensors_.get_values(op.inputs[1], "read by " + op.label()) != nullptr)
     tensors_.centre_weights(op.inputs[1]);
 }
 

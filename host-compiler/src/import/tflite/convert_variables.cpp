@@ -49,7 +49,8 @@ void SubgraphReader::assign_variable(const OperatorInfo& op) {
                                    op.inputs.size(), op.outputs.size()));
   }
   const auto id = handle(op, op.inputs[0]);
-  if (!id || op.inputs[1] < 0 || tensors_.get(op.inputs[1], "read by " + op.label()) == nullptr)
+  if (!id || op.inputs[1] < 0 ||
+      tensors_.get_values(op.inputs[1], "read by " + op.label()) == nullptr)
     return;
   if (is_model_ && !variables_.contains(*id)) {
     graph::Tensor kept = *model_.variable(*id).tensor;

@@ -21,8 +21,35 @@ Converted convert_binary(OperatorReader& in) {
       graph::BinaryAttrs{options ? in.activation(options->activation()) : graph::Activation::None}};
 }
 
-// The bytes stay; the output tensor has the shape.
+// The input's shape with an extent of 1 more or with some fewer; nothing where the axes are not known.
+std::optional<Shape> with_changed_rank(OperatorReader& in) {
+  Shape shape = in.input(0).shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (in.op().code == kEXPAND_DIMS) {
+    if (!in.is_constant(1)) return std::nullopt;
+    const std::vector<int64_t> axis = in.constant_values(1);
+    if (axis.size() != 1 || axis[0] < -rank - 1 || axis[0] > rank) return std::nullopt;
+    shape.insert(shape.begin() + (axis[0] < 0 ? axis[0] + rank + 1 : axis[0]), 1);
+    return shape;
+  }
+  const auto* options = in.options<format::SqueezeOptions>();
+  if (options == nullptr) return std::nullopt;
+  std::vector<bool> leaves(shape.size(), values(options->squeeze_dims()).empty());
+  for (const int32_t axis : values(options->squeeze_dims())) {
+    if (axis < -rank || axis >= rank) return std::nullopt;
+    leaves[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
+  }
+  Shape rest;
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    if (!leaves[axis] || shape[axis] != 1) rest.push_back(shape[axis]);
+  return rest;
+}
+
+// The bytes stay. The output tensor has the shape, unless the converter did not know it: what the file has then stands
+// for it, and is wrong behind a SPACE_TO_BATCH_ND, which makes more images of one.
 Converted convert_changed_rank(OperatorReader& in) {
+  if (in.is_dynamic_output() && !in.is_complex(0))
+    if (const std::optional<Shape> shape = with_changed_rank(in)) in.decide_shape(*shape);
   const Shape &from = in.input(0).shape, &to = in.output().shape;
   if (element_count(from) != element_count(to)) {
     in.problem(fmt::format("makes [{}] of [{}], which has another number of elements",

@@ -43,7 +43,7 @@ bool OperatorReader::open() {
   const std::string reads = "read by " + op_.label(), writes = "written by " + op_.label();
   for (size_t i = 0; i < op_.inputs.size(); ++i) {
     const int32_t id = op_.inputs[i];
-    inputs_.push_back(id < 0 ? nullptr : tensors_.get(id, reads));
+    inputs_.push_back(id < 0 ? nullptr : tensors_.get_values(id, reads));
     const bool variants = known.kind == OpKind::Svdf || known.kind == OpKind::Lstm;
     if (id < 0 && i < known.least_inputs && !variants)
       problem(fmt::format("lacks its input {}", i));

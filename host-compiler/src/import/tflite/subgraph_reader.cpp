@@ -61,6 +61,8 @@ void SubgraphReader::convert(const OperatorInfo& op) {
     detect_in_floats(op, draft);
   if (in.is_hybrid() && convert_hybrid(op, draft, converted.asymmetric)) return;
   if (find_out(op, draft)) return;
+  for (const int32_t id : op.outputs)
+    if (tensors_.get_values(id, "written by " + op.label()) == nullptr) return;
   drafts_.push_back(std::move(draft));
 }
 

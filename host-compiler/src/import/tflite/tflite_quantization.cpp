@@ -1,6 +1,7 @@
 // Scales and zero points: what the file says, and whether arithmetic can be built on it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -20,14 +21,22 @@ Range representable(DataType type) {
   return {-(int64_t{1} << (width - 1)), (int64_t{1} << (width - 1)) - 1};
 }
 
+constexpr float kSmallest = std::numeric_limits<float>::min();
+
+// Scales of 0 and of less than a float holds in full are read as the smallest: see check_vanishing().
 std::string check_scale(float scale) {
   if (std::isnan(scale)) return "is not a number";
   if (std::isinf(scale)) return "is infinite";
-  if (scale <= 0) return fmt::format("is {}, but must be positive", scale);
-  if (scale < std::numeric_limits<float>::min()) {
-    return fmt::format("is {}, too small to compute with", scale);
-  }
+  if (scale < 0) return fmt::format("is {}, but must be positive", scale);
   return "";
+}
+
+// The number that the tensor has at `at`, little endian.
+int64_t number_at(std::span<const uint8_t> bytes, size_t size, size_t at) {
+  uint64_t raw = 0;
+  for (size_t b = 0; b < size; ++b) raw |= uint64_t{bytes[at * size + b]} << (8 * b);
+  const int unused = static_cast<int>(64 - 8 * size);
+  return static_cast<int64_t>(raw << unused) >> unused;
 }
 
 std::string nth(size_t i, size_t count) {
@@ -72,10 +81,35 @@ std::string read_quantization(const format::Quantization* raw, graph::Tensor& te
                          zero_points[i], least, most, to_string(tensor.type));
     }
   }
-  tensor.quantization.scale.assign(scales.begin(), scales.end());
+  for (const float scale : scales) tensor.quantization.scale.push_back(std::max(scale, kSmallest));
   tensor.quantization.zero_point = zero_points;
   tensor.quantization.axis = axis;
   return "";
+}
+
+bool has_vanishing_scale(const format::Quantization* raw, const graph::Tensor& tensor) {
+  return tensor.quantization.present() && raw != nullptr &&
+         std::ranges::any_of(values(raw->scale()), [](float scale) { return scale < kSmallest; });
+}
+
+std::string check_vanishing(const format::Quantization& raw, const graph::Tensor& tensor,
+                            std::span<const uint8_t> bytes) {
+  const std::span<const float> scales = values(raw.scale());
+  const graph::Quantization& q = tensor.quantization;
+  const auto size = static_cast<size_t>(bits(tensor.type) / 8);
+  int64_t inner = 1;  // elements of one channel that lie side by side
+  for (auto axis = static_cast<size_t>(q.axis) + 1; axis < tensor.shape.size(); ++axis)
+    inner *= tensor.shape[axis];
+  for (size_t i = 0; size > 0 && i < bytes.size() / size; ++i) {
+    const size_t channel = scales.size() == 1 ? 0 : i / static_cast<size_t>(inner) % scales.size();
+    if (scales[channel] < kSmallest && number_at(bytes, size, i) != q.zero_point[channel])
+      bytes = {};
+  }
+  if (!bytes.empty()) return "";
+  const auto worst = std::ranges::min_element(scales);
+  const std::string which = nth(static_cast<size_t>(worst - scales.begin()), scales.size());
+  return *worst > 0 ? fmt::format("scale{} is {}, too small to compute with", which, *worst)
+                    : fmt::format("scale{} is 0, but must be positive", which);
 }
 
 }  // namespace intarsia::tflite

@@ -177,6 +177,18 @@ const graph::Tensor* TensorTable::get(int32_t id, const std::string& used_by) {
   return entry.state == Entry::State::Good ? &entry.tensor : nullptr;
 }
 
+const graph::Tensor* TensorTable::get_values(int32_t id, const std::string& used_by) {
+  const graph::Tensor* tensor = get(id, used_by);
+  const format::Quantization* quantization = raw(id).quantization();
+  if (tensor == nullptr || !has_vanishing_scale(quantization, *tensor)) return tensor;
+  Entry& entry = entries_[static_cast<size_t>(id)];
+  const std::string problem = check_vanishing(*quantization, *tensor, entry.data);
+  if (problem.empty()) return tensor;
+  entry.state = Entry::State::Bad;
+  problems_.add(fmt::format("{}: {}, {}", file_.name(), label(id), used_by), problem);
+  return nullptr;
+}
+
 std::optional<int64_t> TensorTable::room(int32_t id, const std::string& used_by) {
   const std::span<const int32_t> shape = values(raw(id).shape());
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;

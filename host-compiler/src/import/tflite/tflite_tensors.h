@@ -60,6 +60,9 @@ class TensorTable {
   void share_data(int32_t id, int32_t constant) {
     entries_[static_cast<size_t>(id)].data = data(constant);
   }
+  // get() for a tensor whose values are needed: reported, too, when its scale is too small to compute with and it is no
+  // constant of zeros.
+  const graph::Tensor* get_values(int32_t id, const std::string& used_by);
   // A constant's bytes; exactly the tensor's size once get() has accepted it.
   std::span<const uint8_t> data(int32_t id) const { return entries_[static_cast<size_t>(id)].data; }
 
@@ -88,5 +91,11 @@ class TensorTable {
 
 // Scales and zero points of a tensor whose type and shape are known. What is wrong, or empty.
 std::string read_quantization(const format::Quantization* raw, graph::Tensor& tensor);
+// Whether the file has a scale of 0, or of less than a float holds in full. Converters write them for what was zero
+// whenever they looked: the state that an unrolled network begins with, biases of zeros.
+bool has_vanishing_scale(const format::Quantization* raw, const graph::Tensor& tensor);
+// Such a scale is as good as any while its values are zero: `bytes` are the values of a constant. What is wrong, or empty.
+std::string check_vanishing(const format::Quantization& raw, const graph::Tensor& tensor,
+                            std::span<const uint8_t> bytes);
 
 }  // namespace intarsia::tflite
