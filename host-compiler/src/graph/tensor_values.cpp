@@ -88,8 +88,9 @@ bool floats_agree(float reference, float program) {
   return std::abs(reference - program) <= kFloatTolerance * std::max(1.0f, std::abs(reference));
 }
 
-bool is_8_bit(DataType type) {
-  return type == DataType::Int8 || type == DataType::UInt8;
+// Quantised numbers; wider ones are sums and indices.
+bool counts_steps(DataType type) {
+  return type == DataType::Int8 || type == DataType::UInt8 || type == DataType::Int16;
 }
 
 }  // namespace
@@ -130,18 +131,18 @@ std::optional<ValueDifference> first_difference(const Tensor& tensor, const Tens
     }
     const int64_t a = integer_at(tensor.type, reference, i),
                   b = integer_at(tensor.type, program, i);
-    if (a == b || (is_8_bit(tensor.type) && std::abs(a - b) <= steps)) continue;
+    if (a == b || (counts_steps(tensor.type) && std::abs(a - b) <= steps)) continue;
     return ValueDifference{i, fmt::format("{}", a), fmt::format("{}", b)};
   }
   return std::nullopt;
 }
 
 int32_t largest_steps(const Tensor& tensor, const TensorValue& a, const TensorValue& b) {
-  if (!is_8_bit(tensor.type) || a.size() != b.size()) return 0;
+  if (!counts_steps(tensor.type) || a.size() != b.size()) return 0;
   int64_t largest = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(integer_at(tensor.type, a, static_cast<int64_t>(i)) -
-                                         integer_at(tensor.type, b, static_cast<int64_t>(i))));
+  for (int64_t i = 0; i < element_count(tensor.shape); ++i)
+    largest =
+        std::max(largest, std::abs(integer_at(tensor.type, a, i) - integer_at(tensor.type, b, i)));
   return static_cast<int32_t>(largest);
 }
 

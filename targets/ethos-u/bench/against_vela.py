@@ -76,6 +76,7 @@ def row(program, velas, model, npu, mode, keep_dead_channels, both=False):
     line = {"model": model.parent.name, "npu": npu, "mode": mode, "ours": ours}
     if both:
         line["kept"] = measure(program, ["compile", model, npu, mode, *kept])
+        line["rounded"] = measure(program, ["compile", model, npu, mode, *kept, "npu-sums"])
     for vela in velas:
         files = [vela.compile(model, npu, mode, optimise) for optimise in ("Performance", "Size")]
         line[vela.name] = [measure(program, ["stream", made, mode]) if made else None for made in files]
@@ -164,12 +165,13 @@ def thousands(value):
 def print_npus(lines, velas):
     """A table for each NPU: of each network and memory mode the better of all Velas' streams and ours in thousands of cycles,
     by the clock, by the literal estimate, and what Vela printed for its own; then geometric means, of all networks with
-    and without elimination of dead channels. A star: clock and literal estimate do not agree which is faster."""
+    and without elimination of dead channels, and without it and with sums in one operation that the NPU rounds, as all of
+    Vela's are. A star: clock and literal estimate do not agree which is faster."""
     means = {}
     for npu in dict.fromkeys(line["npu"] for line in lines):
         print(f"| {npu.removeprefix('ethos-')} | network | our clock: Vela / ours | literal estimate: Vela / ours "
-              "| Vela prints | with dead channels kept | SRAM: Vela / ours |")
-        print("|---" * 7 + "|")
+              "| Vela prints | with dead channels kept | kept, sums as the NPU rounds them | SRAM: Vela / ours |")
+        print("|---" * 8 + "|")
         for line in (one for one in lines if one["npu"] == npu and "error" not in one["ours"]):
             figures = [f for vela in velas for f in line[vela.name] if f and "error" not in f]
             if not figures:
@@ -179,6 +181,7 @@ def print_npus(lines, velas):
                 vela = best(figures, key)
                 ratios[key] = vela / line["ours"][key]
                 ratios["kept " + key] = vela / line["kept"][key]
+                ratios["rounded " + key] = vela / line["rounded"][key]
                 texts.append(f"{thousands(vela)} / {thousands(line['ours'][key])} = {ratios[key]:.2f}")
             star = "" if (ratios["cycles"] >= 1) == (ratios["literal"] >= 1) else "*"
             printed = min((f["printed"] for f in figures if f.get("printed")), default=None)
@@ -186,18 +189,20 @@ def print_npus(lines, velas):
                        if line[vela.name][0] and "error" not in line[vela.name][0])
             print(f"| {line['mode']} | {line['model']} | {texts[0]}{star} | {texts[1]} | "
                   f"{thousands(printed) if printed else 'none'} | {ratios['kept cycles']:.2f}, "
-                  f"{ratios['kept literal']:.2f} | {fast} / {line['ours']['sram']} |")
+                  f"{ratios['kept literal']:.2f} | {ratios['rounded cycles']:.2f}, {ratios['rounded literal']:.2f} | {fast} / {line['ours']['sram']} |")
             means.setdefault((npu, line["mode"]), []).append(ratios)
         print()
-    print("| geometric mean | networks | clock | literal | clock, dead channels kept | literal, kept | least clock, kept |")
-    print("|---" * 7 + "|")
+    print("| geometric mean | networks | clock | literal | clock, dead channels kept | literal, kept | least clock, kept "
+          "| clock, kept, the NPU's sums | literal, kept, the NPU's sums |")
+    print("|---" * 9 + "|")
     everything = [ratios for values in means.values() for ratios in values]
     for name, values in [(f"{npu.removeprefix('ethos-')} {mode}", values)
                          for (npu, mode), values in means.items()] + [("all", everything)]:
         text = [f"{geometric_mean([ratios[key] for ratios in values]):.2f}"
                 for key in ("cycles", "literal", "kept cycles", "kept literal")]
         least = min(ratios["kept cycles"] for ratios in values)
-        print(f"| {name} | {len(values)} | " + " | ".join(text) + f" | {least:.3f} |")
+        rounded = [f"{geometric_mean([ratios['rounded ' + key] for ratios in values]):.2f}" for key in ("cycles", "literal")]
+        print(f"| {name} | {len(values)} | " + " | ".join([*text, f"{least:.3f}", *rounded]) + " |")
     print()
 
 

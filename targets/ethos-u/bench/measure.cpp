@@ -1,5 +1,5 @@
 // Figures of one stream in our own cycle model, as a line of JSON. Usage:
-//   bench_ethos_u compile MODEL.tflite NPU MEMORY-MODE [size | confirmed | keep-dead-channels | SRAM-LIMIT]
+//   bench_ethos_u compile MODEL.tflite NPU MEMORY-MODE [size | confirmed | keep-dead-channels | npu-sums | SRAM-LIMIT]...
 //   bench_ethos_u stream VELA-OUTPUT.tflite MEMORY-MODE
 //   bench_ethos_u simulate MODEL.tflite NPU MEMORY-MODE INPUT...   (processor time, the checker on)
 // With `profile` in front of either, a line of text for each operation and transfer instead.
@@ -160,23 +160,26 @@ void add_constants(size_t bytes, const Machine& machine, Figures& figures) {
 }
 
 int measure_compiled(const std::string& path, const std::string& npu, const std::string& mode,
-                     const std::string& option) {
+                     const std::vector<std::string>& options) {
   test::ethos_u::CompileRequest request{npu, mode, LoweringOptions::Optimise::Speed, std::nullopt};
-  if (option == "keep-dead-channels")
-    request.keep_dead_channels = true;
-  else if (option == "size")
-    request.optimise = LoweringOptions::Optimise::Size;
-  else if (option == "confirmed")
-    request.confirmed_only = true;
-  else if (!option.empty())
-    request.sram_limit = std::stoll(option);
+  for (const std::string& option : options)
+    if (option == "keep-dead-channels")
+      request.keep_dead_channels = true;
+    else if (option == "size")
+      request.optimise = LoweringOptions::Optimise::Size;
+    else if (option == "confirmed")
+      request.confirmed_only = true;
+    else if (option == "npu-sums")
+      request.rounds_sums = true;
+    else
+      request.sram_limit = std::stoll(option);
   const std::vector<uint8_t> bytes = test::read_bytes(path);
   const std::clock_t start = std::clock();
   const Result<CompiledModel> model = test::ethos_u::compile_for(bytes, request);
   Figures figures;
   figures.compile_ms = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   if (!model.ok()) return fail(model.error().to_string());
-  if (option != "confirmed" &&
+  if (!request.confirmed_only &&
       model->program().emitted.streams.size() != model->program().lowered.funcs.size() - 1)
     return fail("not every operator is the NPU's");
   for (const CommandStream& stream : model->program().emitted.streams) {
@@ -245,15 +248,14 @@ int main(int argc, char** argv) {
     --argc, ++argv;
   }
   const std::string what = argc > 1 ? argv[1] : "";
-  if (what == "compile" && (argc == 5 || argc == 6))
-    return intarsia::bench::measure_compiled(argv[2], argv[3], argv[4], argc == 6 ? argv[5] : "");
+  if (what == "compile" && argc >= 5)
+    return intarsia::bench::measure_compiled(argv[2], argv[3], argv[4], {argv + 5, argv + argc});
   if (what == "stream" && argc == 4) return intarsia::bench::measure_stream(argv[2], argv[3]);
   if (what == "simulate" && argc >= 5)
     return intarsia::bench::measure_simulation(argv[2], argv[3], argv[4], {argv + 5, argv + argc});
   std::fprintf(stderr,
                "usage: bench_ethos_u [profile] compile MODEL NPU MODE "
-               "[size|confirmed|keep-dead-channels|SRAM-LIMIT] | stream "
-               "FILE MODE | "
+               "[size|confirmed|keep-dead-channels|npu-sums|SRAM-LIMIT]... | stream FILE MODE | "
                "simulate MODEL NPU MODE INPUT...\n");
   return 2;
 }

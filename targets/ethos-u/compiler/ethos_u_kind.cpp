@@ -13,6 +13,7 @@
 #include "hardware/memory_systems.h"
 #include "intarsia/builtin_targets.h"
 #include "intarsia/plugin/check.h"
+#include "legalise/elementwise.h"
 #include "legalise/patterns.h"
 #include "lower.h"
 #include "work.h"
@@ -62,6 +63,10 @@ KindSpec make_spec() {
       AttributeSpec::one_of("macs", 128, macs, "multiply-accumulates per cycle"),
       AttributeSpec::boolean("confirmed-only", false,
                              "keep to encodings that streams of Arm's compiler show"),
+      AttributeSpec::word(
+          "sums", "exact", {"exact", "npu"},
+          "how sums and differences are rounded: as TFLite does, or as the NPU does, "
+          "in one operation and at most a step away"),
       AttributeSpec::word("memory-mode", std::nullopt, memory_modes(),
                           "where constants and feature maps lie; follows the product"),
       AttributeSpec::text("system", std::nullopt,
@@ -130,6 +135,23 @@ Result<tir::LoweredFunction> graph_to_tir(FunctionSchedules& schedules, const Ta
   return lower(schedules, device, module, function, options);
 }
 
+// What the sums of the function give up, if anything.
+std::vector<std::string> notes(const Target& device, const graph::Module& module,
+                               const graph::Function& function) {
+  if (!rounds_sums(device)) return {};
+  std::vector<std::string> rounded;
+  for (const graph::Node& node : function.nodes)
+    if (is_rounded_sum({module, function, node})) rounded.push_back(node.name);
+  if (rounded.empty()) return {};
+  return {fmt::format("rounded by the NPU, at most a step from TFLite's results (-sums=npu): {}",
+                      fmt::join(rounded, ", "))};
+}
+
+int32_t tolerance(const Target& device, const graph::Node& node) {
+  const bool is_sum = node.kind == graph::OpKind::Add || node.kind == graph::OpKind::Sub;
+  return is_sum && rounds_sums(device) ? 1 : 0;
+}
+
 // The NPU reads what the host wrote where it lies. What is left is an interrupt there and back, and
 // in a dedicated SRAM the copy into it.
 double transfer_microseconds(const Target& device, int64_t bytes) {
@@ -183,6 +205,8 @@ void add_kinds(TargetRegistry& registry) {
                           const graph::Function& function, const LoweringOptions& options) {
     return work_of(*schedules, device, module, function, options);
   };
+  kind.notes = notes;
+  kind.tolerance = tolerance;
   kind.transfer_microseconds = transfer_microseconds;
   kind.memories = own_memories;
   kind.on_board =

@@ -28,17 +28,19 @@ bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions
 // scheduled.
 Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& module,
                                 const graph::Function& function, const ScheduleOptions& options,
-                                bool confirmed_only) {
-  if (confirmed_only) {
-    Program program = legalise(module, function, false, true);
+                                LegaliseOptions how) {
+  if (how.confirmed_only) {
+    how.may_gather = false;
+    Program program = legalise(module, function, how);
     program.confirmed_only = true;
     return schedule_of(hardware, std::move(program), options);
   }
-  Program program = legalise(module, function);
+  Program program = legalise(module, function, how);
   const bool gathers = program.gathers;
   Result<Scheduled> best = schedule_of(hardware, std::move(program), options);
   if (!gathers) return best;
-  Result<Scheduled> plain = schedule_of(hardware, legalise(module, function, false), options);
+  how.may_gather = false;
+  Result<Scheduled> plain = schedule_of(hardware, legalise(module, function, how), options);
   if (plain.ok() && (!best.ok() || is_better(plain->schedule, best->schedule, options)))
     return plain;
   return best;
@@ -74,17 +76,18 @@ Asked asked_of(const Target& device, const graph::Function& function,
 Result<Scheduled> make_scheduled(const Target& device, const graph::Module& module,
                                  const graph::Function& function, const Asked& asked) {
   const Hardware& hardware = hardware_of(device);
-  const bool confirmed_only = device.get_bool("confirmed-only");
+  const LegaliseOptions how{.confirmed_only = device.get_bool("confirmed-only"),
+                            .rounds_sums = rounds_sums(device)};
   ScheduleOptions options = asked.options;
   if (asked.preferred_limit) {
     options.sram_limit = asked.preferred_limit;
-    Result<Scheduled> within = best_schedule(hardware, module, function, options, confirmed_only);
+    Result<Scheduled> within = best_schedule(hardware, module, function, options, how);
     if (within.ok()) return within;
     // Not to be had: as little as there is, within what is allowed.
     options.sram_limit = asked.options.sram_limit;
     options.for_size = true;
   }
-  return best_schedule(hardware, module, function, options, confirmed_only);
+  return best_schedule(hardware, module, function, options, how);
 }
 
 // What the constants of a schedule take in memory, which is most of it.

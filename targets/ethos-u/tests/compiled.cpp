@@ -112,13 +112,14 @@ Result<CompiledModel> compile_for(const std::vector<uint8_t>& model,
                                   const CompileRequest& request) {
   std::string text = request.target;
   if (!request.memory_mode.empty() || request.confirmed_only || request.sram_limit ||
-      !request.system.empty()) {
+      !request.system.empty() || request.rounds_sums) {
     // A tag is a whole composite; the attribute belongs to its device.
     const auto composite = parse_target(registry().catalogue(), request.target);
     if (!composite.ok()) return composite.error();
     text = to_string(*composite);
     if (!request.memory_mode.empty()) text += " -memory-mode=" + request.memory_mode;
     if (request.confirmed_only) text += " -confirmed-only=true";
+    if (request.rounds_sums) text += " -sums=npu";
     if (!request.system.empty()) text += " -system=" + request.system;
     if (request.sram_limit) text += " -sram-limit=" + std::to_string(*request.sram_limit);
   }

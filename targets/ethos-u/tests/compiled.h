@@ -17,6 +17,7 @@ struct CompileRequest {
   std::optional<int64_t> sram_limit;
   bool confirmed_only = false;
   bool keep_dead_channels = false;
+  bool rounds_sums = false;             // -sums=npu
   std::string system = {};              // empty: the product's first
   std::vector<MemoryPool> pools = {};   // empty: those of a board in that mode
   std::optional<MemoryMap> board = {};  // instead of `pools`

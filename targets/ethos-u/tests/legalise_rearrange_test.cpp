@@ -55,8 +55,10 @@ TEST(Rearrange, TransposesLineByLineIfConfirmed) {
   Random random(37);
   const graph::Module module = transposition({70, 12}, {1, 0}, DataType::Int8);
   const graph::Function& main = module.entry_function();
-  EXPECT_EQ(targets::ethos_u::legalise(module, main, false, true).operations.size(), 12u);
-  EXPECT_EQ(targets::ethos_u::legalise(module, main, false, false).operations.size(), 1u);
+  EXPECT_EQ(targets::ethos_u::legalise(module, main, {.may_gather = false, .confirmed_only = true})
+                .operations.size(),
+            12u);
+  EXPECT_EQ(targets::ethos_u::legalise(module, main, {.may_gather = false}).operations.size(), 1u);
 }
 
 TEST(Rearrange, TransposesWithinLimits) {

@@ -64,7 +64,8 @@ TEST(Legalise, SumsWithAFactorForEachOperand) {
           EXPECT_EQ(program.operations[0].operand_scaling, targets::ethos_u::OperandScaling::Both)
               << s.a << " " << swapped;
           // Streams of Arm's compiler have such factors for equal scales alone.
-          const auto confirmed = legalise(module, module.entry_function(), true, true);
+          const auto confirmed =
+              legalise(module, module.entry_function(), {.confirmed_only = true});
           if (s.a != s.b) {
             EXPECT_NE(confirmed.operations[0].operand_scaling,
                       targets::ethos_u::OperandScaling::Both)
@@ -114,6 +115,25 @@ TEST(Legalise, SumsOf16Bits) {
             g.finish(g.node(kind, graph::BinaryAttrs{}, {x, y}, 1, DataType::Int16, 0.0037f, 0));
         expect_taken_and_same(random, module);
       }
+}
+
+// Of 16 bits, of one scale or of scales a power of two apart: TFLite's factor of the smaller operand rounds nothing, and one operation
+// is exact, with factors of 16 bits.
+TEST(Legalise, SumsOf16BitsOfScalesAPowerOfTwoApart) {
+  Random random(31);
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub})
+    for (const float times : {1.0f, 0.5f, 4.0f, 0.0009765625f, 16384.0f}) {
+      Graph g;
+      const TensorId x = g.input(DataType::Int16, {12, 5, 7}, 0.0043f, 0);
+      const TensorId y = g.input(DataType::Int16, {12, 5, 7}, 0.0043f * times, 0);
+      const graph::Module module =
+          g.finish(g.node(kind, graph::BinaryAttrs{}, {x, y}, 1, DataType::Int16,
+                          0.0037f * std::max(1.0f, times), 0));
+      expect_taken_and_same(random, module);
+      const auto program = legalise(module, module.entry_function());
+      ASSERT_EQ(program.operations.size(), 1u) << times;
+      EXPECT_EQ(program.operations[0].operand_scaling, targets::ethos_u::OperandScaling::Both);
+    }
 }
 
 // A constant of one element is scaled when the model is compiled: one operation less.

@@ -191,6 +191,30 @@ TEST_F(Verify, CastsFromAndTo64Bits) {
       << outcome.out;
 }
 
+// An NPU that is asked to round sums itself: results a step away from the reference's are within what was asked, and the line says
+// so; without the attribute every result is the reference's. `explain` names the sums.
+TEST_F(Verify, SumsThatTheNpuRounds) {
+  for (const auto& [type, file] : {std::pair("i8", "bytes.graph"), {"i16", "words.graph"}}) {
+    const std::string tensor = std::string(type) + "[1,16,16,24] ";
+    write(file,
+          "intarsia.graph m\nfunc @main(%0, %1) -> (%2, %3) {\n  %0 a: " + tensor +
+              "q(0.0187:0)\n  %1 b: " + tensor + "q(0.0524:0)\n  %2 y: " + tensor +
+              "q(0.0322:0)\n  %3 z: " + tensor +
+              "q(0.0411:0)\n  add first(%0, %1) -> (%2) {activation=none}\n  sub second(%2, %0) -> "
+              "(%3) {activation=none}\n}\nentry @main\n");
+    const std::string rounds = "ethos-u55-128 -sums=npu";
+    const ProcessOutcome exact = intarsia({"verify", file, "--target", "ethos-u55-128"});
+    EXPECT_TRUE(done(exact));
+    EXPECT_FALSE(contains(exact.out, "is allowed")) << exact.out;
+    const ProcessOutcome rounded = intarsia({"verify", file, "--target", rounds, "--samples", "8"});
+    EXPECT_TRUE(done(rounded));
+    EXPECT_TRUE(contains(rounded.out, "(1 at most is allowed)")) << rounded.out;
+    const ProcessOutcome said = intarsia({"explain", file, "--target", rounds});
+    EXPECT_TRUE(contains(said.out, "at most a step from TFLite's results (-sums=npu): first"))
+        << said.out;
+  }
+}
+
 // Random samples of a model that takes places along an axis name places that there are.
 TEST_F(Verify, PlacesAreWithinTheirAxis) {
   write("m.graph",

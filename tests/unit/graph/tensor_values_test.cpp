@@ -104,10 +104,23 @@ TEST(FirstDifference, OfIntegers) {
   EXPECT_EQ(text(DataType::Int16, bytes_of<int16_t>({-2}), bytes_of<int16_t>({-3}), {1}),
             "element 0 [0]: reference -2, program -3");
   EXPECT_EQ(text(DataType::UInt8, {127}, {128}, {1}, 1), "");
-  EXPECT_NE(text(DataType::Int8, {127}, {128}, {1}, 1), "");     // 127 and -128
-  EXPECT_NE(text(DataType::Int16, {1, 0}, {2, 0}, {1}, 1), "");  // has no steps
+  EXPECT_NE(text(DataType::Int8, {127}, {128}, {1}, 1), "");  // 127 and -128
+  EXPECT_EQ(text(DataType::Int16, {1, 0}, {2, 0}, {1}, 1), "");
+  EXPECT_NE(text(DataType::Int16, {1, 0}, {3, 0}, {1}, 1), "");
+  EXPECT_NE(text(DataType::Int32, {1, 0, 0, 0}, {2, 0, 0, 0}, {1}, 1), "");  // has no steps
   EXPECT_NE(text(DataType::Bool, {1}, {2}, {1}), "");
   EXPECT_EQ(text(DataType::Int8, {1, 2}, {1}, {2}), "reference of 2 bytes, program's of 1");
+}
+
+TEST(LargestSteps, OfQuantisedValues) {
+  EXPECT_EQ(largest_steps(tensor_of(DataType::Int8, {3}), {1, 255, 3}, {1, 2, 5}), 3);
+  EXPECT_EQ(largest_steps(tensor_of(DataType::UInt8, {2}), {1, 255}, {1, 2}), 253);
+  EXPECT_EQ(largest_steps(tensor_of(DataType::Int16, {3}), bytes_of<int16_t>({-300, 7, 255}),
+                          bytes_of<int16_t>({-299, 7, 256})),
+            1);
+  EXPECT_EQ(largest_steps(tensor_of(DataType::Int32, {1}), bytes_of<int32_t>({1}),
+                          bytes_of<int32_t>({3})),
+            0);
 }
 
 }  // namespace

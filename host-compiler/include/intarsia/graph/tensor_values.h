@@ -27,13 +27,13 @@ struct ValueDifference {
 };
 
 // The first element that differs, or nothing. Integers and bools agree bit by bit, or within `steps`
-// where they have 8 bits. Floats agree when they differ by no more than 4e-5 of the reference's
+// where they are quantised values, of 8 or 16 bits. Floats agree when they differ by no more than 4e-5 of the reference's
 // magnitude, or 4e-5 where that is below 1: the mathematical functions of two C libraries differ in their
 // last bits. NaN agrees with NaN, an infinity with the same infinity only, 0 with -0.
 std::optional<ValueDifference> first_difference(const Tensor& tensor, const TensorValue& reference,
                                                 const TensorValue& program, int32_t steps = 0);
 
-// Of 8-bit integers, the largest difference of two elements; 0 for all other types.
+// Of integers of 8 or 16 bits, the largest difference of two elements; 0 for all other types.
 int32_t largest_steps(const Tensor& tensor, const TensorValue& a, const TensorValue& b);
 
 }  // namespace intarsia::graph

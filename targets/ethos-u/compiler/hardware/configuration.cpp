@@ -33,6 +33,10 @@ const Configuration& configuration_of(const Target& device) {
   return *row;
 }
 
+bool rounds_sums(const Target& device) {
+  return device.get_string("sums") == "npu" && !device.get_bool("confirmed-only");
+}
+
 const Configuration* find_configuration(const Attributes& attributes) {
   const auto found = std::find_if(std::begin(kConfigurations), std::end(kConfigurations),
                                   [&](const Configuration& row) {

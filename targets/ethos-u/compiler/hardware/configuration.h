@@ -23,5 +23,7 @@ std::span<const Configuration> configurations();
 const Configuration* find_configuration(const Attributes& attributes);
 // The one that the device is. The kind admits no others.
 const Configuration& configuration_of(const Target& device);
+// Whether sums may be rounded as the NPU does (-sums=npu); with confirmed encodings alone they are exact.
+bool rounds_sums(const Target& device);
 
 }  // namespace intarsia::targets::ethos_u

@@ -85,12 +85,9 @@ Operand image(const Operand& operand, int64_t index, int64_t count) {
   return box(operand, {static_cast<int32_t>(index * extent.height), 0, 0}, extent);
 }
 
-Builder::Builder(const graph::Module& module, const graph::Function& function, bool may_gather,
-                 bool confirmed_only)
-    : module_(module),
-      function_(function),
-      may_gather_(may_gather),
-      confirmed_only_(confirmed_only) {
+Builder::Builder(const graph::Module& module, const graph::Function& function,
+                 const LegaliseOptions& options)
+    : module_(module), function_(function), options_(options) {
   program_.name = function.name;
   for (const Node& node : function.nodes) {
     for (const TensorId id : node.outputs) producers_[id.index] = &node;
@@ -218,11 +215,11 @@ void Builder::place_backwards() {
       for (const Part& each : parts_of(function_, *node))
         // Who else reads the part would find other bytes between its pixels.
         if (extent_of(each.size) == extent_of(tensor(each.tensor).shape) &&
-            (!confirmed_only_ || readers_[each.tensor.index].size() == 1))
+            (!options_.confirmed_only || readers_[each.tensor.index].size() == 1))
           move_to(each.tensor, part(out, each.begin, each.size));
     if ((node->kind == OpKind::Pad || node->kind == OpKind::PadV2) &&
         !folded_pads_.contains(out.index) &&
-        (!confirmed_only_ || readers_[node->inputs.at(0).index].size() == 1))
+        (!options_.confirmed_only || readers_[node->inputs.at(0).index].size() == 1))
       move_to(node->inputs.at(0),
               part(out, node->attrs<graph::PadAttrs>().before, tensor(node->inputs.at(0)).shape));
   }
@@ -411,11 +408,11 @@ void Builder::look_up(const Operand& from, const Operand& to, std::string name,
   emit(std::move(pool));
 }
 
-Program legalise(const graph::Module& module, const graph::Function& function, bool may_gather,
-                 bool confirmed_only) {
-  Program program = Builder(module, function, may_gather, confirmed_only).run();
+Program legalise(const graph::Module& module, const graph::Function& function,
+                 const LegaliseOptions& options) {
+  Program program = Builder(module, function, options).run();
   fuse(program);
-  if (!confirmed_only) make_late(program);
+  if (!options.confirmed_only) make_late(program);
   return program;
 }
 

@@ -33,21 +33,32 @@ struct Box {
 };
 std::optional<Box> box_of(const Shape& shape, const Shape& begin, const Shape& size);
 
+struct LegaliseOptions {
+  // Convolutions of few channels may read windows that overlap in memory (gather.h), which takes
+  // fewer cycles of the MAC array and more of the ports.
+  bool may_gather = true;
+  // Operations keep to encodings that streams of Arm's compiler show, and no map lies inside of another one where that
+  // makes its readers skip bytes between pixels.
+  bool confirmed_only = false;
+  // Sums that no registers make exact are the NPU's own, at most a step from TFLite's (sum_scales.h).
+  bool rounds_sums = false;
+};
+
 class Builder {
  public:
-  Builder(const graph::Module& module, const graph::Function& function, bool may_gather,
-          bool confirmed_only);
+  Builder(const graph::Module& module, const graph::Function& function,
+          const LegaliseOptions& options);
   // Legalises every node and returns the program.
   Program run();
-  // Whether operations keep to encodings that streams of Arm's compiler show.
-  bool confirmed_only() const { return confirmed_only_; }
+  bool confirmed_only() const { return options_.confirmed_only; }
+  bool rounds_sums() const { return options_.rounds_sums; }
 
   const graph::Module& module() const { return module_; }
   const graph::Function& function() const { return function_; }
   const graph::Tensor& tensor(graph::TensorId id) const { return function_.tensor(id); }
   const Program& program() const { return program_; }
   // Whether convolutions may read windows that overlap in memory; and that one does.
-  bool may_gather() const { return may_gather_; }
+  bool may_gather() const { return options_.may_gather; }
   void note_gather() { program_.gathers = true; }
 
   // The tensor as an operand to read, with its zero point; `read_as` gives the same bytes another
@@ -114,7 +125,7 @@ class Builder {
   const graph::Module& module_;
   const graph::Function& function_;
   Program program_;
-  bool may_gather_, confirmed_only_;
+  LegaliseOptions options_;
   std::map<int32_t, Operand> places_;  // by graph tensor
   std::map<int32_t, const graph::Node*> producers_;
   std::map<int32_t, std::vector<const graph::Node*>> readers_;

@@ -158,7 +158,8 @@ Reason refuses_unconfirmed(const Site& site) {
       alone.inputs.push_back(id);
   alone.outputs = site.node.outputs;
   module.functions = {alone};
-  const Program program = legalise(module, module.functions.front(), false, true);
+  const Program program =
+      legalise(module, module.functions.front(), {.may_gather = false, .confirmed_only = true});
   for (const Operation& operation : program.operations)
     if (Reason reason = unconfirmed(program, operation)) return reason;
   return std::nullopt;

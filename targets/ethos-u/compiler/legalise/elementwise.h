@@ -11,6 +11,9 @@ namespace intarsia::targets::ethos_u {
 // the second is copied into the output's shape.
 Reason refuses_pairing(const Site& site);
 
+// Whether the sum or difference is at most a step from TFLite's where the NPU may round it itself (LegaliseOptions::rounds_sums).
+bool is_rounded_sum(const Site& site);
+
 struct Operands {
   Operand a, b, out;
 };

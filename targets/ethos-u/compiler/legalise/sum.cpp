@@ -1,5 +1,6 @@
 // Sums and differences, which are TFLite's to the last bit: one operation where registers are exact (sum_scales.h), else on
-// 32 bits, a few rows at a time, since values of 32 bits take four times the memory of the operands.
+// 32 bits, a few rows at a time, since values of 32 bits take four times the memory of the operands; or one operation that
+// may be a step away, where that was asked for.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -38,7 +39,7 @@ void emit_linear_sum(Builder& builder, const Node& node, OperationKind kind,
     op.ifm_scale = swaps ? sum.second : sum.first;
     op.ifm2_scale = swaps ? sum.first : sum.second;
     op.global_scale = sum.sum;
-    op.rounding = Rounding::Natural;
+    op.rounding = sum.rounding;
     op.clamp_low = clamp.low;
     op.clamp_high = clamp.high;
   });
@@ -156,21 +157,43 @@ class WideSum {
   bool bands_ = false;
 };
 
+// As exact sums in one operation are made, or nothing.
+struct OneOperation {
+  std::optional<LinearSum> linear;
+  std::optional<SumScales> scaled;
+  explicit operator bool() const { return linear || scaled; }
+};
+
+OneOperation exact_in_one(const Site& site, OperationKind kind, bool confirmed_only) {
+  OneOperation one{linear_sum(site, kind), std::nullopt};
+  if (one.linear && confirmed_only && one.linear->first.multiplier != one.linear->second.multiplier)
+    one.linear.reset();
+  if (!one.linear) one.scaled = sum_scales(site, kind);
+  return one;
+}
+
 void emit_sum(Builder& builder, const Node& node, OperationKind kind,
               graph::Activation activation) {
   const Site site{builder.module(), builder.function(), node};
   const Clamp clamp = clamp_of(activation, site.out());
   const Operands operands = operands_of(builder, node);
-  if (const std::optional<LinearSum> sum = linear_sum(site, kind);
-      sum && (!builder.confirmed_only() || sum->first.multiplier == sum->second.multiplier))
-    return emit_linear_sum(builder, node, kind, operands, *sum, clamp);
-  if (const std::optional<SumScales> scales = sum_scales(site, kind))
-    return emit_scaled_sum(builder, node, kind, operands, *scales, TflSum(site).first_is_smaller,
-                           clamp);
+  OneOperation one = exact_in_one(site, kind, builder.confirmed_only());
+  if (!one && builder.rounds_sums()) one.linear = rounded_sum(site);
+  if (one.linear) return emit_linear_sum(builder, node, kind, operands, *one.linear, clamp);
+  if (one.scaled)
+    return emit_scaled_sum(builder, node, kind, operands, *one.scaled,
+                           TflSum(site).first_is_smaller, clamp);
   WideSum(builder, node, kind, site, clamp).emit(operands);
 }
 
 }  // namespace
+
+bool is_rounded_sum(const Site& site) {
+  const bool adds = site.node.kind == graph::OpKind::Add;
+  if (!adds && site.node.kind != graph::OpKind::Sub) return false;
+  const OperationKind kind = adds ? OperationKind::Add : OperationKind::Sub;
+  return !exact_in_one(site, kind, false) && rounded_sum(site);
+}
 
 Reason refuses_add(const Site& site) {
   if (Reason reason = refuses_pairing(site)) return reason;

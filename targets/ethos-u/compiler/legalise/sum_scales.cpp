@@ -178,6 +178,22 @@ bool serves_all(const Pairs& pairs, const Factors& factors, const ChannelScale& 
   return true;
 }
 
+LinearSum in_order(const TflSum& tfl, const Factors& factors, const ChannelScale& sum,
+                   Rounding rounding) {
+  const ChannelScale of_smaller{.multiplier = static_cast<uint32_t>(factors.smaller)},
+      of_larger{.multiplier = static_cast<uint32_t>(factors.larger)};
+  if (tfl.first_is_smaller) return {of_smaller, of_larger, sum, rounding};
+  return {of_larger, of_smaller, sum, rounding};
+}
+
+// Both operands shifted left as TFLite has them in the end, where its factor of the smaller one is a power of two.
+std::optional<LinearSum> sum_of_shifts(const TflSum& tfl) {
+  const int shift = tfl.left_shift - 1 + tfl.smaller.exponent;
+  const auto sum = channel_scale(tfl.sum);
+  if (tfl.smaller.value != 1 << 30 || shift < 0 || !sum) return std::nullopt;
+  return in_order(tfl, {1 << shift, 1 << (tfl.left_shift - 1)}, *sum, Rounding::Tfl);
+}
+
 bool same_operand(const Site& site, const TflSum& tfl, const ChannelScale& operand) {
   const Clamp range = range_of(site.out().type);
   const int32_t zero = zero_point_of(site.in(tfl.first_is_smaller ? 0 : 1));
@@ -222,20 +238,39 @@ std::optional<SumScales> sum_scales(const Site& site, OperationKind kind) {
 }
 
 std::optional<LinearSum> linear_sum(const Site& site, OperationKind kind) {
-  if (site.out().type != DataType::Int8) return std::nullopt;
   const TflSum tfl(site);
+  if (site.out().type == DataType::Int16) return sum_of_shifts(tfl);
+  if (site.out().type != DataType::Int8) return std::nullopt;
   const Pairs pairs(site, kind, tfl);
   const size_t smaller = tfl.first_is_smaller ? 0 : 1;
   for (const Factors& factors :
        closest_fractions(scale_of(site.in(smaller)) / scale_of(site.in(1 - smaller)))) {
     const std::optional<ChannelScale> sum = scale_of_products(pairs, factors);
     if (!sum || !serves_all(pairs, factors, *sum)) continue;
-    const ChannelScale of_smaller{.multiplier = static_cast<uint32_t>(factors.smaller)},
-        of_larger{.multiplier = static_cast<uint32_t>(factors.larger)};
-    if (tfl.first_is_smaller) return LinearSum{of_smaller, of_larger, *sum};
-    return LinearSum{of_larger, of_smaller, *sum};
+    return in_order(tfl, factors, *sum, Rounding::Natural);
   }
   return std::nullopt;
+}
+
+std::optional<LinearSum> rounded_sum(const Site& site) {
+  const TflSum tfl(site);
+  const size_t smaller = tfl.first_is_smaller ? 0 : 1;
+  const double of_larger = scale_of(site.in(1 - smaller)), of_result = scale_of(site.out());
+  const double ratio = scale_of(site.in(smaller)) / of_larger;
+  const std::vector<Factors> closest = closest_fractions(ratio);
+  if (closest.empty()) return std::nullopt;
+  const Factors& factors = closest.front();
+  const auto sum = channel_scale(of_larger / (factors.larger * of_result));
+  if (!sum) return std::nullopt;
+  // In steps of the result: how far the sum before its rounding is from the real one at most, here and with TFLite's roundings of
+  // the smaller operand. TFLite's roundings of the sum move it by three quarters of a step at most, the one here by a half: as
+  // long as both together are below the three quarters that are left of two steps, the results are at most one apart.
+  const double most = site.out().type == DataType::Int16 ? 1 << 15 : 2 << 7;
+  const double here = std::abs(static_cast<double>(factors.smaller) / factors.larger - ratio) *
+                      most * of_larger / of_result;
+  const double there = std::ldexp(3 * of_larger / of_result, -tfl.left_shift);
+  if (here + there > 0.7) return std::nullopt;
+  return in_order(tfl, factors, *sum, Rounding::Natural);
 }
 
 std::optional<TabledSum> tabled_sum(const Site& site, OperationKind kind) {

@@ -32,12 +32,16 @@ struct SumScales {
 // OPA_SCALE of the smaller operand, and OFM_SCALE; nothing where no registers are known to be exact.
 std::optional<SumScales> sum_scales(const Site& site, OperationKind kind);
 
-// Of 8 bits: result = (first * operand + second * other operand) * sum, rounded once, halves up; minus for a difference.
-// Factors of 15 bits whose ratio is that of the scales to 30 bits, as fractions have it. All pairs of operands were tried.
+// result = (first * operand + second * other operand) * sum, rounded once; minus for a difference. Factors of 15 bits.
 struct LinearSum {
   ChannelScale first, second, sum;
+  Rounding rounding = Rounding::Natural;
 };
+// Of 8 bits, where all pairs of operands were tried and a ratio of the factors that is that of the scales to 30 bits, as fractions
+// have it, serves all. Of 16 bits, where one scale is the other one times a power of two: TFLite's first factor rounds nothing.
 std::optional<LinearSum> linear_sum(const Site& site, OperationKind kind);
+// The same for any scales, the closest factors, at most a step from TFLite's result; nothing where it might be more.
+std::optional<LinearSum> rounded_sum(const Site& site);
 
 // Of 8 bits: result = (table[smaller] + factor * larger) / 2^shift, to nearest; minus for a difference whose first operand
 // is the smaller. Table values are those of the operand from -128 on, its zero point and the sign that it has included.
