@@ -41,8 +41,9 @@ Runs reads_of(const FeatureMap& map, int64_t rows, int64_t columns, int64_t chan
   return follows ? Runs{rows, columns * pixel} : Runs{rows * columns, pixel};
 }
 
-// What is written: the output unit of each core puts out 16 channels at a time, all of them at most
-// `kPublished.most_written`.
+// What is written: the output unit of each core puts out 16 channels at a time, whatever bytes these have, and all cores
+// together at most `kPublished.most_written` bytes (Vela 3.10, npu_performance.py, the burst of an NHWC write: the least of
+// 64 bytes, of 16 elements of each core, and of the block's depth).
 Runs writes_of(const FeatureMap& map, const Box& box, int32_t cores) {
   const int64_t bytes = element_bytes(map.type);
   const int64_t rows = box.y1 - box.y0, columns = box.x1 - box.x0, channels = box.c1 - box.c0;
@@ -55,7 +56,7 @@ Runs writes_of(const FeatureMap& map, const Box& box, int32_t cores) {
   if (channels <= kBrickDepth && channels == map.depth && (map.stride_x == pixel || map.width == 1))
     return {rows, columns * pixel};
   const int64_t piece =
-      std::min({pixel, int64_t{kBrickDepth} * cores, int64_t{kPublished.most_written}});
+      std::min({pixel, kBrickDepth * bytes * cores, int64_t{kPublished.most_written}});
   return {rows * columns * ceil_div(pixel, piece), piece};
 }
 

@@ -150,7 +150,7 @@ inline double write_run(const NpuTiming& npu, const MapTiming& map, int64_t widt
   if (map.bricks) return bytes * static_cast<double>(16 * width * npu.cores);
   if (map.packed && depth <= 16 && depth >= map.extent.depth)
     return bytes * static_cast<double>(map.extent.depth * width);
-  return std::min({bytes * static_cast<double>(depth), static_cast<double>(16 * npu.cores),
+  return std::min({bytes * static_cast<double>(depth), bytes * static_cast<double>(16 * npu.cores),
                    static_cast<double>(kPublished.most_written)});
 }
 
