@@ -87,13 +87,14 @@ inline std::vector<std::string> with_beside(std::vector<std::string> own,
   return own;
 }
 
-// Every output of Vela, the repository's first, sorted by path.
-inline std::vector<std::filesystem::path> vela_streams() {
+// Every output of Vela for a family of NPUs, the repository's first, sorted by path.
+inline std::vector<std::filesystem::path> vela_streams(const std::string& family = "ethos-u") {
   std::vector<std::filesystem::path> files;
   for (const std::filesystem::path& root : {golden_folder(), shared_folder()}) {
     const size_t first = files.size();
     std::error_code error;
-    for (std::filesystem::recursive_directory_iterator it(root / "npu-streams/ethos-u", error), end;
+    for (std::filesystem::recursive_directory_iterator it(root / "npu-streams" / family, error),
+         end;
          !error && it != end; it.increment(error))
       if (it->path().extension() == ".tflite") files.push_back(it->path());
     std::sort(files.begin() + static_cast<ptrdiff_t>(first), files.end());

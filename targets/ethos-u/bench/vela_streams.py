@@ -3,13 +3,15 @@
 size, against golden outputs. Prints what is exact, what differs and what is refused, and why.
 
   vela_streams.py --intarsia build/release/bin/intarsia --vela VENV FOLDER... [--npu TAG...] [--mode MODE...]
-                  [--golden PYTHON] [--list]
+                  [--golden PYTHON] [--more OPTIONS] [--results FILE] [--list]
 
 A FOLDER holds model.tflite, inputs (in<k>_<t>.bin of sample k and input t, or in<t>.bin) and outputs of the same
 names, or folders of such. Where outputs are missing they are made by TFLite Micro's reference kernels, or LiteRT's
 where those lack an operator, in PYTHON's environment (packages tflite-micro, ai-edge-litert), and kept beside the
 model; where the two differ either counts. VENV is a virtual environment with ethos-u-vela; --recorded FOLDER takes
-MODEL/NPU-MODE-OPTIMISE.tflite below it instead. vela_models.py writes folders of models for this.
+MODEL/NPU-MODE-OPTIMISE.tflite below it instead. vela_models.py writes folders of models for this. --results keeps
+what is known in a file, a line of JSON each, and does not do it again: a sweep that was stopped goes on. --more
+"--tensor-allocator Greedy" hands options on to Vela that change its streams.
 """
 import argparse
 import collections
@@ -79,9 +81,9 @@ for sample in sorted({name.name[2:].split('_')[0] for name in folder.glob('in*_*
 
 
 class Vela:
-    def __init__(self, folder, leave):
+    def __init__(self, folder, leave, more):
         self.config = next(folder.rglob("Arm/vela.ini"))
-        self.more = ["--ignore-ops", leave] if leave else []
+        self.more = (["--ignore-ops", leave] if leave else []) + more
         self.server = subprocess.Popen([folder / "bin/python", "-c", SERVER], stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, text=True)
 
@@ -194,8 +196,45 @@ def make_goldens(python, model):
     return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
 
 
-def measure(arguments, vela, model, known):
-    rows = []
+class Results:
+    """What is known of each compilation, and of each stream, so that the same stream is run once; kept in a file when
+    there is one."""
+
+    def __init__(self, path):
+        self.path, self.rows, self.runs = path, {}, {}
+        for line in path.read_text().splitlines() if path and path.exists() else []:
+            key, digest, row = json.loads(line)
+            self.rows[tuple(key)] = tuple(row)
+            if digest:
+                self.runs[(key[0], *row[1:3], digest)] = tuple(row[4:])
+
+    def add(self, key, digest, row):
+        self.rows[key] = row
+        if self.path:
+            with open(self.path, "a", encoding="utf-8") as text:
+                text.write(json.dumps([key, digest, row]) + "\n")
+
+
+def measure_stream(arguments, vela, results, samples, key):
+    """The row of one compilation, and what its stream is known by."""
+    name, npu, mode, optimise = key[:4]
+    model = pathlib.Path(name)
+    folder = arguments.work / model.parent.name / model.name / f"{npu}-{mode}-{optimise}"
+    made, error = vela.compile(model / "model.tflite", npu, mode, optimise, folder)
+    about = (model.name, npu, mode, optimise)
+    if made is None:
+        return "", (*about, "not made", error)
+    bytes_made = made.read_bytes()
+    if b"ethos-u" not in bytes_made:
+        return "", (*about, "nothing on the NPU", "")
+    digest = hashlib.sha256(bytes_made).hexdigest()
+    run_key = (name, npu, mode, digest)
+    if run_key not in results.runs:
+        results.runs[run_key] = run(arguments.intarsia, made, npu, mode, samples, folder)
+    return digest, (*about, *results.runs[run_key])
+
+
+def measure(arguments, vela, model, results):
     samples = Samples(model)
     missing = not all(outputs for _, outputs in samples.all)
     if missing:
@@ -203,31 +242,24 @@ def measure(arguments, vela, model, known):
         if error:
             return [(model.name, "", "", "", "no golden", error)]
         samples = Samples(model)
+    rows = []
     for npu in arguments.npu:
         for mode in [mode for mode in MODES[npu[:9]] if not arguments.mode or mode in arguments.mode]:
             for optimise in arguments.optimise:
-                folder = arguments.work / model.parent.name / model.name / f"{npu}-{mode}-{optimise}"
-                made, error = vela.compile(model / "model.tflite", npu, mode, optimise, folder)
-                if made is None:
-                    rows.append((model.name, npu, mode, optimise, "not made", error))
-                    continue
-                bytes_made = made.read_bytes()
-                if b"ethos-u" not in bytes_made:
-                    rows.append((model.name, npu, mode, optimise, "nothing on the NPU", ""))
-                    continue
-                key = (model, npu, mode, hashlib.sha256(bytes_made).digest())
-                if key not in known:
-                    known[key] = run(arguments.intarsia, made, npu, mode, samples, folder)
-                rows.append((model.name, npu, mode, optimise, *known[key]))
+                key = (str(model), npu, mode, optimise, arguments.leave, arguments.more)
+                if key not in results.rows:
+                    results.add(key, *measure_stream(arguments, vela, results, samples, key))
+                rows.append(results.rows[key])
     return rows
 
 
 def run_all(arguments):
-    vela = Vela(arguments.vela, arguments.leave) if arguments.vela else Recorded(arguments.recorded)
-    known, rows = {}, []
+    vela = (Vela(arguments.vela, arguments.leave, arguments.more.split())
+            if arguments.vela else Recorded(arguments.recorded))
+    results, rows = Results(arguments.results), []
     for model in models_in(arguments.folders):
         if re.search(arguments.only, model.name):
-            measured = measure(arguments, vela, model, known)
+            measured = measure(arguments, vela, model, results)
             rows += measured
             print_rows(measured if arguments.list else [])
     if arguments.vela:
@@ -264,6 +296,8 @@ def main():
     parser.add_argument("--mode", nargs="+")
     parser.add_argument("--optimise", nargs="+", default=OPTIMISE)
     parser.add_argument("--leave", default="", metavar="OP,...", help="operators that Vela is to leave to the CPU (--ignore-ops)")
+    parser.add_argument("--more", default="", metavar="OPTIONS", help="further options of Vela, as one word")
+    parser.add_argument("--results", type=pathlib.Path, metavar="FILE", help="keep what is known here, and go on from it")
     parser.add_argument("--only", default="", help="models whose name has this regular expression")
     parser.add_argument("--work", type=pathlib.Path, help="keep what is made here")
     parser.add_argument("--list", action="store_true", help="a line for every stream that is not exact")

@@ -87,13 +87,6 @@ TEST(Disassemble, PayloadsSayForWhomAndPrintEvenWhatNobodyKnows) {
       HasSubstr("an NPU of product number 3 with 256 MACs, 64 KiB of SHRAM, architecture 2.0.0"));
 }
 
-// Some of its commands have codes of ours, for something else.
-TEST(Disassemble, AnEthosU85IsNamedAndNotReadAsAnother) {
-  EXPECT_EQ(text_of({kMagic, 0x00100001, 0x20000118, 0x20000000, 0x00020002, 0x00000130, kStop}),
-            "stream of 2 words for ethos-u85-256, architecture 2.0.0\n"
-            "its commands are not those of an Ethos-U55 or U65, and are not printed\n");
-}
-
 // A file of TFLite with two payloads, the second behind bytes that are none.
 TEST(Disassemble, EveryPayloadOfAFileBeginsALine) {
   constexpr uint32_t kTflite = 0x334C4654;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compiles networks and operators of the folders beside this one with Arm's compiler Vela, for the configurations of
-Ethos-U55 and U65, in each memory mode, for speed and for size. What the streams have to compute is recorded beside the
+Ethos-U55, U65 and U85, in each memory mode, for speed and for size. What the streams have to compute is recorded beside the
 models. Needs two releases of Vela, each in a virtual environment of its own:
 
     python3 -m venv /tmp/vela-3.10 && /tmp/vela-3.10/bin/pip install -r requirements-vela-3.10.txt
@@ -8,7 +8,8 @@ models. Needs two releases of Vela, each in a virtual environment of its own:
     python3 make_streams.py /tmp/vela-3.10/bin/vela /tmp/vela-5.2/bin/vela            # writes every stream
     python3 make_streams.py /tmp/vela-3.10/bin/vela /tmp/vela-5.2/bin/vela --check    # are the bytes the same?
 
-The files are ethos-u/MODEL/CONFIGURATION-MEMORY_MODE-AIM.tflite for release 3.10, and the same below ethos-u/vela-5.2.
+The files are ethos-u/MODEL/CONFIGURATION-MEMORY_MODE-AIM.tflite for release 3.10, the same below ethos-u/vela-5.2, and below
+ethos-u85 for the Ethos-U85, which release 5.2 alone compiles for.
 """
 import pathlib
 import shutil
@@ -47,11 +48,15 @@ STREAMS = {
         ("separable_s8", "ethos-u65-512", "Dedicated_Sram", "Performance"),
         ("residual_s8", "ethos-u55-256", "Shared_Sram", "Size"),
         ("autoencoder_s8", "ethos-u55-64", "Sram_Only", "Performance"),
+        ("separable_s8", "ethos-u85-256", "Shared_Sram", "Performance"),
+        ("residual_s8", "ethos-u85-1024", "Dedicated_Sram_384KB", "Size"),
     ],
 }
 
 
-def folder_of(release):
+def folder_of(release, configuration):
+    if "u85" in configuration:
+        return pathlib.Path("ethos-u85")
     return pathlib.Path("ethos-u") / ("" if release == "3.10.0" else "vela-" + release.rpartition(".")[0])
 
 
@@ -59,7 +64,9 @@ def compiled(vela, model, configuration, mode, aim):
     source = GOLDEN / "models" / model / "model.tflite"
     if not source.exists():
         source = GOLDEN / "operators" / model / "model.tflite"
-    system = "Ethos_U55_High_End_Embedded" if "u55" in configuration else "Ethos_U65_High_End"
+    systems = {"ethos-u55": "Ethos_U55_High_End_Embedded", "ethos-u65": "Ethos_U65_High_End",
+               "ethos-u85": "Ethos_U85_SYS_DRAM_Mid" if "Dedicated" in mode else "Ethos_U85_SYS_Flash_High"}
+    system = systems[configuration[:9]]
     with tempfile.TemporaryDirectory() as work:
         command = [vela, "--accelerator-config", configuration, "--config", "Arm/vela.ini", "--system-config", system,
                    "--memory-mode", mode, "--optimise", aim, "--output-dir", work, str(source)]
@@ -80,12 +87,13 @@ def main():
         raise SystemExit(f"needs Vela {' and '.join(STREAMS)}, has {' and '.join(programs) or 'none'}")
     wrong = 0
     if "--check" not in sys.argv:
-        shutil.rmtree(HERE / "ethos-u", ignore_errors=True)
+        for family in ("ethos-u", "ethos-u85"):
+            shutil.rmtree(HERE / family, ignore_errors=True)
     made = set()
     for release, streams in STREAMS.items():
         for model, configuration, mode, aim in streams:
             content = compiled(programs[release], model, configuration, mode, aim)
-            path = HERE / folder_of(release) / model / f"{configuration}-{mode}-{aim}.tflite"
+            path = HERE / folder_of(release, configuration) / model / f"{configuration}-{mode}-{aim}.tflite"
             made.add(path)
             if "--check" not in sys.argv:
                 path.parent.mkdir(parents=True, exist_ok=True)

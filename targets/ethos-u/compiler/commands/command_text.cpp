@@ -7,8 +7,9 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-enum class Payload : uint8_t { None, Address, Length, Multiplier };
+enum class Payload : uint8_t { None, Address, Length, Multiplier, Fields };
 enum class Sign : uint8_t { Unsigned, Signed };
+enum class Word : uint8_t { Parameter, Payload };
 
 struct CommandRow {
   std::string_view name;
@@ -17,9 +18,11 @@ struct CommandRow {
 };
 struct FieldRow {
   std::string_view command, name;
+  Word word;
   uint32_t low_bit, bits;
   Sign sign;
   std::string_view enumeration;
+  uint32_t mask() const { return static_cast<uint32_t>((uint64_t{1} << bits) - 1) << low_bit; }
 };
 struct EnumeratorRow {
   std::string_view enumeration, name;
@@ -41,7 +44,7 @@ constexpr FieldRow kFields[] = {
 #define COMMAND0(...)
 #define COMMAND1(...)
 #define FIELD(command, name, low_bit, bits, sign, enumeration) \
-  {#command, #name, low_bit, bits, Sign::sign, #enumeration},
+  {#command, #name, Word::Parameter, low_bit, bits, Sign::sign, #enumeration},
 #define ENUMERATOR(...)
 #include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
@@ -61,22 +64,77 @@ constexpr EnumeratorRow kEnumerators[] = {
 #undef ENUMERATOR
 };
 
+constexpr CommandRow kU85Commands[] = {
+#define COMMAND0(name, code) {#name, code, Payload::None},
+#define COMMAND1(name, code, payload) {#name, code, Payload::payload},
+#define FIELD(...)
+#define PAYLOAD_FIELD(...)
+#define ENUMERATOR(...)
+#include "intarsia/targets/ethos_u/u85_commands.def"
+#undef COMMAND0
+#undef COMMAND1
+#undef FIELD
+#undef PAYLOAD_FIELD
+#undef ENUMERATOR
+};
+constexpr FieldRow kU85Fields[] = {
+#define COMMAND0(...)
+#define COMMAND1(...)
+#define FIELD(command, name, low_bit, bits, sign, enumeration) \
+  {#command, #name, Word::Parameter, low_bit, bits, Sign::sign, #enumeration},
+#define PAYLOAD_FIELD(command, name, low_bit, bits, sign, enumeration) \
+  {#command, #name, Word::Payload, low_bit, bits, Sign::sign, #enumeration},
+#define ENUMERATOR(...)
+#include "intarsia/targets/ethos_u/u85_commands.def"
+#undef COMMAND0
+#undef COMMAND1
+#undef FIELD
+#undef PAYLOAD_FIELD
+#undef ENUMERATOR
+};
+constexpr EnumeratorRow kU85Enumerators[] = {
+#define COMMAND0(...)
+#define COMMAND1(...)
+#define FIELD(...)
+#define PAYLOAD_FIELD(...)
+#define ENUMERATOR(enumeration, name, value) {#enumeration, #name, value},
+#include "intarsia/targets/ethos_u/u85_commands.def"
+#undef COMMAND0
+#undef COMMAND1
+#undef FIELD
+#undef PAYLOAD_FIELD
+#undef ENUMERATOR
+};
+
+struct Tables {
+  std::span<const CommandRow> commands;
+  std::span<const FieldRow> fields;
+  std::span<const EnumeratorRow> enumerators;
+};
+constexpr Tables kTables[] = {{kCommands, kFields, kEnumerators},
+                              {kU85Commands, kU85Fields, kU85Enumerators}};
+
+const Tables& tables_of(CommandSet set) {
+  return kTables[static_cast<size_t>(set)];
+}
+
 constexpr uint32_t kCodeMask = 0x3FF, kFormShift = 14, kStrayHeadMask = 0x3C00;
 
-const CommandRow* find_command(std::string_view name) {
-  for (const CommandRow& row : kCommands)
-    if (row.name == name) return &row;
+const CommandRow* find_command(const RawCommand& command) {
+  for (const CommandRow& row : tables_of(command.set).commands)
+    if (row.name == command.name) return &row;
   return nullptr;
 }
 
 int64_t extract(const RawCommand& command, const FieldRow& field) {
-  const int64_t value = (command.parameter() >> field.low_bit) & ((uint32_t{1} << field.bits) - 1);
+  const uint32_t word = field.word == Word::Payload ? command.payload : command.parameter();
+  const int64_t value = (word & field.mask()) >> field.low_bit;
   const bool is_negative = field.sign == Sign::Signed && (value >> (field.bits - 1)) != 0;
   return is_negative ? value - (int64_t{1} << field.bits) : value;
 }
 
-std::string_view enumerator(std::string_view enumeration, int64_t value) {
-  for (const EnumeratorRow& row : kEnumerators)
+std::string_view enumerator(CommandSet set, std::string_view enumeration, int64_t value) {
+  for (const EnumeratorRow& row : tables_of(set).enumerators)
     if (row.enumeration == enumeration && row.value == value) return row.name;
   return {};
 }
@@ -85,7 +143,7 @@ std::string_view enumerator(std::string_view enumeration, int64_t value) {
 std::string field_text(const RawCommand& command, const FieldRow& field) {
   const int64_t value = extract(command, field);
   if (field.enumeration != "None") {
-    const std::string_view name = enumerator(field.enumeration, value);
+    const std::string_view name = enumerator(command.set, field.enumeration, value);
     return name.empty() ? fmt::format("{}={}?", field.name, value) : std::string(name);
   }
   if (field.name.ends_with("_m1"))
@@ -105,19 +163,20 @@ std::string field_text(const RawCommand& command, const FieldRow& field) {
 
 uint64_t RawCommand::value() const {
   if (!has_payload) return parameter();
-  const CommandRow* row = find_command(name);
+  const CommandRow* row = find_command(*this);
   const bool is_address = row != nullptr && row->payload == Payload::Address;
   return payload | (is_address ? uint64_t{parameter() & 0xFF} << 32 : 0);
 }
 
-RawCommand read_command(std::span<const uint32_t> words) {
+RawCommand read_command(std::span<const uint32_t> words, CommandSet set) {
   RawCommand command;
+  command.set = set;
   command.word = words[0];
   const uint32_t form = (command.word >> kFormShift) & 3;
   command.has_payload = form == 1;
   if (command.has_payload && words.size() > 1) command.payload = words[1];
   if (form <= 1)
-    for (const CommandRow& row : kCommands)
+    for (const CommandRow& row : tables_of(set).commands)
       if (row.code == (command.word & kCodeMask) &&
           (row.payload != Payload::None) == command.has_payload)
         command.name = row.name;
@@ -125,25 +184,34 @@ RawCommand read_command(std::span<const uint32_t> words) {
 }
 
 int64_t field_of(const RawCommand& command, std::string_view field) {
-  for (const FieldRow& row : kFields)
+  for (const FieldRow& row : tables_of(command.set).fields)
     if (row.command == command.name && row.name == field) return extract(command, row);
   return 0;
 }
 
 std::string_view enumerator_of(const RawCommand& command, std::string_view field) {
-  for (const FieldRow& row : kFields)
+  for (const FieldRow& row : tables_of(command.set).fields)
     if (row.command == command.name && row.name == field)
-      return enumerator(row.enumeration, extract(command, row));
+      return enumerator(command.set, row.enumeration, extract(command, row));
   return {};
 }
 
 uint32_t stray_bits(const RawCommand& command) {
   uint32_t named = 0;
-  const CommandRow* row = find_command(command.name);
+  const CommandRow* row = find_command(command);
   if (row != nullptr && row->payload == Payload::Address) named = 0xFF;
-  for (const FieldRow& field : kFields)
-    if (field.command == command.name) named |= ((uint32_t{1} << field.bits) - 1) << field.low_bit;
+  for (const FieldRow& field : tables_of(command.set).fields)
+    if (field.command == command.name && field.word == Word::Parameter) named |= field.mask();
   return (command.word & kStrayHeadMask) | ((command.parameter() & ~named) << 16);
+}
+
+uint32_t stray_payload_bits(const RawCommand& command) {
+  const CommandRow* row = find_command(command);
+  if (row == nullptr || row->payload != Payload::Fields) return 0;
+  uint32_t named = 0;
+  for (const FieldRow& field : tables_of(command.set).fields)
+    if (field.command == command.name && field.word == Word::Payload) named |= field.mask();
+  return command.payload & ~named;
 }
 
 std::string command_text(const RawCommand& command) {
@@ -154,7 +222,7 @@ std::string command_text(const RawCommand& command) {
     if (!operands.empty()) operands += ' ';
     operands += text;
   };
-  const CommandRow& row = *find_command(command.name);
+  const CommandRow& row = *find_command(command);
   const bool is_size = row.name.find("STRIDE") != std::string_view::npos ||
                        row.name == "SET_DMA0_LEN" ||
                        row.name.find("SKIP") != std::string_view::npos;
@@ -164,11 +232,13 @@ std::string command_text(const RawCommand& command) {
     append(is_size ? fmt::format("{}", size) : fmt::format("{:#x}", command.value()));
   if (row.payload == Payload::Length || row.payload == Payload::Multiplier)
     append(fmt::format("{}", command.payload));
-  for (const FieldRow& field : kFields)
+  for (const FieldRow& field : tables_of(command.set).fields)
     if (field.command == command.name && !field.name.ends_with("_msb"))
       append(field_text(command, field));
   if (const uint32_t stray = stray_bits(command); stray != 0)
     append(fmt::format("; undefined bits {:#010x}", stray));
+  if (const uint32_t stray = stray_payload_bits(command); stray != 0)
+    append(fmt::format("; undefined bits {:#010x} of the second word", stray));
   return operands.empty() ? std::string(command.name)
                           : fmt::format("{:<22} {}", command.name, operands);
 }

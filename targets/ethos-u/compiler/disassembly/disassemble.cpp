@@ -7,6 +7,7 @@
 
 #include "commands/command_text.h"
 #include "disassembly/operation_text.h"
+#include "disassembly/u85_device.h"
 #include "hardware/configuration.h"
 
 namespace intarsia::targets::ethos_u {
@@ -62,32 +63,35 @@ std::vector<uint32_t> words_of(std::span<const uint8_t> bytes) {
   return words;
 }
 
-constexpr uint32_t kU85 = 2;  // its commands share codes with ours and mean other things
+// Whom a stream was made for, as its payload says.
+struct Device {
+  std::string text;
+  CommandSet commands = CommandSet::U55;
+};
 
-std::string device_text(std::span<const uint32_t> action) {
+Device device_of(std::span<const uint32_t> action) {
   constexpr Action kConfig = Action::OPTIMIZER_CONFIG;
   const auto field = [&](std::string_view name) { return action_field(action, kConfig, name); };
+  if (field("product") == kU85Product)
+    return {u85_device_text(action[1], action[2]), CommandSet::U85};
   const int64_t macs = int64_t{1} << field("macs_per_cc");
   const std::string_view product = field("product") == 0   ? "u55"
                                    : field("product") == 1 ? "u65"
                                                            : "";
-  if (field("product") == kU85)
-    return fmt::format("ethos-u85-{}, architecture {}.{}.{}", macs, field("arch_major_rev"),
-                       field("arch_minor_rev"), field("arch_patch_rev"));
   std::string device =
       fmt::format("an NPU of product number {} with {} MACs", field("product"), macs);
   for (const Configuration& row : configurations())
     if (row.product == product && row.macs == macs) device = row.tag;
-  return fmt::format("{}, {} KiB of SHRAM, architecture {}.{}.{}", device, field("shram_size"),
-                     field("arch_major_rev"), field("arch_minor_rev"), field("arch_patch_rev"));
+  return {fmt::format("{}, {} KiB of SHRAM, architecture {}.{}.{}", device, field("shram_size"),
+                      field("arch_major_rev"), field("arch_minor_rev"), field("arch_patch_rev"))};
 }
 
-std::string stream_text(std::span<const uint32_t> words) {
+std::string stream_text(std::span<const uint32_t> words, CommandSet set) {
   std::string text;
   RegisterTrail trail;
   bool is_stopped = false;
   for (size_t at = 0; at < words.size();) {
-    const RawCommand command = read_command(words.subspan(at));
+    const RawCommand command = read_command(words.subspan(at), set);
     const bool is_cut = at + command.words() > words.size();
     std::string line = fmt::format("{:06x}: {:08x} ", at * 4, command.word);
     line +=
@@ -110,8 +114,7 @@ std::string stream_text(std::span<const uint32_t> words) {
 // Where a payload's stream is, in words from the magic number on.
 struct Stream {
   size_t first = 0, words = 0;
-  std::string device;  // whom the payload says it is for
-  bool is_u85 = false;
+  Device device;  // whom the payload says it is for
 };
 
 Result<Stream> find_stream(std::span<const uint32_t> payload, const std::string& where) {
@@ -123,8 +126,7 @@ Result<Stream> find_stream(std::span<const uint32_t> payload, const std::string&
         if (rest.size() < 3)
           return Diagnostics(where, "the payload ends inside its configuration",
                              "compile it again");
-        stream.device = device_text(rest);
-        stream.is_u85 = action_field(rest, Action::OPTIMIZER_CONFIG, "product") == kU85;
+        stream.device = device_of(rest);
         at += 3;
         break;
       case Action::COMMAND_STREAM: {
@@ -159,12 +161,10 @@ Result<Stream> find_stream(std::span<const uint32_t> payload, const std::string&
 }
 
 std::string payload_text(const Stream& stream, std::span<const uint32_t> payload) {
-  std::string text =
-      fmt::format("stream of {} words for {}\n", stream.words,
-                  stream.device.empty() ? "an NPU that the payload does not name" : stream.device);
-  if (stream.is_u85)
-    return text + "its commands are not those of an Ethos-U55 or U65, and are not printed\n";
-  return text + stream_text(payload.subspan(stream.first, stream.words));
+  const std::string& device = stream.device.text;
+  return fmt::format("stream of {} words for {}\n", stream.words,
+                     device.empty() ? "an NPU that the payload does not name" : device) +
+         stream_text(payload.subspan(stream.first, stream.words), stream.device.commands);
 }
 
 // Bytes that are nothing but commands we know, up to the end.
@@ -194,7 +194,7 @@ std::optional<Result<std::string>> tflite_text(std::span<const uint8_t> bytes) {
     const std::vector<uint32_t> payload = words_of(bytes.subspan(at));
     const Result<Stream> stream = find_stream(payload, "");
     // A payload says whom it is for before anything else.
-    if (!stream.ok() || stream->device.empty()) continue;
+    if (!stream.ok() || stream->device.text.empty()) continue;
     text += fmt::format("{}operator {} of kind ethos-u, payload at byte {:#x}: {}",
                         found == 0 ? "" : "\n", found, at, payload_text(*stream, payload));
     ++found;
@@ -217,7 +217,7 @@ std::optional<Result<std::string>> disassemble(std::span<const uint8_t> bytes) {
     return payload_text(*stream, words);
   }
   if (bytes.size() % 4 != 0 || !is_plain_stream(words)) return std::nullopt;
-  return stream_text(words);
+  return stream_text(words, CommandSet::U55);
 }
 
 }  // namespace intarsia::targets::ethos_u
