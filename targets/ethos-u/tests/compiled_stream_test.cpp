@@ -51,8 +51,14 @@ class RefusedStream : public ::testing::TestWithParam<KnownFile> {
   // The reason why the device does not take the file's operator, after `change` to its payload.
   template <typename Change>
   std::string refusal(const std::string& target, const Change& change) {
+    const Result<CompiledModel> compiled = compiled_after(target, change);
+    return compiled.ok() ? "taken" : compiled.error().to_string();
+  }
+
+  template <typename Change>
+  Result<CompiledModel> compiled_after(const std::string& target, const Change& change) {
     Result<graph::Module> imported = import_stream(read_bytes(GetParam().path), "vela.tflite");
-    if (!imported.ok()) return imported.error().to_string();
+    if (!imported.ok()) return imported.error();
     graph::Module module = *imported;
     for (const graph::Node& node : module.functions[0].nodes)
       if (node.kind == graph::OpKind::Compiled) {
@@ -62,13 +68,85 @@ class RefusedStream : public ::testing::TestWithParam<KnownFile> {
         };
         std::vector<uint8_t> payload = bytes_of(0), constants = bytes_of(1);
         change(payload, constants);
+        graph::Tensor& of_payload = module.functions[0].tensors.at(node.inputs[0].at());
+        of_payload.shape = {static_cast<int64_t>(payload.size())};
         bytes_of(0) = std::move(payload);
         bytes_of(1) = std::move(constants);
       }
-    const Result<CompiledModel> compiled = compile_for(module, target);
-    return compiled.ok() ? "taken" : compiled.error().to_string();
+    return compile_for(module, target);
   }
 };
+
+// The stream of a recorded payload in the driver's second form, as `vela --cop-format COP2` writes it.
+std::vector<uint8_t> cop2_payload(const std::vector<uint8_t>& cop1, uint32_t features) {
+  constexpr size_t kConfig = 8, kArchitecture = 12, kStream = 32;
+  constexpr uint32_t kHead = 64, kUncounted = 24;
+  const auto word_at = [&](size_t at) {
+    return cop1[at] | cop1[at + 1] << 8 | cop1[at + 2] << 16 |
+           static_cast<uint32_t>(cop1[at + 3]) << 24;
+  };
+  const auto bytes = static_cast<uint32_t>(cop1.size() - kStream);
+  const uint32_t head[] = {0x32504F43,
+                           1,
+                           bytes + 48,
+                           0,
+                           1,
+                           bytes + kHead - kUncounted,
+                           36,
+                           0x4D554556,
+                           1,
+                           20,
+                           word_at(kConfig),
+                           word_at(kArchitecture) | 0x6001,
+                           features,
+                           0x22C0,
+                           0,
+                           0xFFFFFFFF};
+  std::vector<uint8_t> payload;
+  for (const uint32_t word : head)
+    for (int i = 0; i < 4; ++i) payload.push_back(static_cast<uint8_t>(word >> (8 * i)));
+  payload.insert(payload.end(), cop1.begin() + kStream, cop1.end());
+  return payload;
+}
+
+// The driver gets what it gets of the first form.
+TEST_P(RefusedStream, TheSecondFormOfAPayloadIsTaken) {
+  using Bytes = std::vector<uint8_t>;
+  const auto compiled_as = [&](const auto& change) {
+    return compiled_after("ethos-u55-128", [&](Bytes& payload, Bytes&) {
+      payload = cop2_payload(payload, 1);
+      change(payload);
+    });
+  };
+  const auto refusal_as = [&](const auto& change) {
+    const Result<CompiledModel> compiled = compiled_as(change);
+    return compiled.ok() ? "taken" : compiled.error().to_string();
+  };
+  const Result<CompiledModel> first = compiled_after("ethos-u55-128", [](Bytes&, Bytes&) {}),
+                              second = compiled_as([](Bytes&) {});
+  ASSERT_TRUE(first.ok() && second.ok()) << second.error().to_string();
+  EXPECT_EQ(second->program().emitted.streams.at(0).commands,
+            first->program().emitted.streams.at(0).commands);
+  EXPECT_EQ(second->program().emitted.streams.at(0).marks,
+            first->program().emitted.streams.at(0).marks);
+  EXPECT_THAT(refusal_as([](Bytes& payload) { payload[48] = 2; }),
+              HasSubstr("its stream has inputs and outputs in regions of their own"));
+  EXPECT_THAT(refusal_as([](Bytes& payload) { payload[43] = 0x20; }),
+              HasSubstr("it was compiled for ethos-u85-128"));
+  EXPECT_THAT(refusal_as([](Bytes& payload) { payload[40] = 9; }),
+              HasSubstr("the device is ethos-u55-128"));
+  EXPECT_THAT(refusal_as([](Bytes& payload) { payload[32] = 7; }),
+              HasSubstr("of a version of COP2 that is not known"));
+  EXPECT_THAT(refusal_as([](Bytes& payload) { payload[16] = 3; }),
+              HasSubstr("begins with an entry of type 3"));
+  for (const size_t length : {8, 20})
+    EXPECT_THAT(refusal_as([&](Bytes& payload) { payload[length + 2] = 1; }),
+                HasSubstr("its payload is cut short: it announces"));
+  EXPECT_THAT(refusal_as([](Bytes& payload) { payload.resize(40); }),
+              HasSubstr("its payload is cut short: it ends before it says"));
+  EXPECT_THAT(refusal_as([](Bytes& payload) { payload[24] = 0xFF, payload[25] = 0xFF; }),
+              HasSubstr("has no command stream"));
+}
 
 TEST_P(RefusedStream, IsRefusedWithTheReason) {
   using Bytes = std::vector<uint8_t>;

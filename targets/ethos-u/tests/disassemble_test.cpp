@@ -98,6 +98,20 @@ TEST(Disassemble, EveryPayloadOfAFileBeginsALine) {
   EXPECT_THAT(text, Not(HasSubstr("operator 2")));
 }
 
+// The driver's payload in its second form.
+TEST(Disassemble, PayloadsOfBothForms) {
+  std::vector<uint32_t> words = {0x32504F43, 1,          56, 0,          1,          48,
+                                 36,         0x4D554556, 1,  20,         0x10003009, 0x10066001,
+                                 1,          0,          0,  0xFFFFFFFF, 0x00010012, kStop};
+  EXPECT_EQ(text_of(words),
+            "stream of 2 words for ethos-u65-512, 48 KiB of SHRAM, architecture 1.0.6\n"
+            "000000: 00010012           OP_KERNEL_WAIT         n=1\n"
+            "000004: ffff0000           OP_STOP                mask=65535\n\n");
+  words.pop_back();
+  EXPECT_THAT(text_of(words), HasSubstr("cut short: it announces 18 words and ends after 17"));
+  EXPECT_THAT(text_of({0x32504F43, 1}), HasSubstr("ends before it says for which device it is"));
+}
+
 TEST(Disassemble, BrokenPayloadsAreNamed) {
   EXPECT_THAT(text_of({kMagic}), HasSubstr("the payload has no command stream"));
   EXPECT_THAT(text_of({kMagic, 0x00100001, 0}), HasSubstr("ends inside its configuration"));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "commands/command_text.h"
+#include "commands/cop2.h"
 #include "disassembly/operation_text.h"
 #include "disassembly/u85_device.h"
 #include "hardware/configuration.h"
@@ -69,6 +70,7 @@ struct Device {
   CommandSet commands = CommandSet::U55;
 };
 
+// `action` is OPTIMIZER_CONFIG.
 Device device_of(std::span<const uint32_t> action) {
   constexpr Action kConfig = Action::OPTIMIZER_CONFIG;
   const auto field = [&](std::string_view name) { return action_field(action, kConfig, name); };
@@ -117,7 +119,17 @@ struct Stream {
   Device device;  // whom the payload says it is for
 };
 
+Result<Stream> find_cop2_stream(std::span<const uint32_t> payload, const std::string& where) {
+  const Result<Cop2Payload> read = read_cop2(payload);
+  if (!read.ok())
+    return Diagnostics(where, read.error().items().front().what,
+                       "it was cut short or damaged; compile or copy it again");
+  const uint32_t action[] = {0, read->config, read->id};
+  return Stream{read->first_word, read->word_count, device_of(action)};
+}
+
 Result<Stream> find_stream(std::span<const uint32_t> payload, const std::string& where) {
+  if (is_cop2(payload)) return find_cop2_stream(payload, where);
   Stream stream;
   for (size_t at = 1; at < payload.size();) {
     const std::span<const uint32_t> rest = payload.subspan(at);
@@ -190,7 +202,7 @@ std::optional<Result<std::string>> tflite_text(std::span<const uint8_t> bytes) {
     uint32_t word = 0;
     std::memcpy(&word, bytes.data() + at, 4);
     if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap32(word);
-    if (word != kMagic) continue;
+    if (word != kMagic && !is_cop2({&word, 1})) continue;
     const std::vector<uint32_t> payload = words_of(bytes.subspan(at));
     const Result<Stream> stream = find_stream(payload, "");
     // A payload says whom it is for before anything else.
@@ -211,7 +223,7 @@ std::optional<Result<std::string>> disassemble(std::span<const uint8_t> bytes) {
   if (bytes.size() >= 8 && std::memcmp(bytes.data() + 4, kTflite.data(), kTflite.size()) == 0)
     return tflite_text(bytes);
   const std::vector<uint32_t> words = words_of(bytes);
-  if (!words.empty() && words[0] == kMagic) {
+  if (!words.empty() && (words[0] == kMagic || is_cop2(words))) {
     const Result<Stream> stream = find_stream(words, "ethos-u payload");
     if (!stream.ok()) return stream.error();
     return payload_text(*stream, words);

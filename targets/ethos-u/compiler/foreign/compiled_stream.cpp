@@ -164,6 +164,9 @@ Refusal refuses(const PatternMatch& match, const Configuration& configuration) {
   if (!payload.ok()) return payload.error().items().front().what;
   if (!payload->device) return "its payload does not say for which device it is";
   if (Refusal refusal = refuses_device(*payload->device, configuration)) return refusal;
+  if (payload->has_separate_regions)
+    return "its stream has inputs and outputs in regions of their own; compile it without "
+           "--separate-io-regions";
   if (payload->first_word * 4 % static_cast<size_t>(kStreamAlignment) != 0)
     return fmt::format("its stream begins at byte {} of the payload, no multiple of {}",
                        payload->first_word * 4, kStreamAlignment);
@@ -219,7 +222,7 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
   const auto whole = [](tir::BufferId buffer, int64_t bytes, tir::Access access) {
     return tir::BufferRun{buffer, {tir::int_imm(0)}, bytes, access};
   };
-  const SharedBytes& payload = payload_of(module, function, node);
+  const SharedBytes payload = as_cop1(payload_of(module, function, node));
   const bool has_fast_arena = uses_fast_arena(payload);
   const tir::BufferId arena = add_arena("arena", attributes.arena_bytes);
   operands.push_back(whole(arena, attributes.arena_bytes, tir::Access::ReadWrite));

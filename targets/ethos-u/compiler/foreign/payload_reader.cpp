@@ -1,7 +1,10 @@
 #include "foreign/payload_reader.h"
 
+#include <array>
+
 #include <fmt/format.h>
 
+#include "commands/cop2.h"
 #include "intarsia/plugin/check.h"
 
 namespace intarsia::targets::ethos_u {
@@ -32,6 +35,7 @@ struct ActionField {
   uint32_t of(std::span<const uint32_t> action) const {
     return (action[word] >> low_bit) & ((uint32_t{1} << bits) - 1);
   }
+  uint32_t at(uint32_t value) const { return value << low_bit; }
 };
 #define MAGIC(value)
 #define ACTION(...)
@@ -41,6 +45,8 @@ struct ActionField {
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
+
+constexpr uint32_t kArchitectureBits = 0xFFFF0000;  // of ID: what the fields arch_*_rev take up
 
 struct ProductRow {
   std::string_view text;
@@ -78,6 +84,17 @@ StreamDevice device_of(std::span<const uint32_t> action) {
   return device;
 }
 
+Result<PayloadView> view_of_cop2(std::span<const uint32_t> words) {
+  const Result<Cop2Payload> read = read_cop2(words);
+  if (!read.ok()) return read.error();
+  PayloadView payload;
+  payload.device = device_of(std::array{uint32_t{0}, read->config, read->id});
+  payload.has_separate_regions = read->has_separate_regions;
+  payload.first_word = read->first_word;
+  payload.word_count = read->word_count;
+  return payload;
+}
+
 }  // namespace
 
 Architecture architecture_of(const Configuration& configuration) {
@@ -93,7 +110,32 @@ std::vector<uint32_t> words_of(std::span<const uint8_t> bytes) {
   return words;
 }
 
+SharedBytes as_cop1(const SharedBytes& payload) {
+  const std::vector<uint32_t> words = words_of(payload);
+  if (!is_cop2(words)) return payload;
+  const Result<Cop2Payload> read = read_cop2(words);
+  INTARSIA_CHECK(read.ok(), "who asks has read this payload");
+  constexpr uint32_t kRelease = 0x0010;  // of the actions
+  std::vector<uint32_t> plain = {kMagic,
+                                 static_cast<uint32_t>(Action::OPTIMIZER_CONFIG) | kRelease << 16,
+                                 read->config, read->id & kArchitectureBits};
+  // The stream begins at a multiple of 16 bytes.
+  while (plain.size() % 4 != 3) plain.push_back(static_cast<uint32_t>(Action::NOP));
+  const auto length = static_cast<uint32_t>(read->word_count);
+  plain.push_back(static_cast<uint32_t>(Action::COMMAND_STREAM) |
+                  k_COMMAND_STREAM_length_low.at(length & 0xFFFF) |
+                  k_COMMAND_STREAM_length_high.at(length >> 16));
+  const auto stream = std::span(words).subspan(read->first_word, read->word_count);
+  plain.insert(plain.end(), stream.begin(), stream.end());
+  std::vector<uint8_t> bytes;
+  bytes.reserve(plain.size() * 4);
+  for (const uint32_t word : plain)
+    for (int byte = 0; byte < 4; ++byte) bytes.push_back(static_cast<uint8_t>(word >> (8 * byte)));
+  return bytes;
+}
+
 Result<PayloadView> read_payload(std::span<const uint32_t> words) {
+  if (is_cop2(words)) return view_of_cop2(words);
   const auto fail = [](std::string what) { return Diagnostics("", std::move(what)); };
   if (words.empty() || words[0] != kMagic)
     return fail("its payload does not begin with the driver's magic number");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hardware/configuration.h"
+#include "intarsia/graph/shared_bytes.h"
 #include "intarsia/result.h"
 
 namespace intarsia::targets::ethos_u {
@@ -27,14 +28,19 @@ struct StreamDevice {
 };
 
 struct PayloadView {
-  std::optional<StreamDevice> device;     // absent: it does not say
+  std::optional<StreamDevice> device;  // absent: it does not say
+  bool has_separate_regions =
+      false;  // for inputs and outputs, beside those for constants and arena
   size_t first_word = 0, word_count = 0;  // of the stream, counted from the magic number
 };
 
 // Little-endian; a rest of less than four bytes is left out.
 std::vector<uint32_t> words_of(std::span<const uint8_t> bytes);
 
-// Fails with a sentence about the payload.
+// In either form, COP1 or COP2. Fails with a sentence about the payload.
 Result<PayloadView> read_payload(std::span<const uint32_t> words);
+
+// A payload that was read without failure, in the form that every driver takes.
+SharedBytes as_cop1(const SharedBytes& payload);
 
 }  // namespace intarsia::targets::ethos_u
