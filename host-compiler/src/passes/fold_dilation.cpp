@@ -35,7 +35,8 @@ std::optional<Blocks> blocks_of(const BatchSpaceAttrs& a, size_t rank) {
                 {a.before[0], both ? a.before[1] : 0, a.after[0], both ? a.after[1] : 0}};
 }
 
-// The chain from the blocks' operator to its inverse. Reshapes between them give [n, w, c] a row and take it again.
+// The chain from the blocks' operator to its inverse. Reshapes between them give [n, w, c] a row and take it again; other
+// convolutions may read the same row.
 struct Chain {
   const Node *to_batch, *into_row = nullptr, *convolution, *out_of_row = nullptr, *to_space;
 };
@@ -92,8 +93,8 @@ class DilationFolder {
   bool run() {
     for (const Node& node : job_.function().nodes) {
       if (node.kind != OpKind::SpaceToBatch || !keeps_scale(node)) continue;
-      for (const size_t reader : uses_.readers(node.outputs[0])) {
-        const std::optional<Chain> chain = chain_from(node, job_.function().nodes[reader]);
+      for (const auto& [into_row, convolution] : readers_of(node)) {
+        const std::optional<Chain> chain = chain_from(node, into_row, convolution);
         if (!chain) continue;
         const std::optional<graph::Attributes> attributes =
             chain->convolution->kind == OpKind::Conv2d
@@ -123,18 +124,30 @@ class DilationFolder {
     return &job_.function().nodes[uses_.readers(made)[0]];
   }
 
-  std::optional<Chain> chain_from(const Node& to_batch, const Node& reader) const {
-    Chain chain{&to_batch, nullptr, &reader, nullptr, nullptr};
-    if (job_.must_stay(to_batch) || uses_.is_output(to_batch.outputs[0])) return std::nullopt;
-    if (reader.kind == OpKind::Reshape) {
-      if (!gives_a_row(tensor(reader.inputs[0]).shape, tensor(reader.outputs[0]).shape))
-        return std::nullopt;
-      chain.into_row = &reader;
-      chain.convolution = only_reader(reader);
+  // Who reads the blocks, through a reshape that gives them a row or without one.
+  std::vector<std::pair<const Node*, const Node*>> readers_of(const Node& to_batch) const {
+    std::vector<std::pair<const Node*, const Node*>> found;
+    const std::vector<Node>& nodes = job_.function().nodes;
+    for (const size_t direct : uses_.readers(to_batch.outputs[0])) {
+      const Node& reader = nodes[direct];
+      if (reader.kind != OpKind::Reshape) {
+        found.emplace_back(nullptr, &reader);
+      } else if (!tensor(reader.outputs[0]).variable &&
+                 gives_a_row(tensor(reader.inputs[0]).shape, tensor(reader.outputs[0]).shape)) {
+        for (const size_t behind : uses_.readers(reader.outputs[0]))
+          found.emplace_back(&reader, &nodes[behind]);
+      }
     }
-    const Node* convolution = chain.convolution;
-    if (convolution == nullptr ||
-        (convolution->kind != OpKind::Conv2d && convolution->kind != OpKind::DepthwiseConv2d))
+    return found;
+  }
+
+  std::optional<Chain> chain_from(const Node& to_batch, const Node* into_row,
+                                  const Node* convolution) const {
+    Chain chain{&to_batch, into_row, convolution, nullptr, nullptr};
+    if (job_.must_stay(to_batch) || uses_.is_output(to_batch.outputs[0]) ||
+        (into_row != nullptr && job_.must_stay(*into_row)))
+      return std::nullopt;
+    if (convolution->kind != OpKind::Conv2d && convolution->kind != OpKind::DepthwiseConv2d)
       return std::nullopt;
     const TensorId input = (chain.into_row != nullptr ? chain.into_row : &to_batch)->outputs[0];
     if (std::ranges::count(convolution->inputs, input) != 1 || convolution->inputs[0] != input)
@@ -170,17 +183,21 @@ class DilationFolder {
     const Shape picture =
         chain.into_row == nullptr ? tensor(out).shape : with_row(tensor(out).shape);
     Function folded = function;
+    std::optional<Node> into_row;
     if (chain.into_row == nullptr) {
       convolution.inputs[0] = in;
       convolution.outputs[0] = out;
     } else {
-      // The reshapes stay, and the whole picture goes through them.
-      const TensorId row = chain.into_row->outputs[0];
-      folded.tensors[row.at()].shape = with_row(tensor(in).shape);
+      // The whole picture goes through reshapes as its blocks did.
+      Tensor row = tensor(chain.into_row->outputs[0]);
+      into_row = *chain.into_row;
+      if (uses_.readers(chain.into_row->outputs[0]).size() != 1)
+        into_row->name = row.name = fmt::format("{}_row", convolution.name);
+      row.shape = with_row(tensor(in).shape);
+      into_row->inputs[0] = in;
+      into_row->attributes = graph::ReshapeAttrs{row.shape};
+      convolution.inputs[0] = into_row->outputs[0] = add_tensor(folded, std::move(row));
       folded.tensors[convolution.outputs[0].at()].shape = picture;
-      Node& into = folded.nodes[index_of(chain.into_row)];
-      into.inputs[0] = in;
-      into.attributes = graph::ReshapeAttrs{with_row(tensor(in).shape)};
       Node& out_of = folded.nodes[index_of(chain.out_of_row)];
       out_of.outputs[0] = out;
       out_of.attributes = graph::ReshapeAttrs{tensor(out).shape};
@@ -190,12 +207,13 @@ class DilationFolder {
     job_.actions.push_back({"dilation", chain.to_space->name,
                             fmt::format("became the dilation of '{}'", convolution.name),
                             "a window over every block-th element is a dilated one"});
-    std::vector<size_t> gone = {index_of(chain.to_space)};
-    if (uses_.readers(chain.to_batch->outputs[0]).size() == 1)
-      gone.push_back(index_of(chain.to_batch));
-    folded.nodes[index_of(chain.convolution)] = std::move(convolution);
-    for (const size_t index : gone)  // the later one first
-      folded.nodes.erase(folded.nodes.begin() + static_cast<ptrdiff_t>(index));
+    const auto at = [&](const Node* node) {
+      return folded.nodes.begin() + static_cast<ptrdiff_t>(index_of(node));
+    };
+    // The later one first. What made the blocks is unread when the last of their readers is folded.
+    *at(chain.convolution) = std::move(convolution);
+    folded.nodes.erase(at(chain.to_space));
+    if (into_row) folded.nodes.insert(at(chain.convolution), std::move(*into_row));
     function = std::move(folded);
     return true;
   }

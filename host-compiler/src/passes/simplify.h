@@ -36,6 +36,10 @@ bool move_padding(const EliminationJob& job);
 // True when something changed.
 bool fold_dilation(const EliminationJob& job);
 
+// tile -> tile, each along an axis of one element with reshapes around, which is how Keras 3 writes an enlargement of pictures:
+// it becomes resize_nearest. True when something changed.
+bool fold_repeats(const EliminationJob& job);
+
 // Channels that are the same for every input, or unread. True when something changed.
 bool remove_channels(const EliminationJob& job);
 

@@ -123,6 +123,14 @@ TEST(Rearrange, Repetitions) {
       const TensorId x = g.input(type, {1, 3, 2, 5}, 0.05f, 0);
       expect_taken_and_same(random, g.finish(g.like(OpKind::Tile, graph::TileAttrs{times}, {x})));
     }
+    // Along an axis that has several images before it.
+    for (const auto& [shape, times] : {std::pair{Shape{1, 3, 1, 4, 5}, Shape{1, 1, 2, 1, 1}},
+                                       {{2, 3, 4, 5}, {1, 3, 1, 1}},
+                                       {{2, 2, 3, 2, 5}, {2, 1, 2, 3, 1}}}) {
+      Graph g;
+      const TensorId x = g.input(type, shape, 0.05f, 0);
+      expect_taken_and_same(random, g.finish(g.like(OpKind::Tile, graph::TileAttrs{times}, {x})));
+    }
     Graph g;
     const TensorId x = g.input(type, {3, 1, 5}, 0.05f, 0);
     expect_taken_and_same(

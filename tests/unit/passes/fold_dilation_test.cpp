@@ -94,5 +94,36 @@ TEST(EliminationDilation, OfRowsThatReshapesMakePictures) {
   EXPECT_EQ(attrs.padding, (graph::Padding2d{0, 7, 0, 0}));
 }
 
+// A gate and what it lets through, as WaveNet has them.
+TEST(EliminationDilation, ConvolutionsMayShareTheRow) {
+  const std::string text = R"((%0) -> (%7, %10) {
+    %0 x: i8[1,9,1] q(0.5:-128)
+    %1 w: i8[2,1,3,1] q(1) = @0
+    %2 b: i32[2] = @1
+    %3 p: i8[4,4,1] q(0.5:-128)
+    %4 r: i8[4,1,4,1] q(0.5:-128)
+    %5 c: i8[4,1,2,2] q(4:-128)
+    %6 s: i8[4,2,2] q(4:-128)
+    %7 y: i8[1,8,2] q(4:-128)
+    %8 d: i8[4,1,2,2] q(3:-128)
+    %9 t: i8[4,2,2] q(3:-128)
+    %10 z: i8[1,8,2] q(3:-128)
+    space_to_batch to(%0) -> (%3) {block=[4], before=[7], after=[0]}
+    reshape into(%3) -> (%4) {shape=[4,1,4,1]}
+    conv2d c(%4, %1, %2) -> (%5)
+    reshape out(%5) -> (%6) {shape=[4,2,2]}
+    batch_to_space from(%6) -> (%7) {block=[4], before=[0], after=[0]}
+    conv2d d(%4, %1) -> (%8)
+    reshape out2(%8) -> (%9) {shape=[4,2,2]}
+    batch_to_space from2(%9) -> (%10) {block=[4], before=[0], after=[0]}
+  })";
+  const ReducedModule result =
+      reduced(parsed(text, "const @0 w = i8[1, 2, 3, 4, 5, -6] const @1 b = i32[6, -3]"));
+  EXPECT_THAT(nodes(result), ElementsAre("reshape c_row", "conv2d c", "reshape out", "reshape into",
+                                         "conv2d d", "reshape out2"));
+  for (const std::string name : {"c", "d"})
+    EXPECT_EQ(node(result, name).attrs<graph::Conv2dAttrs>().dilation_w, 4) << name;
+}
+
 }  // namespace
 }  // namespace intarsia

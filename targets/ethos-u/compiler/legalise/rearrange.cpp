@@ -150,6 +150,21 @@ static void repeat_channel(Builder& builder, const Operand& from, const Operand&
   builder.emit(std::move(op));
 }
 
+// The shape in which `axis` has whatever lies before it as rows and whatever lies behind it as channels: a box of it is one
+// of every image, too.
+static Shape around(const Shape& shape, size_t axis) {
+  Shape whole = {1, shape[axis], 1};
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (i != axis) whole[i < axis ? 0 : 2] *= shape[i];
+  return whole;
+}
+
+// How the elements along `axis` are best seen for taking some of them; with the axis that they are along then.
+static std::pair<Shape, size_t> seen_along(const Shape& shape, size_t axis) {
+  if (band(shape, axis, 0, 1)) return {shape, axis};
+  return {around(shape, axis), 1};
+}
+
 Reason refuses_repeats(const Shape& in, const Shape& out) {
   const std::optional<Shape> factors = factors_of(in, out);
   if (!factors)
@@ -160,12 +175,12 @@ Reason refuses_repeats(const Shape& in, const Shape& out) {
   for (size_t axis = out.size(); axis-- > 0;) {
     const int64_t factor = (*factors)[axis];
     if (factor == 1) continue;
-    const int64_t each = shape[axis];
     copies += is_single_channel(shape, axis) ? 1 : factor;
     shape[axis] *= factor;
-    if (!band(shape, axis, 0, each))
-      return fmt::format("[{}] repeats as [{}] along an axis of several images", fmt::join(in, ","),
-                         fmt::join(out, ","));
+    const auto [whole, along] = seen_along(shape, axis);
+    if (std::ranges::max(whole) > kMostExtent)
+      return fmt::format("[{}] repeats as [{}] along an axis of {} images of {} elements",
+                         fmt::join(in, ","), fmt::join(out, ","), whole[0], whole[2]);
   }
   if (copies > kMostCopies)
     return fmt::format("repeating [{}] as [{}] takes {} copies, more than {}", fmt::join(in, ","),
@@ -184,15 +199,16 @@ static Operand repeat_into(Builder& builder, const Operand& in, const Shape& in_
     if (factors[axis] == 1) continue;
     const int64_t each = shape[axis];
     const bool single = is_single_channel(shape, axis);
-    const Extent before = extent_of(shape);
     shape[axis] *= factors[axis];
-    Operand to = shape == out_shape && out ? *out
-                                           : builder.inner("repeated", builder.type_of(in),
-                                                           extent_of(shape), in.zero_point);
-    from = builder.reshaped(from, before);
+    const auto [whole, along] = seen_along(shape, axis);
+    const bool is_result = shape == out_shape && whole == shape && out;
+    Operand to =
+        is_result ? *out
+                  : builder.inner("repeated", builder.type_of(in), extent_of(whole), in.zero_point);
+    from = builder.reshaped(from, extent_of(with(whole, along, each)));
     if (single) repeat_channel(builder, from, to);
     for (int64_t i = 0; !single && i < factors[axis]; ++i)
-      builder.copy(from, box_in(to, *band(shape, axis, i * each, each)));
+      builder.copy(from, box_in(to, *band(whole, along, i * each, each)));
     from = to;
   }
   return from;
