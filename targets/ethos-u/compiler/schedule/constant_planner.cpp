@@ -145,14 +145,26 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   return plan_of_slices(std::move(plan), base);
 }
 
+PrefetchPlan ConstantPlanner::within(int64_t budget, const std::vector<int64_t>& gaps) {
+  std::vector<PrefetchUnit> units = prefetch_units(true);
+  for (size_t i = 0; i < units.size(); ++i) units[i].live_bytes += gaps.at(i);
+  PrefetchPlan plan = prefetch_.plan(units, budget);
+  plan.peak_bytes = std::min(plan.peak_bytes, budget);
+  return plan;
+}
+
+double ConstantPlanner::value(double cycles, int64_t bytes) const {
+  if (draft_.options.for_size) return static_cast<double>(bytes);
+  return cycles * std::pow(static_cast<double>(bytes), 1 / kMemoryPerTime);
+}
+
 // Slices find room in less fast memory than whole operations, for which the sizes were that have been tried.
 PrefetchPlan ConstantPlanner::plan_of_slices(PrefetchPlan plan, int64_t base) {
   const std::vector<PrefetchUnit> units = prefetch_units(true);
   std::vector<int64_t> constants;
   for (const PrefetchUnit& unit : units) constants.push_back(unit.bytes);
   const auto score = [&](const PrefetchPlan& one) {
-    return one.cycles *
-           std::pow(static_cast<double>(std::max(one.peak_bytes, base)), 1 / kMemoryPerTime);
+    return value(one.cycles, std::max(one.peak_bytes, base));
   };
   for (const int64_t size :
        npu::fast_memory_sizes(draft_.live_bytes(), constants, kMostSliceBudgets)) {

@@ -21,6 +21,11 @@ class ConstantPlanner : private npu::ConstantDraft {
   // The best plan for the draft's units, some of which it cuts into slices. `fetch_limit`: with a limit on
   // SRAM, the bytes that maps and what is fetched may take at any time.
   npu::PrefetchPlan choose(int64_t fetch_limit);
+  // After `choose`, with the slices that it has chosen: what is fetched within that many bytes, of which gaps take some while
+  // each unit runs.
+  npu::PrefetchPlan within(int64_t budget, const std::vector<int64_t>& gaps);
+  // What a plan is chosen by, the less the better: time and fast memory with what each is worth.
+  double value(double cycles, int64_t bytes) const;
 
   // Encoded constants of a unit for that block.
   const ConstantStream& stream(const Unit& unit, const BlockConfig& block);

@@ -33,9 +33,8 @@ std::vector<Life> lives_of(const Schedule& schedule) {
   return lives;
 }
 
-}  // namespace
-
-int64_t placed_peak(const Schedule& schedule, const std::vector<bool>& is_placed) {
+std::vector<npu::ScratchRequest> requests_of(const Schedule& schedule,
+                                             const std::vector<bool>& is_placed) {
   const std::vector<Life> lives = lives_of(schedule);
   std::vector<npu::ScratchRequest> requests;
   for (size_t i = 0; i < lives.size(); ++i) {
@@ -46,8 +45,27 @@ int64_t placed_peak(const Schedule& schedule, const std::vector<bool>& is_placed
     if (is_there_after(storage.kind)) life.last = static_cast<int64_t>(schedule.steps.size()) - 1;
     requests.push_back({storage.bytes, life.first, life.last, 0});
   }
+  return requests;
+}
+
+}  // namespace
+
+int64_t placed_peak(const Schedule& schedule, const std::vector<bool>& is_placed) {
+  std::vector<npu::ScratchRequest> requests = requests_of(schedule, is_placed);
   // With as many steps as the planner takes.
   return npu::place_scratch_low(requests, kStreamAlignment, PlanOptions{}.search_budget);
+}
+
+std::vector<int64_t> placed_ends(const Schedule& schedule, const std::vector<bool>& is_placed) {
+  std::vector<npu::ScratchRequest> requests = requests_of(schedule, is_placed);
+  npu::place_scratch_low(requests, kStreamAlignment, 0);
+  std::vector<int64_t> ends(schedule.steps.size(), 0);
+  for (const npu::ScratchRequest& request : requests)
+    for (int64_t step = request.begin; step <= request.end; ++step) {
+      int64_t& end = ends[static_cast<size_t>(step)];
+      end = std::max(end, request.address + request.bytes);
+    }
+  return ends;
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -62,27 +62,9 @@ class Scheduler {
   // only where feature maps alone are.
   double plan() {
     ConstantPlanner constants(draft_);
-    const ConstantPlanner::Choice whole = constants.choice();
-    const std::optional<int64_t> limit = draft_.options.sram_limit;
-    int64_t fetch_limit = limit && draft_.peak_bytes() <= *limit ? *limit : 0;
-    for (int round = 0;; ++round) {
-      const npu::PrefetchPlan plan = constants.choose(fetch_limit);
-      draft_.schedule.cycles = plan.cycles;
-      draft_.schedule.fast_bytes = plan.peak_bytes;
-      if (draft_.options.only_cycles) return plan.cycles;
-      StepWriter steps(draft_, constants, plan);
-      steps.write();
-      if (!limit) return plan.cycles;
-      placed_bytes_ = placed();
-      const int64_t excess = placed_bytes_ - *limit;
-      const bool fetches =
-          std::find(plan.fetched.begin(), plan.fetched.end(), true) != plan.fetched.end();
-      if (excess <= 0 || !fetches) return plan.cycles;
-      // Addresses leave gaps. What is fetched has to leave them room, in the last round all of it.
-      fetch_limit = round < kGapRounds ? std::min(fetch_limit, plan.peak_bytes) - excess : 0;
-      steps.retract();
-      constants.take(whole);
-    }
+    if (draft_.options.only_cycles) return take(constants.choose(0));
+    return draft_.options.sram_limit ? plan_within(constants, *draft_.options.sram_limit)
+                                     : plan_freely(constants);
   }
 
   // After `plan` with a limit: the fast memory that everything takes with its addresses.
@@ -91,11 +73,84 @@ class Scheduler {
   Schedule finish() { return std::move(draft_.schedule); }
 
  private:
-  int64_t placed() const {
-    std::vector<bool> is_placed(draft_.schedule.storages.size());
-    for (size_t i = 0; i < is_placed.size(); ++i)
-      is_placed[i] = draft_.is_fast(static_cast<int32_t>(i));
-    return placed_peak(draft_.schedule, is_placed);
+  double plan_within(ConstantPlanner& constants, int64_t limit) {
+    const ConstantPlanner::Choice whole = constants.choice();
+    int64_t fetch_limit = draft_.peak_bytes() <= limit ? limit : 0;
+    for (int round = 0;; ++round) {
+      const npu::PrefetchPlan plan = constants.choose(fetch_limit);
+      StepWriter steps(draft_, constants, plan);
+      steps.write();
+      placed_bytes_ = placed_peak(draft_.schedule, fast_ones());
+      const int64_t excess = placed_bytes_ - limit;
+      if (excess <= 0 || !fetches(plan)) return take(plan);
+      // Addresses leave gaps. What is fetched has to leave them room, in the last round all of it.
+      fetch_limit = round < kGapRounds ? std::min(fetch_limit, plan.peak_bytes) - excess : 0;
+      steps.retract();
+      constants.take(whole);
+    }
+  }
+
+  // Gaps are memory too: where what is fetched makes them, less of it is there, as long as that is worth it.
+  double plan_freely(ConstantPlanner& constants) {
+    const size_t maps = draft_.schedule.storages.size();
+    npu::PrefetchPlan plan = constants.choose(0), best;
+    int64_t room = plan.peak_bytes;
+    double least = std::numeric_limits<double>::infinity();
+    std::vector<int64_t> gaps(draft_.units.size(), 0);
+    for (int round = 0;; ++round) {
+      StepWriter steps(draft_, constants, plan);
+      steps.write();
+      const std::vector<int64_t> ends = placed_ends(draft_.schedule, fast_ones());
+      const int64_t bytes = greatest(ends);
+      if (round == 0 && bytes > room)  // those of the maps alone stay
+        room = std::max(room, greatest(placed_ends(draft_.schedule, fast_ones(maps))));
+      const double value = constants.value(plan.cycles, bytes);
+      const bool is_last = bytes <= room || !fetches(plan) || round == kGapRounds;
+      if (is_last && value <= least) return take(plan);
+      add_gaps(ends, room, gaps);
+      steps.retract();
+      if (value < least) {
+        least = value;
+        best = std::move(plan);
+      }
+      if (is_last) break;
+      plan = constants.within(room, gaps);
+    }
+    StepWriter(draft_, constants, best).write();
+    return take(best);
+  }
+
+  // Of each unit, what its steps and the transfers before them reach beyond the room.
+  void add_gaps(const std::vector<int64_t>& ends, int64_t room, std::vector<int64_t>& gaps) const {
+    size_t unit = 0;
+    int64_t end = 0;
+    for (size_t step = 0; step < ends.size(); ++step) {
+      end = std::max(end, ends[step]);
+      if (draft_.schedule.steps[step].operation < 0) continue;
+      gaps[unit++] += std::max<int64_t>(0, std::exchange(end, 0) - room);
+    }
+  }
+
+  static int64_t greatest(const std::vector<int64_t>& ends) {
+    return ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end());
+  }
+
+  double take(const npu::PrefetchPlan& plan) {
+    draft_.schedule.cycles = plan.cycles;
+    draft_.schedule.fast_bytes = plan.peak_bytes;
+    return plan.cycles;
+  }
+
+  static bool fetches(const npu::PrefetchPlan& plan) {
+    return std::find(plan.fetched.begin(), plan.fetched.end(), true) != plan.fetched.end();
+  }
+
+  // Of the first `count` storages, which are in fast memory.
+  std::vector<bool> fast_ones(size_t count = std::numeric_limits<size_t>::max()) const {
+    std::vector<bool> fast(draft_.schedule.storages.size());
+    for (size_t i = 0; i < std::min(count, fast.size()); ++i)
+      fast[i] = draft_.is_fast(static_cast<int32_t>(i));
+    return fast;
   }
 
   ScheduleDraft draft_;
