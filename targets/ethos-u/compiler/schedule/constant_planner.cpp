@@ -25,6 +25,11 @@ constexpr size_t kMostBudgets = 4;
 constexpr size_t kMostSliceBudgets = 16;
 // Another size has to be better by what the estimate leaves open in any case.
 constexpr double kWorthLess = 0.99;
+// And more than is enough for the operations that set the peak by twice that.
+constexpr double kWorthMore = 1.02;
+// Of the slices of an operation two are in fast memory at a time, one that is used and one that arrives: room for both is less
+// than the whole from this number on.
+constexpr int kCutForBuffers = 3;
 // What a slice adds to the constants of a core: its scales and its weights end where 16 bytes do, each half of
 // that away on average, and its weights begin with the header of a section.
 constexpr double kSectionHeaderBytes = 4.5;
@@ -135,10 +140,11 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   most_budget_ = *std::max_element(budgets.begin(), budgets.end());
   whole_ = draft_.units;
   counts_.assign(whole_.size(), 1);
-  const npu::ConstantPlan best =
-      npu::plan_constants(*this, prefetch_, budgets,
-                          {base, kMemoryPerTime, draft_.constants_are_slow() ? kSliceRounds : 0});
+  npu::ConstantPlan best = constants_within(budgets, base);
   if (draft_.options.only_cycles) return best.prefetch;
+  if (budgets.size() > 1)
+    if (const std::optional<int64_t> modest = modest_bytes(live, base))
+      best = or_within(*modest, std::move(best), base);
   chain_blocks(best.budget, best.prefetch);
   PrefetchPlan plan = prefetch_.plan(prefetch_units(true), best.budget);
   if (budgets.size() == 1 || !draft_.constants_are_slow()) return plan;
@@ -154,8 +160,49 @@ PrefetchPlan ConstantPlanner::within(int64_t budget, const std::vector<int64_t>&
 }
 
 double ConstantPlanner::value(double cycles, int64_t bytes) const {
-  if (draft_.options.for_size) return static_cast<double>(bytes);
   return cycles * std::pow(static_cast<double>(bytes), 1 / kMemoryPerTime);
+}
+
+bool ConstantPlanner::is_better(const Worth& one, const Worth& other) const {
+  if (draft_.options.for_size) return one.bytes < other.bytes;
+  return value(one.cycles, one.bytes) < kWorthLess * value(other.cycles, other.bytes);
+}
+
+npu::ConstantPlan ConstantPlanner::constants_within(const std::vector<int64_t>& budgets,
+                                                    int64_t base) {
+  return npu::plan_constants(
+      *this, prefetch_, budgets,
+      {base, kMemoryPerTime, draft_.constants_are_slow() ? kSliceRounds : 0});
+}
+
+// What is enough for the operations that set the peak to have their own constants, through two buffers of a third where they
+// can be cut; the others have more room than that. None where those operations have no constants.
+std::optional<int64_t> ConstantPlanner::modest_bytes(const std::vector<int64_t>& live,
+                                                     int64_t base) const {
+  int64_t most = 0;
+  for (size_t i = 0; i < live.size(); ++i) {
+    if (live[i] < base || whole_[i].owner >= 0) continue;
+    const int64_t own = whole_[i].estimated_bytes;
+    const bool is_cut =
+        can_slice(whole_[i]) && whole_[i].end - whole_[i].first >= kCutForBuffers * kBrickDepth;
+    most = std::max(most, is_cut ? own * 2 / kCutForBuffers : own);
+  }
+  return most > 0 ? std::optional(base + aligned_to_stream(most)) : std::nullopt;
+}
+
+// The better of it and what there is within fewer bytes, where it takes more.
+npu::ConstantPlan ConstantPlanner::or_within(int64_t bytes, npu::ConstantPlan best, int64_t base) {
+  if (best.prefetch.peak_bytes <= bytes) return best;
+  const Choice chosen = choice();
+  take_units(whole_);
+  counts_.assign(whole_.size(), 1);
+  npu::ConstantPlan other = constants_within({bytes}, base);
+  const auto value_of = [&](const npu::ConstantPlan& one) {
+    return value(one.prefetch.cycles, std::max(one.prefetch.peak_bytes, base));
+  };
+  if (kWorthMore * value_of(best) >= value_of(other)) return other;
+  take(chosen);
+  return best;
 }
 
 // Slices find room in less fast memory than whole operations, for which the sizes were that have been tried.

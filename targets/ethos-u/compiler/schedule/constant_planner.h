@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -24,8 +25,13 @@ class ConstantPlanner : private npu::ConstantDraft {
   // After `choose`, with the slices that it has chosen: what is fetched within that many bytes, of which gaps take some while
   // each unit runs.
   npu::PrefetchPlan within(int64_t budget, const std::vector<int64_t>& gaps);
-  // What a plan is chosen by, the less the better: time and fast memory with what each is worth.
-  double value(double cycles, int64_t bytes) const;
+  // Whether a plan is better than another by more than the estimate leaves open: time and fast memory with what each is
+  // worth.
+  struct Worth {
+    double cycles = 0;
+    int64_t bytes = 0;
+  };
+  bool is_better(const Worth& one, const Worth& other) const;
 
   // Encoded constants of a unit for that block.
   const ConstantStream& stream(const Unit& unit, const BlockConfig& block);
@@ -69,6 +75,10 @@ class ConstantPlanner : private npu::ConstantDraft {
   bool can_slice(const Unit& unit) const;
   std::vector<Unit> slices(const Unit& unit, int32_t count);
   void take_units(std::vector<Unit> units);
+  double value(double cycles, int64_t bytes) const;
+  npu::ConstantPlan constants_within(const std::vector<int64_t>& budgets, int64_t base);
+  std::optional<int64_t> modest_bytes(const std::vector<int64_t>& live, int64_t base) const;
+  npu::ConstantPlan or_within(int64_t bytes, npu::ConstantPlan best, int64_t base);
   npu::PrefetchPlan plan_of_slices(npu::PrefetchPlan plan, int64_t base);
   void chain_blocks(int64_t budget, const npu::PrefetchPlan& plan);
 

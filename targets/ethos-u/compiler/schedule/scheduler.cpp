@@ -95,7 +95,7 @@ class Scheduler {
     const size_t maps = draft_.schedule.storages.size();
     npu::PrefetchPlan plan = constants.choose(0), best;
     int64_t room = plan.peak_bytes;
-    double least = std::numeric_limits<double>::infinity();
+    std::optional<ConstantPlanner::Worth> least;
     std::vector<int64_t> gaps(draft_.units.size(), 0);
     for (int round = 0;; ++round) {
       StepWriter steps(draft_, constants, plan);
@@ -104,13 +104,14 @@ class Scheduler {
       const int64_t bytes = greatest(ends);
       if (round == 0 && bytes > room)  // those of the maps alone stay
         room = std::max(room, greatest(placed_ends(draft_.schedule, fast_ones(maps))));
-      const double value = constants.value(plan.cycles, bytes);
+      const ConstantPlanner::Worth worth = {plan.cycles, bytes};
+      const bool is_best = !least || constants.is_better(worth, *least);
       const bool is_last = bytes <= room || !fetches(plan) || round == kGapRounds;
-      if (is_last && value <= least) return take(plan);
+      if (is_last && is_best) return take(plan);
       add_gaps(ends, room, gaps);
       steps.retract();
-      if (value < least) {
-        least = value;
+      if (is_best) {
+        least = worth;
         best = std::move(plan);
       }
       if (is_last) break;
