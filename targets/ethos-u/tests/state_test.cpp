@@ -3,7 +3,7 @@
 
 #include "compiled.h"
 #include "graph_maker.h"
-#include "support/random_operator.h"
+#include "support/random_builder.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
@@ -56,6 +56,48 @@ TEST(State, OfRandomLstms) {
     taken += runs_and_goes_on(random, module, kAsks[round / 2 % std::size(kAsks)]) ? 1 : 0;
   }
   EXPECT_GT(taken, 120);
+}
+
+// With so many weights that more operations cost nothing: gates are made as late as they are used.
+constexpr int64_t kUnits = 64, kInputs = 192, kSteps = 2;
+
+graph::Module wide_lstm(testing::Random& random, DataType type) {
+  testing::families::Builder b(random, OpKind::Lstm, type);
+  const bool wide = type == DataType::Int16;
+  const auto scale = [](float of, int64_t zero_point = 0) {
+    return graph::Quantization{{of}, {zero_point}, 0};
+  };
+  b.input({1, kSteps, kInputs});
+  for (int i = 0; i < 4; ++i)
+    b.constant({kUnits, kInputs}, DataType::Int8, scale(0.002f), -127, 127);
+  for (int i = 0; i < 4; ++i)
+    b.constant({kUnits, kUnits}, DataType::Int8, scale(0.003f), -127, 127);
+  for (int i = 0; i < 4; ++i)
+    b.constant({kUnits}, wide ? DataType::Int64 : DataType::Int32, scale(0.01f), -900, 900);
+  const graph::Quantization hidden = wide ? scale(1.0f / 32768) : scale(1.0f / 128, 5);
+  b.state({1, kUnits}, type, hidden);
+  b.state({1, kUnits}, DataType::Int16, scale(1.0f / 4096));
+  b.node().attributes = graph::LstmAttrs{false, 0.0f};
+  return b.finish(type, hidden);
+}
+
+TEST(State, OfLstmsWithManyWeights) {
+  testing::Random random(20);
+  for (const DataType type : {DataType::Int8, DataType::Int16}) {
+    const graph::Module module = wide_lstm(random, type);
+    for (const Ask& ask : kAsks) {
+      SCOPED_TRACE(ask.target);
+      EXPECT_TRUE(runs_and_goes_on(random, module, ask));
+    }
+    const std::string text = graph::print(module);
+    const Result<CompiledModel> model = compile_for(
+        {text.begin(), text.end()}, {.target = "ethos-u55-128", .memory_mode = "sram-only"});
+    ASSERT_TRUE(model.ok());
+    const int64_t bytes = type == DataType::Int16 ? 2 : 1;
+    const int64_t ends = bytes * (kSteps * (kInputs + kUnits) + kUnits) + 2 * kUnits;
+    EXPECT_LT(sram_bytes(*model), ends + 12 * kUnits)
+        << "both products of all gates take 16 bytes for each unit";
+  }
 }
 
 graph::Module parsed(const std::string& text) {

@@ -1,7 +1,9 @@
-// An LSTM step by step. All gates' products of the input are one operation, those of the hidden state another. The input's products of
-// several steps at once would take fewer weights from memory, and eight bytes of fast memory for each unit and step.
+// An LSTM step by step, and in a step gates that are there at the same time: their products of the input are one operation, those
+// of the hidden state another. The input's products of several steps at once would take fewer weights from memory, and eight
+// bytes of fast memory for each unit and step.
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -19,9 +21,11 @@ using graph::Tensor;
 constexpr size_t kInput = 0, kInputWeights = 1, kHiddenWeights = 5, kBias = 9, kHidden = 13,
                  kCell = 14;
 enum Gate : size_t { kAccept, kForget, kCandidate, kOpen };
-// Those of one function beside each other.
-constexpr Gate kOrder[] = {kAccept, kForget, kOpen, kCandidate};
-constexpr int32_t kGates = 4, kSigmoids = 3, kMostSteps = 128;
+using Gates = std::span<const Gate>;
+constexpr int32_t kMostSteps = 128;
+// Eight more operations cost a step about as long as the decoder takes for that many weights: with more than a few times as many
+// it does not matter how many operations there are, and memory does.
+constexpr int64_t kManyWeights = int64_t{1} << 16;
 
 struct LstmShape {
   int32_t batches, steps, inputs, units;
@@ -89,6 +93,8 @@ int64_t bias_at(const Site& site, size_t gate, int64_t unit) {
   return narrow;
 }
 
+constexpr ChannelScale kAsItIs{.multiplier = 1}, kArgument{.multiplier = 3};
+
 class LstmLegaliser {
  public:
   LstmLegaliser(Builder& builder, const Node& node)
@@ -105,9 +111,8 @@ class LstmLegaliser {
     Operand hidden = builder_.read_as(node_.inputs.at(kHidden), state);
     Operand cell = builder_.read_as(node_.inputs.at(kCell), state);
     for (int32_t step = 0; step < shape_.steps; ++step) {
-      const Operand of_input = inner("_of_input", kGates), now = shape_.at(out, step);
-      emit_sums(shape_.at(input, step), of_input, kInput, kInputWeights, true);
-      cell = one_step(of_input, hidden, cell, now);
+      const Operand now = shape_.at(out, step);
+      cell = one_step(shape_.at(input, step), hidden, cell, now);
       hidden = now;
       hidden.zero_point = zero_point_of(site_.in(kHidden));
     }
@@ -117,10 +122,10 @@ class LstmLegaliser {
 
  private:
   // The gates' weighted sums of all of `from`, beside each other.
-  void emit_sums(const Operand& from, const Operand& to, size_t operand, size_t first_weights,
-                 bool has_bias) {
+  void emit_sums(Gates gates, const Operand& from, const Operand& to, size_t operand,
+                 size_t first_weights, bool has_bias) {
     Operation op = builder_.start(OperationKind::Conv, from, to);
-    for (const Gate gate : kOrder) {
+    for (const Gate gate : gates) {
       const auto& bytes = site_.module.constant(site_.in(first_weights + gate).constant).bytes;
       for (size_t i = 0; i < bytes.size(); ++i)
         op.weights.push_back(static_cast<int8_t>(bytes.data()[i]));
@@ -133,8 +138,14 @@ class LstmLegaliser {
     builder_.emit(std::move(op));
   }
 
-  Operand inner(const char* name, int32_t count) {
-    return builder_.inner(node_.name + name, DataType::Int16, shape_.one(count * shape_.units));
+  Operand inner(const char* name, size_t count = 1) {
+    return builder_.inner(node_.name + name, DataType::Int16,
+                          shape_.one(static_cast<int32_t>(count) * shape_.units));
+  }
+  // Of values beside each other.
+  Operand part(const Operand& of, size_t first, size_t count = 1) const {
+    const auto units = static_cast<size_t>(shape_.units);
+    return channels(of, static_cast<int64_t>(first * units), static_cast<int64_t>(count * units));
   }
 
   Operation binary(OperationKind kind, const Operand& a, const Operand& b, const Operand& to,
@@ -157,31 +168,43 @@ class LstmLegaliser {
     builder_.emit(std::move(op));
   }
 
-  // Returns the cell state behind it.
-  Operand one_step(const Operand& of_input, const Operand& hidden, const Operand& cell,
+  // Beside each other; the one for tanh is the last.
+  Operand gates(Gates gates, const Operand& input, const Operand& hidden) {
+    const size_t count = gates.size(), sigmoids = gates.back() == kCandidate ? count - 1 : count;
+    const Operand of_input = inner("_of_input", count), of_hidden = inner("_of_hidden", count),
+                  sums = inner("_sums", count), result = inner("_gates", count);
+    emit_sums(gates, input, of_input, kInput, kInputWeights, true);
+    emit_sums(gates, hidden, of_hidden, kHidden, kHiddenWeights, false);
+    builder_.emit(binary(OperationKind::Add, of_input, of_hidden, sums, kAsItIs));
+    squash(Activation::Sigmoid, kArgument, part(sums, 0, sigmoids), part(result, 0, sigmoids));
+    if (sigmoids < count)
+      squash(Activation::Tanh, kArgument, part(sums, sigmoids), part(result, sigmoids));
+    return result;
+  }
+
+  bool has_many_weights() const {
+    return int64_t{4} * shape_.units * (shape_.inputs + shape_.units) >= kManyWeights;
+  }
+
+  // Returns the cell state behind it. Gates that are made as late as they are used take half of the memory of all at once.
+  Operand one_step(const Operand& input, const Operand& hidden, const Operand& cell,
                    const Operand& out) {
-    const ChannelScale as_it_is{.multiplier = 1}, argument{.multiplier = 3};
-    const Operand of_hidden = inner("_of_hidden", kGates), sums = inner("_sums", kGates);
-    emit_sums(hidden, of_hidden, kHidden, kHiddenWeights, false);
-    builder_.emit(binary(OperationKind::Add, of_input, of_hidden, sums, as_it_is));
-
-    const Operand gates = inner("_gates", kGates);
-    const auto part = [&](const Operand& of, int32_t first, int32_t count) {
-      return channels(of, first * shape_.units, count * shape_.units);
+    constexpr Gate kAll[] = {kAccept, kForget, kOpen, kCandidate}, kNew[] = {kAccept, kCandidate};
+    const bool apart = has_many_weights();
+    const Operand first = gates(apart ? Gates(kNew) : Gates(kAll), input, hidden);
+    const auto later = [&](size_t gate) {
+      return apart ? gates(Gates(kAll).subspan(gate, 1), input, hidden) : part(first, gate);
     };
-    squash(Activation::Sigmoid, argument, part(sums, 0, kSigmoids), part(gates, 0, kSigmoids));
-    squash(Activation::Tanh, argument, part(sums, kSigmoids, 1), part(gates, kSigmoids, 1));
-    const auto gate = [&](Gate wanted) {
-      int32_t at = 0;
-      while (kOrder[at] != wanted) ++at;
-      return part(gates, at, 1);
+    const Operand added = inner("_added"), kept = inner("_kept"), fresh = inner("_cell");
+    const auto add = [&] {
+      builder_.emit(binary(OperationKind::Mul, part(first, 0), part(first, apart ? 1 : 3), added,
+                           *products_.added));
     };
-
-    const Operand kept = inner("_kept", 1), added = inner("_added", 1), fresh = inner("_cell", 1);
-    builder_.emit(binary(OperationKind::Mul, gate(kForget), cell, kept, *products_.kept));
-    builder_.emit(
-        binary(OperationKind::Mul, gate(kAccept), gate(kCandidate), added, *products_.added));
-    Operation sum = binary(OperationKind::Add, kept, added, fresh, as_it_is);
+    if (apart) add();
+    const Operand forget = later(1);
+    builder_.emit(binary(OperationKind::Mul, forget, cell, kept, *products_.kept));
+    if (!apart) add();  // nothing waits for what was squashed last
+    Operation sum = binary(OperationKind::Add, kept, added, fresh, kAsItIs);
     const double clip =
         static_cast<double>(node_.attrs<graph::LstmAttrs>().cell_clip) / scale_of(site_.in(kCell));
     if (clip >= 1) {
@@ -190,11 +213,12 @@ class LstmLegaliser {
     }
     builder_.emit(std::move(sum));
 
-    const Operand squashed = inner("_squashed", 1);
+    const Operand open = later(2);
+    const Operand squashed = inner("_squashed");
     squash(Activation::Tanh, cell_scale(site_), fresh, squashed);
     Operand to = out;
     to.zero_point = zero_point_of(site_.in(kHidden));
-    builder_.emit(binary(OperationKind::Mul, squashed, gate(kOpen), to, *products_.hidden));
+    builder_.emit(binary(OperationKind::Mul, squashed, open, to, *products_.hidden));
     return fresh;
   }
 
@@ -216,7 +240,7 @@ Reason refuses_lstm(const Site& site) {
     return fmt::format("{} steps take more commands than those of {}", shape.steps, kMostSteps);
   for (size_t i = kInputWeights; i < kHidden; ++i)
     if (!site.in(i).constant.valid()) return std::string("the weights are not constant");
-  for (size_t gate = 0; gate < size_t{kGates}; ++gate)
+  for (const Gate gate : {kAccept, kForget, kCandidate, kOpen})
     if (!sum_scale(site, kInput, kInputWeights + gate) ||
         !sum_scale(site, kHidden, kHiddenWeights + gate))
       return std::string("the scales of its sums are too far from 2^-12");
