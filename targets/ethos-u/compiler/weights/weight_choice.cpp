@@ -1,6 +1,8 @@
 #include "weights/weight_choice.h"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 
 #include "intarsia/plugin/check.h"
 #include "intarsia/plugin/rounding.h"
@@ -124,27 +126,57 @@ class SectionSearch {
 
     const int64_t fixed =
         kSliceHeaderBits * (ceil_div(values_, kSliceValues)) + palette.header_bits() + zero_bits_;
+    Coding least = least_coded();
     if (size == 0 || !direct) {
       const int32_t raw = size == 0 ? palette.bits : bits_for(static_cast<int32_t>(size) - 1);
-      take(fixed + values_ * raw, palette, {WeightCode::Kind::Uncompressed, raw});
+      if (values_ * raw <= least.bits)
+        least = {values_ * raw, {WeightCode::Kind::Uncompressed, raw}};
     }
-    for (int32_t divisor = 0; divisor < kWeightDivisors; ++divisor) {
-      take(fixed + coded_bits({WeightCode::Kind::GolombRice, divisor}), palette,
-           {WeightCode::Kind::GolombRice, divisor});
-      take(fixed + coded_bits({WeightCode::Kind::Truncated, divisor}), palette,
-           {WeightCode::Kind::Truncated, divisor});
-    }
+    take(fixed + least.bits, palette, least.code);
   }
 
-  int64_t coded_bits(const WeightCode& code) const {
-    int64_t first = 0, second = 0;
+  using Eight [[gnu::vector_size(32)]] = int32_t;
+
+  struct Coding {
+    int64_t bits = kNever;
+    WeightCode code;
+  };
+
+  // Both codes with every divisor. Palettes of all sizes are tried for each section, so that this is one walk through the
+  // indices: how many of them have a bit says the sums of all quotients.
+  Coding least_coded() const {
+    constexpr size_t kBits = 9;
+    static_assert(kSymbols == 1 << kBits);
+    constexpr Eight kLow = {1, 2, 4, 8, 16, 32, 64, 128};
+    Eight with_low = {};
+    std::array<int64_t, kBits + 1> of_width = {};  // how many have that many bits
+    int32_t with_highest = 0, most = 0;
     for (const Counted& entry : indexed_) {
-      if (!codable(code, entry.symbol)) return kNever;
-      const UnaryBits bits = unary_bits(code, entry.symbol);
-      first += int64_t{bits.first} * entry.count;
-      second += int64_t{bits.second} * entry.count;
+      const auto index = static_cast<int32_t>(entry.symbol);
+      most = std::max(most, index);
+      with_low += entry.count & ((index & kLow) != 0);
+      with_highest += entry.count & -(index >> (kBits - 1));
+      of_width[static_cast<size_t>(std::bit_width(entry.symbol))] += entry.count;
     }
-    return weight_bits(code, values_, first, second);
+    int64_t quotients = int64_t{with_highest} << (kBits - 1);  // their sum
+    for (size_t bit = 0; bit + 1 < kBits; ++bit) quotients += int64_t{with_low[bit]} << bit;
+    int64_t above = std::accumulate(of_width.begin(), of_width.end(), int64_t{0});
+    const int64_t count = above;
+    Coding least;
+    const auto take = [&](const WeightCode& code, int64_t in_first, int64_t in_second) {
+      if (!codable(code, most)) return;
+      const int64_t bits = weight_bits(code, values_, in_first, in_second);
+      if (bits < least.bits) least = {bits, code};
+    };
+    for (int32_t divisor = 0; divisor < kWeightDivisors; ++divisor) {
+      const auto bit = static_cast<size_t>(divisor);
+      above -= of_width[bit];
+      const int64_t halves = (quotients - with_low[bit]) / 2;
+      take({WeightCode::Kind::GolombRice, divisor}, count + halves, quotients - halves);
+      take({WeightCode::Kind::Truncated, divisor}, count, above);
+      quotients = halves;
+    }
+    return least;
   }
 
   void take(int64_t bits, const Palette& palette, const WeightCode& code) {
