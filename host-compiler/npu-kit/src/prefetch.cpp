@@ -1,6 +1,7 @@
 #include "intarsia/npu/prefetch.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -25,7 +26,14 @@ struct Reach {
 class Planner {
  public:
   Planner(const QueueDepths& queues, const std::vector<PrefetchUnit>& units, int64_t budget)
-      : queues_(queues), units_(units), budget_(budget) {}
+      : queues_(queues), units_(units), budget_(budget) {
+    const auto span = [](const OperationCost& cost, bool waits) {
+      return Span{cost.alone(), waits ? cost.first_fetch : 0};
+    };
+    spans_.reserve(units.size());
+    for (const PrefetchUnit& unit : units)
+      spans_.push_back({span(unit.direct, unit.waits), span(unit.fetched, unit.waits)});
+  }
 
   PrefetchPlan run() {
     return improved({std::vector<bool>(units_.size(), false), all_constants(units_)}, 0,
@@ -152,28 +160,33 @@ class Planner {
       if (position[i] >= static_cast<int32_t>(first)) numbers[i] = -1;
   }
 
+  bool is_fetched(const PrefetchPlan& plan, size_t i) const {
+    return plan.fetched[units_[i].owner < 0 ? i : static_cast<size_t>(units_[i].owner)];
+  }
   const OperationCost& cost(const PrefetchPlan& plan, size_t i) const {
-    const size_t owner = units_[i].owner < 0 ? i : static_cast<size_t>(units_[i].owner);
-    return plan.fetched[owner] ? units_[i].fetched : units_[i].direct;
+    return is_fetched(plan, i) ? units_[i].fetched : units_[i].direct;
   }
 
   // Starts every transfer as late as its operation need not wait for it, but not where memory is short.
   void place(PrefetchPlan& plan) const {
     const size_t count = units_.size();
-    std::vector<double> starts(count + 1, 0);
-    for (size_t i = 0; i < count; ++i)
-      starts[i + 1] =
-          starts[i] + cost(plan, i).alone() + (units_[i].waits ? cost(plan, i).first_fetch : 0);
+    std::vector<double>& starts = starts_;
+    starts.assign(count + 1, 0);
+    for (size_t i = 0; i < count; ++i) {
+      const Span& span = spans_[i][is_fetched(plan, i) ? 1 : 0];
+      starts[i + 1] = starts[i] + span.alone + span.first_fetch;
+    }
     plan.position.assign(count, -1);
     plan.reserved_from.assign(count, -1);
     plan.table_position.assign(count, -1);
     double engine = starts[count];
+    size_t at = count;  // the last unit that starts no later than the engine; both go backwards
     for (size_t i = count; i-- > 0;) {
       const auto before = [&](const TransferCost& transfer) {
         engine = std::min(engine, starts[i]) - transfer.cycles;
-        const auto after =
-            std::upper_bound(starts.begin(), starts.begin() + static_cast<int64_t>(i) + 1, engine);
-        return std::max(0, static_cast<int32_t>(after - starts.begin()) - 1);
+        at = std::min(at, i);
+        while (at > 0 && starts[at] > engine) --at;
+        return static_cast<int32_t>(at);
       };
       if (plan.fetched[i]) plan.reserved_from[i] = before(units_[i].transfer);
       if (units_[i].has_table)
@@ -190,7 +203,8 @@ class Planner {
   }
 
   void fit(PrefetchPlan& plan) const {
-    std::vector<int64_t> used(units_.size());
+    std::vector<int64_t>& used = used_;
+    used.resize(units_.size());
     for (size_t i = 0; i < units_.size(); ++i) used[i] = units_[i].live_bytes;
     for (size_t i = 0; i < units_.size(); ++i) {
       if (!plan.fetched[i]) continue;
@@ -226,8 +240,9 @@ class Planner {
     measured.before.pop_back();
     // Units whose constants or tables are issued in front of unit k, as lists.
     const auto none = static_cast<int32_t>(units_.size());
-    std::vector<int32_t> first(units_.size(), none), next(units_.size(), none);
-    std::vector<int32_t> first_table(units_.size(), none), next_table(units_.size(), none);
+    auto& [first, next, first_table, next_table] = lists_;
+    for (std::vector<int32_t>* list : {&first, &next, &first_table, &next_table})
+      list->assign(units_.size(), none);
     for (int32_t i = none; i-- > static_cast<int32_t>(from);) {
       const auto add = [&](int32_t at, std::vector<int32_t>& heads, std::vector<int32_t>& links) {
         if (at < 0 || at > i) return;
@@ -267,6 +282,17 @@ class Planner {
   const QueueDepths& queues_;
   const std::vector<PrefetchUnit>& units_;
   int64_t budget_;
+
+  // How long a unit takes by itself: with its constants where they are, and fetched.
+  struct Span {
+    double alone = 0, first_fetch = 0;
+  };
+  std::vector<std::array<Span, 2>> spans_;
+
+  // Scratch of place() and measure(), which are called for every change that is tried.
+  mutable std::vector<double> starts_;
+  mutable std::vector<int64_t> used_;
+  mutable std::array<std::vector<int32_t>, 4> lists_;
 };
 
 }  // namespace
