@@ -48,8 +48,8 @@ PrefetchPlan SliceSearch::of_whole() {
   return prefetch_.plan(units_, budget_);
 }
 
-PrefetchPlan SliceSearch::quick() {
-  plan_ = of_whole();
+PrefetchPlan SliceSearch::quick(PrefetchPlan whole) {
+  plan_ = std::move(whole);
   for (const int32_t count : {2, 4}) try_all(count);
   free_ = kFreeAtFirst;
   open_.assign(draft_.pieces(), true);

@@ -17,8 +17,8 @@ class SliceSearch {
 
   // As the draft is.
   PrefetchPlan of_whole();
-  // All pieces in two or in four, and then each otherwise, once.
-  PrefetchPlan quick();
+  // From the plan of the draft as it is: all pieces in two or in four, and then each otherwise, once.
+  PrefetchPlan quick(PrefetchPlan whole);
   // From a plan of the draft: each piece otherwise, at most `rounds` times.
   PrefetchPlan improved(PrefetchPlan plan, int rounds);
 
