@@ -15,19 +15,11 @@ inline double scale_of(const Tensor& tensor, size_t channel = 0) {
   return static_cast<double>(scale.size() > 1 ? scale[channel] : scale[0]);
 }
 
-// Convolutions, and a fully connected layer with a scale per channel.
+// Convolutions and fully connected layers. TFLite Micro multiplied the one scale of a fully connected layer's weights, of a matrix
+// product and of an LSTM's gates in float until 2026, which is another result for one sum in some hundred thousand.
 inline double convolution_factor(const Tensor& input, const Tensor& weights, const Tensor& output,
                                  size_t channel) {
   return scale_of(input) * scale_of(weights, channel) / scale_of(output);
-}
-
-// A fully connected layer with one scale: the product is rounded to float first.
-inline double fully_connected_factor(const Tensor& input, const Tensor& weights,
-                                     const Tensor& output, size_t channel) {
-  if (weights.quantization.per_channel())
-    return convolution_factor(input, weights, output, channel);
-  const float product = input.quantization.scale[0] * weights.quantization.scale[0];
-  return static_cast<double>(product) / scale_of(output);
 }
 
 struct AddFactors {
@@ -51,12 +43,6 @@ inline AddFactors squared_difference_factors(const Tensor& a, const Tensor& b,
           twice_largest * twice_largest / static_cast<double>(unit)};
 }
 
-// Of the operands' product, rounded to float first: a matrix product.
-inline double product_factor(const Tensor& a, const Tensor& b, const Tensor& output) {
-  const float product = a.quantization.scale[0] * b.quantization.scale[0];
-  return static_cast<double>(product) / scale_of(output);
-}
-
 struct LeakyReluFactors {
   double positive, negative;
 };
@@ -75,6 +61,7 @@ inline PreluFactors prelu_factors(const Tensor& input, const Tensor& alpha, cons
   return {scale_of(input) / scale_of(output), scale_of(input) * scale_of(alpha) / scale_of(output)};
 }
 
+// Of products of elements, and of a matrix product's sums.
 inline double mul_factor(const Tensor& a, const Tensor& b, const Tensor& output) {
   return scale_of(a) * scale_of(b) / scale_of(output);
 }
@@ -130,8 +117,7 @@ inline SvdfFactors svdf_factors(const Tensor& input, const Tensor& feature, cons
 
 // Gates are computed in Q3.12.
 inline double lstm_gate_factor(const Tensor& input, const Tensor& weights) {
-  const float product = input.quantization.scale[0] * weights.quantization.scale[0];
-  return static_cast<double>(product) / std::ldexp(1.0, -12);
+  return scale_of(input) * scale_of(weights) / std::ldexp(1.0, -12);
 }
 
 // Products of gates (Q0.15) with each other and with the cell state.

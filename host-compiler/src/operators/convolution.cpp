@@ -40,7 +40,7 @@ Shapes infer_fully_connected(OpCheck& check) {
   const Shape& input = check.in(0).shape;
   const int64_t filters = check.in(1).shape[0], depth = check.in(1).shape[1];
   check_bias(check, filters);
-  check_weighted_quantization(check, 0, filters, fully_connected_factor);
+  check_weighted_quantization(check, 0, filters, convolution_factor);
   if (a.keep_dims) {
     check.require(input.back() == depth,
                   fmt::format("the input's last extent is {}, needs {}", input.back(), depth));
@@ -96,7 +96,7 @@ void connect(const Invocation& call) {
   const int64_t filters = call.in(1).shape[0], depth = call.in(1).shape[1];
   const int64_t rows = element_count(call.in().shape) / depth;
   const Finish<Types> finish(call, call.node.attrs<FullyConnectedAttrs>().activation, filters,
-                             fully_connected_factor);
+                             convolution_factor);
   Matrix<Sum> input(rows, depth);
   for (int64_t i = 0; i < rows * depth; ++i) input.data()[i] = input_value<Types>(call, i);
   const Matrix<Sum> sums = input * weight_rows<Sum>(call, 0, filters, depth).transpose();
@@ -254,8 +254,8 @@ Stmt lower_fully_connected(OpLowering& op) {
   const int64_t rows = element_count(v.in(0).shape) / weights[1];
   std::vector<Multiplier> multipliers;
   if (is_integer(v.out().type)) {
-    multipliers = fully_connected_multipliers(v.in(0).quantization, v.in(1).quantization,
-                                              v.out().quantization);
+    multipliers =
+        conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
   }
   const ConvShape shape{1, {1, 1, 1}, {rows, rows, 1}, weights[1], weights[0], 1};
   const Activation activation = v.node.attrs<FullyConnectedAttrs>().activation;

@@ -268,8 +268,8 @@ class Lstm {
 
   // A sum in Q3.12.
   Expr scaled(BufferId acc, size_t from, size_t weights) const {
-    const float product = scale(v_.in(from)) * scale(v_.in(weights));
-    const Multiplier m = quantize_multiplier(static_cast<double>(product) / std::ldexp(1.0, -12));
+    const double product = static_cast<double>(scale(v_.in(from))) * scale(v_.in(weights));
+    const Multiplier m = quantize_multiplier(product / std::ldexp(1.0, -12));
     const Expr sum = b_.load(acc);
     return clamp(sum_ == Int64 ? requantize_wide(sum, m) : requantize(sum, m), type_range(Int16),
                  Int32);

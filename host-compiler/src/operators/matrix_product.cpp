@@ -23,7 +23,7 @@ Shapes infer_batch_matmul(OpCheck& check) {
   if (!check.require(a.shape.size() >= 2 && b.shape.size() >= 2, "operands need two axes or more"))
     return {};
   if (check.ok() && a.type != Float32 && quantized(check, a.type == Int16))
-    check.factor(product_factor(a, b, check.out()),
+    check.factor(mul_factor(a, b, check.out()),
                  a.type == Int16 ? kMostExponent64 : kMostExponent32);
   const auto matrix = [](const Shape& shape, bool transposed) {
     const int64_t rows = shape[shape.size() - 2], columns = shape.back();
@@ -80,7 +80,7 @@ void multiply_batches(const Invocation& call, Value&& value, Finish&& finish) {
 
 template <typename T, typename Sum>
 void multiply_integers(const Invocation& call) {
-  const FixedFactor factor = fixed_factor(product_factor(call.in(0), call.in(1), call.out()));
+  const FixedFactor factor = fixed_factor(mul_factor(call.in(0), call.in(1), call.out()));
   const graph::Range<int64_t> range = quantized_range<T>(Activation::None, call.out());
   multiply_batches<T, Sum>(
       call, [&](T x, size_t operand) { return x - call.in_zero_point(operand); },
@@ -104,9 +104,7 @@ Result<void> eval_batch_matmul(const Invocation& call) {
 }
 
 Multiplier product_multiplier(const OpView& v) {
-  const float product = v.in(0).quantization.scale[0] * v.in(1).quantization.scale[0];
-  return quantize_multiplier(static_cast<double>(product) /
-                             static_cast<double>(v.out().quantization.scale[0]));
+  return conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization)[0];
 }
 
 Stmt lower_batch_matmul(OpLowering& op) {

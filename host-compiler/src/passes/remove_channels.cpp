@@ -148,7 +148,7 @@ class Decision {
     return changed;
   }
 
-  // Every tensor keeps a channel, and a layer keeps the arithmetic of its scales.
+  // Every tensor keeps a channel.
   bool need_something_everywhere() {
     bool changed = false;
     for (const Node& node : function_.nodes)
@@ -157,24 +157,8 @@ class Decision {
         int64_t count = 0;
         for (int64_t k = 0; k < channels; ++k) count += needed(id, k);
         if (count == 0) changed |= need(numbers_.of(id, 0));
-        if (count == 1 && channels > 1 && node.kind == OpKind::FullyConnected)
-          changed |= need_factor(node);
       }
     return changed;
-  }
-
-  // TFLite multiplies a single scale of a fully connected layer in float, one of several in double.
-  bool need_factor(const Node& node) {
-    const Tensor &x = function_.tensor(node.inputs[0]), &y = function_.tensor(node.outputs[0]);
-    Tensor weights = function_.tensor(node.inputs[1]);
-    if (!weights.quantization.per_channel()) return false;
-    int64_t only = 0;
-    while (!needed(node.outputs[0], only)) ++only;
-    const auto channel = static_cast<size_t>(only);
-    const double as_one_of_many = graph::fully_connected_factor(x, weights, y, channel);
-    weights.quantization.scale = {weights.quantization.scale[channel]};
-    if (graph::fully_connected_factor(x, weights, y, 0) == as_one_of_many) return false;
-    return need(numbers_.of(node.outputs[0], only == 0 ? 1 : 0));
   }
 
   const EliminationJob& job_;

@@ -77,7 +77,7 @@ Conv read_fully_connected(const OpView& v) {
   set_range(v, v.node.attrs<graph::FullyConnectedAttrs>().activation, conv.window);
   conv.rows = rows_of(v, weights[0]);
   conv.multipliers =
-      fully_connected_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
+      conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
   return conv;
 }
 

@@ -30,9 +30,7 @@ LowerKernel matmul_kernel(CoreClass core, const OpView& view) {
   // The quick arithmetic of device/results.h.
   constexpr int64_t kMostSum = int64_t{1} << 30, kMostProduct = 255 * 255;
   constexpr int kMostShift = 22;
-  const float product = a.quantization.scale[0] * b.quantization.scale[0];
-  const Multiplier m = quantize_multiplier(static_cast<double>(product) /
-                                           static_cast<double>(y.quantization.scale[0]));
+  const Multiplier m = conv_multipliers(a.quantization, b.quantization, y.quantization)[0];
   // Gathers have offsets of 16 bits.
   constexpr int64_t kMostColumns = std::numeric_limits<uint16_t>::max() / 8;
   if (block <= 0 || depth * kMostProduct >= kMostSum || m.shift > -1 || m.shift < -kMostShift ||

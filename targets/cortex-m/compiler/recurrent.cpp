@@ -102,8 +102,8 @@ constexpr size_t kGates = 4, kInputWeights = 1, kHiddenWeights = 5, kBiases = 9,
 
 // How a gate's sum of products with `weights` becomes Q3.12.
 Multiplier gate_multiplier(const OpView& v, size_t from, size_t weights) {
-  const float product = scale(v.in(from)) * scale(v.in(weights));
-  return quantize_multiplier(static_cast<double>(product) / std::ldexp(1.0, -12));
+  const double product = static_cast<double>(scale(v.in(from))) * scale(v.in(weights));
+  return quantize_multiplier(product / std::ldexp(1.0, -12));
 }
 
 // The largest magnitude of a sum of products with int8 less its zero point, whatever the order.

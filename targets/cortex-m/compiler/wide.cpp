@@ -92,7 +92,7 @@ std::optional<WideOperator> read(const OpView& v) {
       op.wide = {1, 1, rows, weights[1], 1, rows, weights[0], 1, 1, 1, 1, 1, 1};
       activation = v.node.attrs<graph::FullyConnectedAttrs>().activation;
       op.rows = weight_rows(v, 1, weights[0]);
-      op.multipliers = fully_connected_multipliers(x, w, y);
+      op.multipliers = conv_multipliers(x, w, y);
       break;
     }
     default:

@@ -566,6 +566,22 @@ def svdf_network():
     return model
 
 
+@case
+def fully_connected_s16_factor():
+    """Of these scales the product in float would give another multiplier than that in double, in the bits that count."""
+    rng = np.random.default_rng(88)
+    model = Model()
+    g = model.subgraph()
+    scale, weight_scale = 0.0005877904, 0.0022801699
+    x, y = g.tensor([12, 8], I16, scale), g.tensor([12, 8], I16, 0.0002474945)
+    weights = g.tensor([8, 8], I8, weight_scale, 0, data=rng.integers(-30, 31, (8, 8)))
+    bias = g.tensor([8], np.int64, scale * weight_scale, 0, data=rng.integers(-30000, 30001, 8))
+    g.op("FULLY_CONNECTED", [x, weights, bias], [y], options("FullyConnectedOptions"), 4)
+    g.inputs(x)
+    g.outputs(y)
+    return model
+
+
 def add_case(name, make):
     CASES[name] = make
 

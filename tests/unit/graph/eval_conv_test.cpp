@@ -89,6 +89,20 @@ TEST(EvalFullyConnected, RowsAndBias) {
               ElementsAre(20, 0, 26, 2));
 }
 
+// 16 bits of the factor are used, and the product of the scales in float would give another last one: -3952.
+TEST(EvalFullyConnected, MultipliesScalesAsTfliteMicroDoes) {
+  EXPECT_THAT((result_of<int16_t, int16_t>(
+                  R"((%0) -> (%3) {
+    %0 x: i16[1,1] q(0.0005877904)
+    %1 w: i8[1,1] q(0.0022801699) = @0
+    %2 b: i64[1] = @1
+    %3 y: i16[1,1] q(0.0002474945)
+    fully_connected f(%0, %1, %2) -> (%3)
+  })",
+                  {0}, "const @0 w = i8[1] const @1 b = i64[-729688]")),
+              ElementsAre(-3951));
+}
+
 TEST(EvalFullyConnected, Float) {
   EXPECT_THAT((result_of<float, float>(
                   R"((%0) -> (%3) {

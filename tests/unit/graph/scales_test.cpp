@@ -14,14 +14,14 @@ Tensor scaled(std::vector<float> scale, DataType type = DataType::Int8) {
   return tensor;
 }
 
-TEST(Scales, OneScaleOfFullyConnectedIsMultipliedAsFloat) {
+TEST(Scales, OfLayersAreMultipliedAsDouble) {
   const float x = 0.14501544833183289f, w = 0.9487007856369019f;
   const double as_float = 0.13757626712322235, as_double = static_cast<double>(x) * w;
   ASSERT_NE(as_float, as_double);
   const Tensor input = scaled({x}), weights = scaled({w}), output = scaled({1});
-  EXPECT_EQ(fully_connected_factor(input, weights, output, 0), as_float);
-  EXPECT_EQ(fully_connected_factor(input, scaled({1, w}), output, 1), as_double);
   EXPECT_EQ(convolution_factor(input, weights, output, 0), as_double);
+  EXPECT_EQ(convolution_factor(input, scaled({1, w}), output, 1), as_double);
+  EXPECT_EQ(lstm_gate_factor(input, weights), as_double * (1 << 12));
   EXPECT_EQ(mul_factor(input, weights, output), as_double);
 }
 

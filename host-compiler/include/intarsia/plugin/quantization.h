@@ -51,11 +51,6 @@ FloatRange activation_range(graph::Activation activation);
 std::vector<Multiplier> conv_multipliers(const graph::Quantization& input,
                                          const graph::Quantization& weights,
                                          const graph::Quantization& output);
-// Fully connected layers multiply the scales of input and weights in single precision unless the
-// weights are per channel.
-std::vector<Multiplier> fully_connected_multipliers(const graph::Quantization& input,
-                                                    const graph::Quantization& weights,
-                                                    const graph::Quantization& output);
 
 // Both operands are brought to half of the larger scale with `left_shift` bits more, then added.
 struct AddRescaling {

@@ -71,14 +71,6 @@ std::vector<Multiplier> conv_multipliers(const graph::Quantization& input,
   return multipliers;
 }
 
-std::vector<Multiplier> fully_connected_multipliers(const graph::Quantization& input,
-                                                    const graph::Quantization& weights,
-                                                    const graph::Quantization& output) {
-  if (weights.per_channel()) return conv_multipliers(input, weights, output);
-  const float product = input.scale[0] * weights.scale[0];
-  return {quantize_multiplier(static_cast<double>(product) / static_cast<double>(output.scale[0]))};
-}
-
 std::optional<AddRescaling> add_rescaling(DataType type, double a, double b, double output) {
   AddRescaling result{type == DataType::Int16 ? 15 : 20, {}, {}, {}};
   const double common = 2.0 * std::max(a, b);

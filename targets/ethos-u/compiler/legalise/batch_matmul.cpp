@@ -37,8 +37,7 @@ bool fits_16_bits(const Site& site) {
 }
 
 FixedFactor product_factor_of(const Site& site) {
-  const float product = site.in(0).quantization.scale.at(0) * site.in(1).quantization.scale.at(0);
-  return fixed_factor(static_cast<double>(product) / scale_of(site.out()));
+  return fixed_factor(scale_of(site.in(0)) * scale_of(site.in(1)) / scale_of(site.out()));
 }
 
 // Rows of products and the sums over them.

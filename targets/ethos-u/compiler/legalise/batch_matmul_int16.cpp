@@ -28,8 +28,7 @@ constexpr int kLeastTaken = 18, kMostLastShift = 16;
 
 // TFLite's factor of the sums.
 std::optional<ChannelScale> wide_factor_of(const Site& site) {
-  const float product = site.in(0).quantization.scale.at(0) * site.in(1).quantization.scale.at(0);
-  return reduced_channel_scale(static_cast<double>(product) / scale_of(site.out()));
+  return reduced_channel_scale(scale_of(site.in(0)) * scale_of(site.in(1)) / scale_of(site.out()));
 }
 
 class WideProduct {

@@ -56,11 +56,10 @@ bool has_wide_sums(const Site& site) {
   return site.in(kInput).type == DataType::Int16;
 }
 
-// Sums become arguments in steps of 2^-12; TFLite multiplies in single precision here.
+// Sums become arguments in steps of 2^-12.
 std::optional<ChannelScale> sum_scale(const Site& site, size_t from, size_t weights) {
-  const float product =
-      site.in(from).quantization.scale.at(0) * site.in(weights).quantization.scale.at(0);
-  const double factor = static_cast<double>(product) / std::ldexp(1.0, -12);
+  const double factor =
+      scale_of(site.in(from)) * scale_of(site.in(weights)) / std::ldexp(1.0, -12);
   return has_wide_sums(site) ? reduced_channel_scale(factor) : channel_scale(factor);
 }
 

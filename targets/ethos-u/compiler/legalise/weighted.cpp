@@ -19,10 +19,6 @@ bool is_wide(const Site& site) {
 
 double factor_of(const Site& site, size_t channel) {
   const graph::Tensor &in = site.in(0), &weights = site.in(1), &out = site.out();
-  if (site.node.kind == graph::OpKind::FullyConnected && !weights.quantization.per_channel()) {
-    const float product = in.quantization.scale.at(0) * weights.quantization.scale.at(0);
-    return static_cast<double>(product) / scale_of(out);
-  }
   return scale_of(in) * scale_of(weights, channel) / scale_of(out);
 }
 
