@@ -159,7 +159,105 @@ def rotary(shape, table, **attributes):
     return Case("RotaryEmbedding", [random(*shape), random(*table), random(*table), places], ["y"], opset=23, **attributes)
 
 
+def suppression(boxes, scores, most, *limits, given=2, **attributes):
+    """onnxruntime gives as many rows as it finds boxes; the rest of what we give is -1."""
+    case = Case("NonMaxSuppression", [boxes, scores, most, *limits], ["i"], given=given, **attributes)
+    known = int(np.max(most)) if given == 2 else boxes.shape[1]
+    case.rows = scores.shape[0] * scores.shape[1] * min(known, boxes.shape[1])
+    return case
+
+
+def boxes(images, count, centred=False):
+    """Of which many overlap; two are the same, one has no area."""
+    places, sizes = RNG.uniform(0, 2, (images, count, 2)), RNG.uniform(0.3, 1.2, (images, count, 2))
+    made = np.concatenate([places, sizes if centred else places + sizes], -1).astype(np.float32)
+    if not centred:
+        made[:, 0] = made[:, 0, [2, 3, 0, 1]]
+    made[:, 2], made[:, 3, 2:] = made[:, 1], 0 if centred else made[:, 3, :2]
+    return made
+
+
+def subgraph(nodes, inputs, outputs, constants=()):
+    """Inputs and outputs are (name, type, shape)."""
+    values = [[helper.make_tensor_value_info(*value) for value in values] for values in (inputs, outputs)]
+    return helper.make_graph(nodes, "body", *values, [numpy_helper.from_array(v, n) for n, v in constants])
+
+
+def loop(last, steps=None, outputs=("y", "all"), trip=np.int64(4)):
+    """state = tanh(state @ w + step); each step's state is a row of a result. `last`: what says whether there is another step."""
+    body = subgraph([helper.make_node("MatMul", ["state", "x0"], ["product"]),
+                     helper.make_node("Cast", ["step"], ["number"], to=1),
+                     helper.make_node("Add", ["product", "number"], ["sum"]),
+                     helper.make_node("Tanh", ["sum"], ["next"]), *last],
+                    [("step", 7, []), ("goes_on", 9, []), ("state", 1, [2, 3])],
+                    [("again", 9, []), ("next", 1, [2, 3])] + ([("next_row", 1, [2, 3])] if len(outputs) > 1 else []),
+                    [("limit", np.int64(steps or 0)), ("largest", np.float32(0.9))])
+    if len(outputs) > 1:
+        body.node.append(helper.make_node("Identity", ["next"], ["next_row"]))
+    case = Case("Loop", [random(3, 3)], list(outputs))
+    case.nodes = [helper.make_node("Loop", ["trip" if trip is not None else "", "goes", "first"], list(outputs), name="layer",
+                                   body=body)]
+    case.constants += [("goes", np.bool_(True)), ("first", random(2, 3))] + ([("trip", trip)] if trip is not None else [])
+    return case
+
+
+ALWAYS = (helper.make_node("Identity", ["goes_on"], ["again"]),)
+UNTIL_STEP = (helper.make_node("Less", ["step", "limit"], ["again"]),)
+UNTIL_LARGE = (helper.make_node("ReduceMax", ["next"], ["most"], keepdims=0),
+               helper.make_node("Less", ["most", "largest"], ["again"]))
+
+
+def scan(**attributes):
+    """A recurrence over rows, with a result for each."""
+    body = subgraph([helper.make_node("Mul", ["state", "row"], ["product"]), helper.make_node("Tanh", ["product"], ["next"]),
+                     helper.make_node("Sub", ["next", "row"], ["result"])],
+                    [("state", 1, [3]), ("row", 1, [3])], [("next", 1, [3]), ("result", 1, [3])])
+    sideways = bool(attributes)
+    case = Case("Scan", [random(3), random(3, 5) if sideways else random(5, 3)], ["y", "all"], given=2, body=body,
+                num_scan_inputs=1, **attributes)
+    return case
+
+
+def branch():
+    """By the sign of a sum, which only the running model knows."""
+    result = [("r", 1, [2, 3])]
+    case = Case("If", [random(2, 3)], ["y"])
+    case.nodes = [helper.make_node("ReduceSum", ["x0"], ["sum"], keepdims=0), helper.make_node("Greater", ["sum", "zero"], ["c"]),
+                  helper.make_node("If", ["c"], ["y"], name="layer",
+                                   then_branch=subgraph([helper.make_node("Exp", ["x0"], ["r"])], [], result),
+                                   else_branch=subgraph([helper.make_node("Neg", ["x0"], ["r"])], [], result))]
+    case.constants.append(("zero", np.float32(0)))
+    return case
+
+
+def chosen_places():
+    """A choice between whole numbers of 64 bits."""
+    case = Case("ArgMax", [random(3, 4)], ["at"], axis=1, keepdims=0)
+    case.constants += [("one", np.int64(1)), ("other", np.int64([9, 1 << 40, -7]))]
+    case.nodes += [helper.make_node("Greater", ["at", "one"], ["c"]), helper.make_node("Where", ["c", "at", "other"], ["i"])]
+    case.outputs = ["i"]
+    return case
+
+
 CASES = {
+    "suppression": lambda: suppression(boxes(1, 9), RNG.random((1, 1, 9), np.float32), np.int64([3]), np.float32([0.3])),
+    "suppression_all": lambda: suppression(boxes(1, 9), RNG.random((1, 1, 9), np.float32), np.int64([50]), np.float32([0.4]),
+                                           np.float32([0.2])),
+    "suppression_classes": lambda: suppression(boxes(2, 7), RNG.random((2, 3, 7), np.float32), np.int64([4]), np.float32([0.5]),
+                                               np.float32([0.35])),
+    "suppression_centres": lambda: suppression(boxes(1, 8, True), RNG.random((1, 2, 8), np.float32), np.int64([8]),
+                                               np.float32([0.2]), center_point_box=1),
+    "suppression_given": lambda: suppression(boxes(1, 6), RNG.random((1, 2, 6), np.float32), np.int64([2]), np.float32([0.5]),
+                                             np.float32([0.1]), given=5),
+    "loop": lambda: loop(ALWAYS),
+    "loop_ends_early": lambda: loop(UNTIL_STEP, steps=2, trip=np.int64(6)),
+    "loop_without_number": lambda: loop(UNTIL_STEP, steps=3, trip=None),
+    "loop_ends_by_data": lambda: loop(UNTIL_LARGE, outputs=("y",), trip=np.int64(7)),
+    "scan": lambda: scan(),
+    "scan_backwards": lambda: scan(scan_input_axes=[1], scan_input_directions=[1], scan_output_axes=[1],
+                                   scan_output_directions=[1]),
+    "if_of_data": lambda: branch(),
+    "where_of_long_numbers": lambda: chosen_places(),
     "lstm": lambda: recurrent("LSTM"),
     "lstm_long": lambda: recurrent("LSTM", steps=40, units=3, inputs=2, outputs=("", "y_h")),
     "lstm_reverse_batches": lambda: recurrent("LSTM", batches=3, direction="reverse", hidden=True, cell=True),
@@ -277,6 +375,9 @@ def write(name, case, folder):
     (folder / "model.onnx").write_bytes(model.SerializeToString())
     for i, (_, values) in enumerate(case.inputs):
         (folder / f"in{i}.bin").write_bytes(values.tobytes())
+    if hasattr(case, "rows"):
+        missing = case.rows - len(results[0])
+        results[0] = np.pad(results[0], ((0, missing), (0, 0)), constant_values=-1)
     for i, values in enumerate(results):
         assert np.all(np.isfinite(values)), name
         (folder / f"out{i}.bin").write_bytes(np.ascontiguousarray(values).tobytes())

@@ -13,7 +13,7 @@ import numpy as np
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tflite_writer import KINDS, TYPE_NAMES, Model, fresh, options, run_script  # noqa: E402
+from tflite_writer import KINDS, TYPE_NAMES, Model, flexible, fresh, options, run_script  # noqa: E402
 
 import converter_cases  # noqa: E402
 import hybrid_state_cases  # noqa: E402
@@ -392,6 +392,12 @@ def suppression_v4_at_the_limit():
 
 
 @case
+def suppression_v4_any_score():
+    """No limit of scores, as TensorFlow's functions have it, and fewer boxes than are wanted."""
+    return suppression(4, [[0, 0, 1, 1], [0, 0, 1, 1.2], [3, 3, 4, 4]], [-0.5, 0.8, 0.7], 3, 0.5)
+
+
+@case
 def suppression_v5():
     return suppression(5, *random_boxes("suppression_v5", 40), 10, 0.5, 0.05)
 
@@ -586,6 +592,49 @@ def list_of_a_loop():
     body.op("CONCATENATION", [before, item, behind], [joined], options("ConcatenationOptions", axis=0))
     body.outputs(ni, v, joined)
     return model
+
+
+# ---- TensorFlow's audio front end ----
+
+
+def front_end(window, stride, samples, channels, squared, coefficients=0, bands=20, lowest=20.0, highest=4000.0):
+    model = Model()
+    g = model.subgraph()
+    frames, frequencies = 1 + (samples - window) // stride, 1 + (1 << (window - 1).bit_length()) // 2
+    x, energies = g.tensor([samples, channels]), g.tensor([channels, frames, frequencies])
+    g.op("AudioSpectrogram", [x], [energies], custom=flexible(window_size=window, stride=stride, magnitude_squared=squared))
+    g.inputs(x)
+    g.outputs(energies)
+    if coefficients:
+        y = g.tensor([channels, frames, coefficients])
+        g.op("Mfcc", [energies, g.constant(np.int32(16000))], [y], custom=flexible(
+            upper_frequency_limit=highest, lower_frequency_limit=lowest, filterbank_channel_count=bands,
+            dct_coefficient_count=coefficients))
+        g.outputs(y)
+    return model
+
+
+@case
+def audio_spectrogram():
+    """Two channels; frames that overlap, of a length that is no power of two."""
+    return front_end(40, 16, 150, 2, False)
+
+
+@case
+def audio_spectrogram_squared():
+    """Frames with samples between them that count for none."""
+    return front_end(32, 50, 140, 1, True)
+
+
+@case
+def mfcc():
+    """As the keyword spotters of TensorFlow's tutorial have it, and fewer samples."""
+    return front_end(480, 320, 1440, 1, True, coefficients=13, bands=40)
+
+
+@case
+def mfcc_of_few_bands():
+    return front_end(64, 32, 200, 1, True, coefficients=5, bands=6, lowest=300.0, highest=8000.0)
 
 
 CASES.update(converter_cases.CASES)

@@ -92,6 +92,77 @@ def encoded(g, indices, tables, axis=15):
     return g.constant(packed, np.uint8), g.constant(np.concatenate([header, rest]), np.uint8)
 
 
+def pruned(g, values, zeros):
+    """A bit for each element that is no zero point, and these elements."""
+    kept = values != zeros
+    header = np.array([2, 1, 0, 0, 1] + [0] * 11, np.uint8)
+    rest = np.frombuffer(np.ascontiguousarray(values[kept]).tobytes(), np.uint8)
+    return g.constant(np.packbits(kept.ravel()), np.uint8), g.constant(np.concatenate([header, rest]), np.uint8)
+
+
+def code_words(values):
+    """Prefix codes: of the k-th most frequent value k ones and a zero, up to seven; all others have seven ones and eight bits."""
+    found, counts = np.unique(values, return_counts=True)
+    order = found[np.argsort(-counts, kind="stable")]
+    return {int(v): "1" * k + "0" if k < 7 else "1" * 7 + f"{int(v) & 255:08b}" for k, v in enumerate(order)}
+
+
+def huffman(g, values, wide=False):
+    """Looked up first are three bits, then four, then eight."""
+    codes = code_words(values)
+    short = {code: value for value, code in codes.items() if len(code) <= 7}
+    rest = 27 if wide else 11
+
+    def found(value, used):
+        return 1 << (rest + 4) | used << rest | value & ((1 << rest) - 1) & (0xffff if wide else 0xff)
+
+    def at(prefix, count, level):
+        """The entries for all `count` bits behind the prefix."""
+        entries = []
+        for bits in (f"{i:0{count}b}" for i in range(1 << count)):
+            code = next((c for c in short if (prefix + bits).startswith(c) and len(c) > len(prefix)), None)
+            if code:
+                entries.append(found(short[code], len(code) - len(prefix)))
+            elif level < 2:
+                entries.append(None)  # all ones: the next table
+            else:
+                entries.append(found(int(np.int8(np.uint8(int(bits, 2)))), 8))
+        return entries
+
+    first, second, third = at("", 3, 0), at("111", 4, 1), at("1" * 7, 8, 2)
+    table = first + second + third
+    table[7] = 3 << rest | (8 - 7)  # four bits more, in the second table
+    table[8 + 15] = 7 << rest | (24 - 23)
+    header = np.array([1, 1, 0, 0, 1, 2 << 4 | wide] + [0] * 10, np.uint8)
+    behind = np.frombuffer(np.array(table, np.uint32 if wide else np.uint16).tobytes(), np.uint8)
+    bits = [int(b) for v in np.ravel(values) for b in codes[int(v)]]
+    packed = np.packbits(bits + [0] * (-len(bits) % 32))  # whole words are read
+    return g.constant(np.append(packed, np.zeros(4, np.uint8)), np.uint8), g.constant(np.concatenate([header, behind]), np.uint8)
+
+
+@case
+def decode_pruned_and_huffman():
+    """Weights of which most are zero, and weights of which few values are frequent."""
+    rng = np.random.default_rng(18)
+    model = Model()
+    g = model.subgraph()
+    x, y, z = g.tensor([1, 9], I8, 0.05, 3), g.tensor([1, 6], I8, 0.2, -5), g.tensor([1, 5], I8, 0.3, 7)
+    first = rng.integers(-127, 128, (6, 9)) * (rng.random((6, 9)) < 0.3)
+    second = np.where(rng.random((5, 6)) < 0.8, rng.integers(-4, 4, (5, 6)), rng.integers(-127, 128, (5, 6)))
+    third = np.where(rng.random((5, 5)) < 0.8, rng.integers(-2, 5, (5, 5)), rng.integers(-127, 128, (5, 5)))
+    weights = [g.tensor([6, 9], I8, rng.uniform(0.01, 0.03, 6).astype(F32), 0), g.tensor([5, 6], I8, 0.03, 0),
+               g.tensor([5, 5], I8, 0.02, 0)]
+    last = g.tensor([1, 5], I8, 0.4, 1)
+    g.op("TFLM_DECODE", [*pruned(g, first.astype(I8), 0), *huffman(g, second.astype(I8)), *huffman(g, third.astype(I8), True)],
+         weights, custom=b"")
+    dense = options("FullyConnectedOptions", fusedActivationFunction=0)
+    for given, w, made in ((x, 0, y), (y, 1, z), (z, 2, last)):
+        g.op("FULLY_CONNECTED", [given, weights[w], -1], [made], dense, 4)
+    g.inputs(x)
+    g.outputs(last)
+    return model
+
+
 @case
 def decode_weights():
     """Tables for each channel, as where there are scales for each, and one for all."""

@@ -82,12 +82,30 @@ TEST(ImportCustom, DecodedConstantsAreKnown) {
             (graph::TensorValue{7, 8, 8, 8, 7, 9}));
 }
 
+// Behind the header: 7 8 9 0 1 2. Bits say which of [2,3] are these; the rest is the zero point.
+TEST(ImportCustom, PrunedConstantsAreFilled) {
+  const auto values = [](const ModelSpec& m) {
+    const Result<graph::Module> module = import(m);
+    EXPECT_TRUE(module.ok()) << module.error().to_string();
+    return graph::Evaluator(*module).run({})->at(0);
+  };
+  ModelSpec model = decode({2, 1, 0, 0, 1}, {0b10110100});
+  EXPECT_EQ(values(model), (graph::TensorValue{7, 0, 8, 9, 0, 0}));
+  model.tensors.back().zero_point = {-3};
+  EXPECT_EQ(values(model), (graph::TensorValue{7, 253, 8, 9, 253, 0}));
+  EXPECT_THAT(errors(decode({2, 1, 0, 0, 1}, {0b11111110}, false)), HasSubstr("too few bytes"));
+}
+
 TEST(ImportCustom, DecodingThatCannotBe) {
   const auto refusal = [](std::vector<uint8_t> header) {
     return errors(decode(std::move(header)));
   };
-  EXPECT_THAT(refusal({1, 1}), HasSubstr("decodes Huffman codes, for its output 0; tables of "
-                                         "values (LUT) are possible"));
+  EXPECT_THAT(refusal({3, 1}),
+              HasSubstr("decodes a kind 3 of an application, for its output 0; tables of values "
+                        "(LUT), Huffman codes and pruning are possible"));
+  EXPECT_THAT(refusal({1, 1}), HasSubstr("is of version 1.0"));
+  // Entries of 16 bits: 0x0807 is no element, and what it looks up next lies behind the table.
+  EXPECT_THAT(refusal({1, 1, 0, 0, 1, 0x00}), HasSubstr("has a code beyond its table"));
   EXPECT_THAT(refusal({200, 1}), HasSubstr("decodes a kind 200 of an application"));
   EXPECT_THAT(refusal({0, 2, 0, 0, 1, 2, 3}), HasSubstr("is of version 2.1"));
   EXPECT_THAT(refusal({0, 1, 0, 0, 1, 0, 3}), HasSubstr("has indices of no bits"));

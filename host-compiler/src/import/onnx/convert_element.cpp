@@ -5,9 +5,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "import/onnx/elements.h"
 #include "import/onnx/known_operators.h"
+#include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/weighted.h"
@@ -250,9 +252,34 @@ void read_prelu(Reader& in) {
   in.result(in.emit(OpKind::Prelu, NoAttrs{}, {in.operand(0), in.operand(1)}, kFloat));
 }
 
+TensorId choice(Reader& in, TensorId condition, TensorId a, TensorId b) {
+  const DataType type = in.tensor(a).type;
+  constexpr std::array kChosen = {DataType::Float32, DataType::Int8, DataType::Int16,
+                                  DataType::Int32};
+  if (std::ranges::find(kChosen, type) != kChosen.end())
+    return in.emit(OpKind::Select, NoAttrs{}, {condition, a, b}, type);
+  // What has no operator of its own is a gather of both, at places that are chosen.
+  const int64_t of_a = element_count(in.shape(a)), of_b = element_count(in.shape(b));
+  if (!table_fits(in, of_a + of_b) ||
+      !in.require(in.tensor(b).type == type, "chooses between values of two types"))
+    return {};
+  const auto places = [&](int64_t first, int64_t count, const Shape& shape) {
+    std::vector<int64_t> numbers(static_cast<size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), first);
+    return in.make_constant(integer_values(DataType::Int32, shape, numbers));
+  };
+  const TensorId place =
+      in.emit(OpKind::Select, NoAttrs{},
+              {condition, places(0, of_a, in.shape(a)), places(of_a, of_b, in.shape(b))},
+              DataType::Int32, {}, "place");
+  const TensorId both = in.emit_alike(OpKind::Concat, graph::AxisAttrs{0},
+                                      {in.reshape(a, {of_a}), in.reshape(b, {of_b})}, "both");
+  return in.emit_alike(OpKind::Gather, graph::GatherAttrs{0, 0}, {both, place});
+}
+
 void read_where(Reader& in) {
   const TensorId a = in.operand(1), b = in.operand(2);
-  in.result(in.emit(OpKind::Select, NoAttrs{}, {in.operand(0), a, b}, in.tensor(a).type));
+  in.result(choice(in, in.operand(0), a, b));
 }
 
 // Along one axis since operator set 13, over all axes from it on before.

@@ -116,22 +116,6 @@ void read_identity(Reader& in) {
   if (in.ok()) in.result(0, in.value(0));
 }
 
-// Exporters ask for shapes with it: the condition is known, and one of the branches never runs.
-void read_if(Reader& in) {
-  const TensorId condition = in.operand(0);
-  if (!in.require(in.is_constant(condition) && element_count(in.shape(condition)) == 1,
-                  "takes one of two ways by what is known only when the model runs",
-                  "compute both and choose with Where"))
-    return;
-  const bool holds = as_integers(in.values_of(condition)).front() != 0;
-  const char* name = holds ? "then_branch" : "else_branch";
-  const auto branch = in.node().attributes.find(name);
-  if (!in.require(branch != in.node().attributes.end() && branch->second.has_graph(),
-                  fmt::format("has no {}", name)))
-    return;
-  in.read_branch(branch->second.graph());
-}
-
 void read_shape(Reader& in) {
   const Shape shape = in.shape_of(0);
   const auto rank = static_cast<int64_t>(shape.size());

@@ -55,6 +55,8 @@ class Folding {
   graph::Module run() {
     module_.name = old_module_.name, module_.entry = old_module_.entry;
     function_.name = old_.name;
+    for (const graph::Function& function : old_module_.functions)
+      if (&function != &old_) copy_function(function);
     views_.resize(old_.tensors.size());
     readers_.resize(old_.tensors.size());
     find_readers();
@@ -100,17 +102,24 @@ class Folding {
     return {static_cast<int32_t>(module_.constants.size()) - 1};
   }
 
-  // The tensor without its maker; constants are shared as they were.
-  TensorId copy(TensorId id) {
-    graph::Tensor tensor = old_.tensor(id);
-    if (tensor.constant.valid()) {
-      const auto [found, is_new] = constants_.try_emplace(tensor.constant, ConstantId{});
-      const graph::Constant& constant = old_module_.constant(tensor.constant);
-      if (is_new) found->second = add_constant(constant.name, constant.bytes);
-      tensor.constant = found->second;
-    }
-    return add(std::move(tensor));
+  // With its constant in the new module; constants are shared as they were.
+  graph::Tensor moved(graph::Tensor tensor) {
+    if (!tensor.constant.valid()) return tensor;
+    const auto [found, is_new] = constants_.try_emplace(tensor.constant, ConstantId{});
+    const graph::Constant& constant = old_module_.constant(tensor.constant);
+    if (is_new) found->second = add_constant(constant.name, constant.bytes);
+    tensor.constant = found->second;
+    return tensor;
   }
+
+  // The functions of loops have no images: their layout stays.
+  void copy_function(graph::Function function) {
+    for (graph::Tensor& tensor : function.tensors) tensor = moved(std::move(tensor));
+    module_.functions.push_back(std::move(function));
+  }
+
+  // The tensor without its maker.
+  TensorId copy(TensorId id) { return add(moved(old_.tensor(id))); }
 
   const View& view(TensorId id) {
     View& view = views_[id.at()];

@@ -12,6 +12,7 @@
 #include "import/input_shapes.h"
 #include "import/onnx/fold_integers.h"
 #include "import/onnx/known_operators.h"
+#include "import/onnx/subgraph_names.h"
 #include "support/c_identifier.h"
 
 namespace intarsia::onnx {
@@ -91,18 +92,27 @@ void Reader::add_reader(const Node& node) {
     if (!name.empty()) readers_[name].push_back(&node);
 }
 
-void Reader::read_branch(const format::Graph& branch) {
+std::optional<std::vector<Value>> Reader::read_branch(const format::Graph& branch,
+                                                      const std::vector<Value>& operands,
+                                                      const std::string& suffix) {
+  if (!require(std::ssize(operands) == branch.input_size(),
+               fmt::format("has a graph of {} inputs for {} values", branch.input_size(),
+                           operands.size())))
+    return std::nullopt;
   const Node *around = node_, *around_listed = listed_;
   Diagnostics problems;
-  Graph graph = list_branch(file_, branch, problems);
+  const format::Graph own = with_suffix(branch, suffix);
+  Graph graph = list_branch(file_, own, problems);
   for (const Diagnostic& item : problems.items()) problems_.add(item.where, item.what, item.hint);
   if (!problems.empty()) {
     failed_ = true;
-    return;
+    return std::nullopt;
   }
+  for (size_t i = 0; i < operands.size(); ++i)
+    values_[own.input(static_cast<int>(i)).name()] = operands[i];
   add_constants(graph.constants);
   constants_.merge(graph.constants);
-  for (const format::Named& output : branch.output()) results_.insert(output.name());
+  for (const format::Named& output : own.output()) results_.insert(output.name());
   const size_t first = nodes_.size();
   for (Node& node : graph.nodes) {
     node.index = around->index;
@@ -113,9 +123,19 @@ void Reader::read_branch(const format::Graph& branch) {
   for (size_t i = first; i < end; ++i)
     if (!absorbed_.contains(&nodes_[i])) read_node(nodes_[i]);
   node_ = around, listed_ = around_listed, failed_ = false;
-  for (int i = 0; i < branch.output_size(); ++i)
-    if (const auto made = values_.find(branch.output(i).name()); made != values_.end())
-      result(static_cast<size_t>(i), Value(made->second));
+  std::vector<Value> results;
+  for (const format::Named& output : own.output()) {
+    const auto made = values_.find(output.name());
+    if (made == values_.end()) {
+      if (problems_.empty())
+        problem(
+            fmt::format("has a graph whose output '{}' nothing makes", printable(output.name())));
+      failed_ = true;
+      return std::nullopt;
+    }
+    results.push_back(made->second);
+  }
+  return results;
 }
 
 namespace {
@@ -285,6 +305,10 @@ void Reader::problem(std::string what, std::string hint) {
   failed_ = true;
 }
 
+void Reader::remark(std::string what, std::string hint) {
+  note(fmt::format("{}: {}", file_.name(), node_->label()), std::move(what), std::move(hint));
+}
+
 bool Reader::require(bool condition, std::string what, std::string hint) {
   if (!condition) problem(std::move(what), std::move(hint));
   return condition;
@@ -447,6 +471,35 @@ std::vector<TensorId> Reader::emit_many(OpKind kind, graph::Attributes attribute
   std::vector<TensorId> ids = made.outputs;
   function_.nodes.push_back(std::move(made));
   return ids;
+}
+
+std::string Reader::function_name(std::string_view suffix) {
+  return names_.take(fmt::format("{}_{}", base_name(), suffix));
+}
+
+std::vector<TensorId> Reader::emit_loop(graph::Function condition, graph::Function body,
+                                        std::vector<TensorId> carried) {
+  const std::vector<TensorId> nothing(carried.size());
+  if (failed_) return nothing;
+  graph::Node made{.kind = OpKind::While,
+                   .name = names_.take(base_name()),
+                   .attributes = graph::WhileAttrs{condition.name, body.name},
+                   .inputs = std::move(carried)};
+  module_.functions.push_back(std::move(condition));
+  module_.functions.push_back(std::move(body));
+  for (const TensorId id : made.inputs) {
+    graph::Tensor after = tensor(id);
+    after.name = made.name, after.constant = {};
+    made.outputs.push_back({static_cast<int32_t>(function_.tensors.size())});
+    function_.tensors.push_back(std::move(after));
+  }
+  const Result<std::vector<Shape>> shapes = graph::infer_shapes(module_, function_, made);
+  if (!shapes.ok()) {
+    for (const Diagnostic& item : shapes.error().items()) problem(item.what, item.hint);
+    return nothing;
+  }
+  function_.nodes.push_back(made);
+  return made.outputs;
 }
 
 // By the reference evaluator, in a module of this operator alone. False when an operand is no constant.

@@ -71,11 +71,16 @@ class Reader {
   // ---- the operator being read ----
 
   const Node& node() const { return *node_; }
-  // The operators of a graph within this one, as if they stood in its place; its outputs become this one's.
-  void read_branch(const format::Graph& branch);
+  // The operators of a graph within this one, as if they stood in its place: what it gives for these operands, or nothing
+  // and a problem. Where it is read several times, each time with another suffix to its names.
+  std::optional<std::vector<Value>> read_branch(const format::Graph& branch,
+                                                const std::vector<Value>& operands = {},
+                                                const std::string& suffix = "");
   bool is(std::string_view type) const { return node_->type == type; }
   bool ok() const { return !failed_; }
   void problem(std::string what, std::string hint = {});
+  // For the user to know; not a problem.
+  void remark(std::string what, std::string hint = {});
   // False, and a problem, unless the condition holds.
   bool require(bool condition, std::string what, std::string hint = {});
 
@@ -122,6 +127,12 @@ class Reader {
                                          std::vector<graph::TensorId> inputs, size_t outputs,
                                          DataType type, const graph::Quantization& quantization,
                                          std::string_view suffix = {});
+  // A loop that carries these tensors; what they are at its end. Its functions are of this module.
+  std::vector<graph::TensorId> emit_loop(graph::Function condition, graph::Function body,
+                                         std::vector<graph::TensorId> carried);
+  // For functions of loops: where their constants go, and names of which there are none yet.
+  graph::Module& module() { return module_; }
+  std::string function_name(std::string_view suffix);
   // The same type and quantisation as the first input.
   graph::TensorId emit_alike(graph::OpKind kind, graph::Attributes attributes,
                              std::vector<graph::TensorId> inputs, std::string_view suffix = {});

@@ -348,6 +348,8 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
       return compose_complex(op, in), true;
     case kCUSTOM:
       if (op.custom_code == "TFLM_DECODE") return compose_decode(op, in), true;
+      if (op.custom_code == "AudioSpectrogram") return compose_spectrogram(op, in), true;
+      if (op.custom_code == "Mfcc") return compose_mfcc(op, in), true;
       return compose_transform(op, in) || compose_stream(op, in);
     case kMATRIX_DIAG:
     case kMATRIX_SET_DIAG:

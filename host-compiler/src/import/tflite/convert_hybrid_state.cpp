@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "import/tflite/loop_function.h"
+#include "import/loop_function.h"
 #include "import/tflite/subgraph_reader.h"
 
 namespace intarsia::tflite {
@@ -12,6 +12,13 @@ namespace {
 
 using graph::OpKind;
 using graph::TensorId;
+using import::known;
+using import::known_real;
+using import::LoopFunction;
+using import::real_of;
+using import::truth_of;
+using import::whole_of;
+using import::zeros;
 
 // [O,H,W,I] with rows and columns of each filter in reverse.
 std::vector<uint8_t> turned_filters(const Shape& shape, const std::vector<int8_t>& weights) {

@@ -93,6 +93,8 @@ const std::vector<CustomOperator>& custom_operators() {
       {"SignalStacker", {kCUSTOM, OpKind::Concat, 1, 1, {"stacker"}, nullptr, kBytes, 2}},
       {"SignalOverlapAdd", {kCUSTOM, OpKind::Add, 1, 1, {"overlap_add"}, nullptr, kBytes}},
       {"CIRCULAR_BUFFER", {kCUSTOM, OpKind::Concat, 1, 1, {"circular_buffer"}}},
+      {"AudioSpectrogram", {kCUSTOM, OpKind::Sum, 1, 1, {"spectrogram"}, nullptr, kBytes}},
+      {"Mfcc", {kCUSTOM, OpKind::FullyConnected, 2, 2, {"mfcc"}, nullptr, kBytes}},
       // Makes constants, any number of them as a split does.
       {"TFLM_DECODE", {kCUSTOM, OpKind::Split, 2, 1000, {"decode"}, nullptr, kBytes}},
       {"TFLite_Detection_PostProcess",

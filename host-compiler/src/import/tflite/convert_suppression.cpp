@@ -5,7 +5,8 @@
 
 #include <fmt/ranges.h>
 
-#include "import/tflite/loop_function.h"
+#include "import/box_overlaps.h"
+#include "import/loop_function.h"
 #include "import/tflite/subgraph_reader.h"
 
 namespace intarsia::tflite {
@@ -14,6 +15,13 @@ namespace {
 
 using graph::OpKind;
 using graph::TensorId;
+using import::known;
+using import::known_real;
+using import::LoopFunction;
+using import::real_of;
+using import::truth_of;
+using import::whole_of;
+using import::zeros;
 
 // What the loop carries, in this order; `scores` only where they are an output.
 struct Carried {
@@ -46,31 +54,6 @@ graph::Function condition_of(graph::Module& module, std::string name, int64_t bo
   return f.finish({f.plain(OpKind::LogicalAnd, {below, goes_on}, truth_of({}))});
 }
 
-// Of all boxes with the best one: what they share, as a part of what they cover together; 0 where one has no area.
-TensorId overlaps(LoopFunction& f, const Carried& c, TensorId place, int64_t boxes) {
-  const auto best = [&](TensorId of, int64_t width) {
-    return f.put(OpKind::Gather, graph::GatherAttrs{0, 0}, {of, place}, real_of({1, width}));
-  };
-  const Shape corners{boxes, 2}, column{boxes, 1};
-  const TensorId low = f.plain(OpKind::Maximum, {c.low, best(c.low, 2)}, real_of(corners));
-  const TensorId high = f.plain(OpKind::Minimum, {c.high, best(c.high, 2)}, real_of(corners));
-  const TensorId zero = f.constant(known_real("zero", 0));
-  const TensorId sides =
-      f.plain(OpKind::Maximum, {f.arithmetic(OpKind::Sub, high, low, real_of(corners)), zero},
-              real_of(corners));
-  const TensorId shared =
-      f.put(OpKind::ReduceProd, graph::ReduceAttrs{{1}, true}, {sides}, real_of(column));
-  const TensorId area = best(c.areas, 1);
-  const TensorId both = f.arithmetic(OpKind::Add, c.areas, area, real_of(column));
-  const TensorId covered = f.arithmetic(OpKind::Sub, both, shared, real_of(column));
-  const TensorId part = f.arithmetic(OpKind::Div, shared, covered, real_of(column));
-  const TensorId smaller = f.plain(OpKind::Minimum, {c.areas, area}, real_of(column));
-  const TensorId has_area = f.plain(OpKind::Greater, {smaller, zero}, truth_of(column));
-  return f.put(OpKind::Reshape, graph::ReshapeAttrs{{boxes}},
-               {f.plain(OpKind::Select, {has_area, part, zero}, real_of(column))},
-               real_of({boxes}));
-}
-
 // `sigma`: 0, or how fast the scores of what overlaps fall.
 graph::Function body_of(graph::Module& module, std::string name, int64_t boxes, int64_t most,
                         bool with_scores, float sigma) {
@@ -82,7 +65,7 @@ graph::Function body_of(graph::Module& module, std::string name, int64_t boxes, 
   const TensorId place = f.put(OpKind::Reshape, graph::ReshapeAttrs{{1}}, {first}, whole_of({1}));
   const TensorId found = f.plain(OpKind::Greater, {best, c.least}, truth_of({1}));
 
-  const TensorId overlap = overlaps(f, c, place, boxes);
+  const TensorId overlap = import::overlaps(f, {c.low, c.high, c.areas, boxes}, place);
   TensorId rest = c.rest;
   if (sigma > 0) {
     const TensorId square = f.arithmetic(OpKind::Mul, overlap, overlap, real_of({boxes}));
@@ -170,7 +153,11 @@ void SubgraphReader::compose_suppression(const OperatorInfo& op, OperatorReader&
                ? id
                : put(op, OpKind::Reshape, graph::ReshapeAttrs{{}}, {id}, real_of({}));
   };
-  const int32_t overlap = limit(3), least = limit(4);
+  // The largest of scores that are all gone is the lowest number, which is no score.
+  const int32_t overlap = limit(3);
+  const int32_t least = put(
+      op, OpKind::Maximum, graph::NoAttrs{},
+      {limit(4), make(known_real("lowest", std::numeric_limits<float>::lowest()))}, real_of({}));
   const int32_t score = current(op.inputs[1]);
   const int32_t is_above =
       put(op, OpKind::Greater, graph::NoAttrs{}, {score, least}, truth_of({count}));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "import/made_constant.h"
 #include "import/tflite/tflite_operators.h"
 
 namespace intarsia::tflite {
@@ -89,11 +90,7 @@ class OperatorReader {
   std::vector<const graph::Tensor*> inputs_, outputs_;
 };
 
-// A tensor that the file does not hold. A constant when there are bytes.
-struct MadeConstant {
-  graph::Tensor tensor;
-  std::vector<uint8_t> bytes;
-};
+using import::MadeConstant;
 
 // What a kind makes of its operator. Operands beyond `kept` became attributes and vanish.
 struct Converted {

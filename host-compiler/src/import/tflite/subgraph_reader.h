@@ -100,6 +100,8 @@ class SubgraphReader {
   bool compose_transform(const OperatorInfo& op, OperatorReader& in);
   void compose_rfft2d(const OperatorInfo& op, OperatorReader& in);
   void compose_complex(const OperatorInfo& op, OperatorReader& in);
+  void compose_spectrogram(const OperatorInfo& op, OperatorReader& in);
+  void compose_mfcc(const OperatorInfo& op, OperatorReader& in);
   void compose_decode(const OperatorInfo& op, OperatorReader& in);
   void compose_suppression(const OperatorInfo& op, OperatorReader& in);
   bool compose_stream(const OperatorInfo& op, OperatorReader& in);

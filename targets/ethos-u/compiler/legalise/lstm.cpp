@@ -58,8 +58,7 @@ bool has_wide_sums(const Site& site) {
 
 // Sums become arguments in steps of 2^-12.
 std::optional<ChannelScale> sum_scale(const Site& site, size_t from, size_t weights) {
-  const double factor =
-      scale_of(site.in(from)) * scale_of(site.in(weights)) / std::ldexp(1.0, -12);
+  const double factor = scale_of(site.in(from)) * scale_of(site.in(weights)) / std::ldexp(1.0, -12);
   return has_wide_sums(site) ? reduced_channel_scale(factor) : channel_scale(factor);
 }
 

@@ -8,9 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "import/tflite/operator_reader.h"
+#include "import/made_constant.h"
+#include "intarsia/graph.h"
 
-namespace intarsia::tflite {
+namespace intarsia::import {
 
 template <typename T>
 MadeConstant known(std::string name, DataType type, Shape shape, const std::vector<T>& values) {
@@ -100,4 +101,4 @@ class LoopFunction {
   graph::Function function_;
 };
 
-}  // namespace intarsia::tflite
+}  // namespace intarsia::import
