@@ -57,9 +57,6 @@ constexpr Advice kAdvice[] = {
     {"RegexFullMatch", kText},
     {"CONV_3D", kVolume},
     {"STABLEHLO", "convert with the converter's built-in operators in place of StableHLO's"},
-    {"Loop", "export with fixed lengths, so that the exporter writes the loop out"},
-    {"Scan", "export with fixed lengths, so that the exporter writes the loop out"},
-    {"If", "export for one case, so that the exporter knows the condition"},
     {"Sequence", "export with tensors in place of lists of tensors"},
     {"Optional", "export with tensors in place of optional values"},
 };

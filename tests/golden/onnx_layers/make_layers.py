@@ -239,7 +239,92 @@ def chosen_places():
     return case
 
 
+def nodes(given, constants, made, outputs, opset=18):
+    """A model of these nodes; the inputs are x0, x1 and so on."""
+    case = Case("Identity", list(given), list(outputs), opset=opset, given=len(given))
+    case.nodes = [helper.make_node(kind, inputs, results, name=f"layer{i}", **attributes)
+                  for i, (kind, inputs, results, attributes) in enumerate(made)]
+    case.constants = list(constants.items())
+    return case
+
+
+def places_of_queries():
+    """Heads of DETR: the best of all pairs of query and class, taken apart again."""
+    return nodes([random(1, 150)], {"k": np.int64([140]), "classes": np.int64(6)},
+                 [("TopK", ["x0", "k"], ["y", "at"], {}), ("Div", ["at", "classes"], ["query"], {}),
+                  ("Mod", ["at", "classes"], ["class"], {}), ("Mul", ["query", "classes"], ["product"], {}),
+                  ("Add", ["product", "class"], ["i"], {})], ["y", "i"])
+
+
+def positions_of_tokens():
+    """Positions that leave padding out, as RoBERTa numbers them."""
+    return nodes([np.int64([[5, 6, 1, 8, 9, 1, 1]])], {"pad": np.int64(1), "axis": np.int64(1), "table": random(9, 3)},
+                 [("Equal", ["x0", "pad"], ["is_pad"], {}), ("Not", ["is_pad"], ["is_token"], {}),
+                  ("Cast", ["is_token"], ["number"], {"to": 6}), ("CumSum", ["number", "axis"], ["sums"], {}),
+                  ("Mul", ["sums", "number"], ["masked"], {}), ("Cast", ["masked"], ["long"], {"to": 7}),
+                  ("Add", ["long", "pad"], ["i"], {}), ("Gather", ["table", "i"], ["y"], {})], ["y", "i"])
+
+
+def sums_of_whole_numbers(kind):
+    return nodes([np.int64(RNG.integers(-1000, 1000, (3, 5, 2)))], {"axes": np.int64([0, 1])},
+                 [(kind, ["x0", "axes"], ["i"], {"keepdims": 0})], ["i"])
+
+
+def running_sums(**attributes):
+    return nodes([np.int64(RNG.integers(-1000, 1000, (2, 7)))], {"axis": np.int64(1)},
+                 [("CumSum", ["x0", "axis"], ["i"], attributes)], ["i"])
+
+
+def lists():
+    """A tensor taken apart and put together in another order, without one part, and with another one."""
+    return nodes([random(2, 5), random(2, 2)], {"two": np.int64(2), "first": np.int64(0), "last": np.int64(-1)},
+                 [("SplitToSequence", ["x0", "two"], ["parts"], {"axis": 1}), ("SequenceAt", ["parts", "last"], ["end"], {}),
+                  ("SequenceErase", ["parts", "last"], ["fewer"], {}), ("Neg", ["end"], ["negated"], {}),
+                  ("SequenceInsert", ["fewer", "negated", "first"], ["more"], {}),
+                  ("SequenceInsert", ["more", "x1"], ["all"], {}), ("ConcatFromSequence", ["all"], ["y"], {"axis": 1}),
+                  ("SequenceLength", ["all"], ["i"], {})], ["y", "i"])
+
+
+def stacked_list():
+    return nodes([random(3, 2)], {}, [("Exp", ["x0"], ["a"], {}), ("Neg", ["x0"], ["b"], {}),
+                                      ("SequenceConstruct", ["a", "x0", "b"], ["list"], {}),
+                                      ("ConcatFromSequence", ["list"], ["y"], {"axis": -1, "new_axis": 1})], ["y"])
+
+
+def weights_in_blocks():
+    return nodes([random(2, 6)], {"w": RNG.integers(-128, 128, (6, 3)).astype(np.int8), "scales": np.abs(random(2, 3)),
+                                  "zeros": RNG.integers(-9, 9, (2, 3)).astype(np.int8)},
+                 [("DequantizeLinear", ["w", "scales", "zeros"], ["real"], {"axis": 0, "block_size": 3}),
+                  ("MatMul", ["x0", "real"], ["y"], {})], ["y"], opset=21)
+
+
+def rows_put_where_asked():
+    """Keys of a cache, two rows of a batch; a place is counted from the end."""
+    return nodes([random(1, 4, 3), np.int64([[[0, 2]], [[0, -1]]]), random(2, 1, 3)], {},
+                 [("ScatterND", ["x0", "x1", "x2"], ["y"], {})], ["y"])
+
+
 CASES = {
+    "top_k_many": lambda: Case("TopK", [random(2, 160, 3), np.int64([150])], ["y", "i"], axis=1),
+    "top_k_many_smallest": lambda: Case("TopK", [random(140), np.int64([140])], ["y", "i"], largest=0),
+    "places_of_queries": lambda: places_of_queries(),
+    "positions_of_tokens": lambda: positions_of_tokens(),
+    "sum_of_whole_numbers": lambda: sums_of_whole_numbers("ReduceSum"),
+    "largest_whole_number": lambda: sums_of_whole_numbers("ReduceMax"),
+    "running_sums_of_whole_numbers": lambda: running_sums(),
+    "running_sums_backwards": lambda: running_sums(exclusive=1, reverse=1),
+    "remainders_of_whole_numbers": lambda: nodes(
+        [np.int64([-7, 7, -7, 7, 0, 9]), np.int64([3, 3, -3, -3, 5, 9])], {},
+        [("Mod", ["x0", "x1"], ["a"], {"fmod": 1}), ("Div", ["x0", "x1"], ["b"], {}), ("Neg", ["b"], ["c"], {}),
+         ("Concat", ["a", "c"], ["i"], {"axis": 0})], ["i"]),
+    "lists": lambda: lists(),
+    "stacked_list": lambda: stacked_list(),
+    "weights_in_blocks": lambda: weights_in_blocks(),
+    "rows_put_where_asked": lambda: rows_put_where_asked(),
+    "gather_from_the_end": lambda: nodes([random(4, 3), np.int64([-1, 2, -4])], {}, [("Gather", ["x0", "x1"], ["y"], {})],
+                                         ["y"]),
+    "dropout_mask": lambda: nodes([random(3, 2)], {}, [("Dropout", ["x0"], ["y", "mask"], {}),
+                                                       ("Cast", ["mask"], ["i"], {"to": 7})], ["y", "i"]),
     "suppression": lambda: suppression(boxes(1, 9), RNG.random((1, 1, 9), np.float32), np.int64([3]), np.float32([0.3])),
     "suppression_all": lambda: suppression(boxes(1, 9), RNG.random((1, 1, 9), np.float32), np.int64([50]), np.float32([0.4]),
                                            np.float32([0.2])),

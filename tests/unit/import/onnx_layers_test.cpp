@@ -103,10 +103,24 @@ TEST(OnnxPick, PlacesOutside) {
 
 TEST(OnnxPick, PlacesOfTheRunningModel) {
   Model model;
-  model.input("x", {4}).input("places", {1, 1}, kInt64).input("z", {1}).output("y");
-  model.node("ScatterND", {"x", "places", "z"}, {"y"});
+  model.input("x", {4}).input("places", {1}, kInt64).input("z", {1}).output("y");
+  model.node("ScatterElements", {"x", "places", "z"}, {"y"});
   EXPECT_THAT(model.refusal(), HasSubstr("takes the places from 'places', which is known only when "
                                          "the model runs"));
+}
+
+TEST(OnnxPick, RowsAtPlacesOfTheRunningModel) {
+  const auto scatter = [](int64_t rows, const char* reduction = "none") {
+    Model model;
+    model.input("x", {400}).input("places", {rows, 1}, kInt64).input("z", {rows}).output("y");
+    Model::attribute(model.node("ScatterND", {"x", "places", "z"}, {"y"}), "reduction")
+        .set_text(reduction);
+    return model.refusal();
+  };
+  EXPECT_EQ(scatter(2), "is taken");
+  EXPECT_THAT(scatter(300), HasSubstr("puts 300 rows at places that are known only when the model "
+                                      "runs; at most 256 are possible"));
+  EXPECT_THAT(scatter(2, "add"), HasSubstr("reduces at places that are known only when"));
 }
 
 TEST(OnnxPick, ScatteringWithAReduction) {
@@ -128,7 +142,8 @@ TEST(OnnxPick, NumbersOfElementsThatCannotBeTaken) {
   };
   EXPECT_THAT(top_k(5, 6), HasSubstr("takes [6] of [2,5] along axis 1"));
   EXPECT_THAT(top_k(5, 0), HasSubstr("takes [0] of [2,5] along axis 1"));
-  EXPECT_THAT(top_k(300, 200), HasSubstr("takes 200 elements; at most 128 are possible"));
+  EXPECT_EQ(top_k(300, 200), "is taken");
+  EXPECT_THAT(top_k(20000, 17000), HasSubstr("takes 17000 elements; at most 16384 are possible"));
   EXPECT_THAT(top_k(5, 2, kInt64), HasSubstr("searches i64"));
   Model model;
   model.input("x", {5}).input("k", {1}, kInt64).output("y");
@@ -238,7 +253,7 @@ TEST(OnnxIf, TheBranchIsTakenWhoseConditionIsKnown) {
 
 TEST(OnnxIf, ConditionOfTheRunningModel) {
   EXPECT_THAT(squeeze_if(1, false).refusal(),
-              HasSubstr("takes one of two ways by what is known only when the model runs"));
+              HasSubstr("gives f32[1,3] or f32[1,3,1], by what is known only when the model runs"));
 }
 
 TEST(OnnxIf, ProblemsWithinABranchAreTold) {

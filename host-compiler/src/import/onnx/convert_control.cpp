@@ -89,7 +89,7 @@ void read_if(Reader& in) {
     for (size_t i = 0; results && i < results->size(); ++i) in.result(i, (*results)[i]);
     return;
   }
-  const auto a = in.read_branch(*then), b = in.read_branch(*otherwise);
+  const auto a = in.read_branch(*then), b = in.read_branch(*otherwise, {}, "#else");
   if (!a || !b || !in.require(a->size() == b->size(), "has branches with other outputs")) return;
   for (size_t i = 0; i < a->size() && in.ok(); ++i)
     in.result(i, one_of_two(in, flag, (*a)[i], (*b)[i]));
@@ -103,6 +103,7 @@ void read_loop(Reader& in) {
   std::vector<Value> carried;
   for (size_t i = 2; i < in.node().inputs.size(); ++i) {
     if (!in.require(in.has(i), fmt::format("lacks its input {}", i))) return;
+    if (!in.require(in.list(i) == nullptr, "carries a list of tensors")) return;
     carried.push_back(in.value(i));
   }
   int64_t most = kMostSteps + 1;

@@ -13,6 +13,7 @@
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/weighted.h"
+#include "import/onnx/whole_numbers.h"
 
 namespace intarsia::onnx {
 
@@ -76,6 +77,10 @@ void read_as_unary(Reader& in, OpKind kind, const graph::Attributes& attributes)
 }
 
 void read_unary(Reader& in) {
+  if (kind_of(in) == OpKind::Neg && in.tensor(in.value(0).tensor).type == DataType::Int64)
+    return in.result(
+        in.cast(in.emit(OpKind::Neg, NoAttrs{}, {narrowed(in, in.operand(0))}, DataType::Int32),
+                DataType::Int64));
   read_as_unary(in, kind_of(in), NoAttrs{});
 }
 void read_leaky_relu(Reader& in) {
@@ -159,6 +164,19 @@ static TensorId remainder_like_dividend(Reader& in, TensorId a, TensorId b) {
   return in.emit(OpKind::Select, NoAttrs{}, {below, negated, rest}, kFloat);
 }
 
+// Of 32 bits; quotients are cut off.
+static TensorId whole_result(Reader& in, OpKind kind, TensorId a, TensorId b,
+                             bool has_sign_of_dividend) {
+  const auto with = [&](OpKind operation, TensorId x, TensorId y) {
+    const graph::Attributes attributes = operation == OpKind::FloorMod
+                                             ? graph::Attributes(NoAttrs{})
+                                             : graph::Attributes(BinaryAttrs{});
+    return in.emit(operation, attributes, {x, y}, DataType::Int32, {}, "whole");
+  };
+  if (!has_sign_of_dividend) return with(kind, a, b);
+  return with(OpKind::Sub, a, with(OpKind::Mul, with(OpKind::Div, a, b), b));
+}
+
 void read_binary(Reader& in) {
   const OpKind kind = kind_of(in);
   const Tail tail = in.tail(carries_activation(kind));
@@ -177,8 +195,7 @@ void read_binary(Reader& in) {
   // Plain integers of few bits are computed with 32 bits, and wrap around when they are narrowed again.
   const DataType given = in.tensor(a).type;
   const bool narrow = is_integer(given) && bits(given) < 32 && given != DataType::UInt16 &&
-                      !in.tensor(a).quantization.present() &&
-                      (kind == OpKind::Add || kind == OpKind::Sub || kind == OpKind::Mul);
+                      !in.tensor(a).quantization.present() && carries_activation(kind);
   if (narrow) {
     const TensorId wide =
         in.emit(kind, BinaryAttrs{}, {in.cast(a, DataType::Int32), in.cast(b, DataType::Int32)},
@@ -191,14 +208,18 @@ void read_binary(Reader& in) {
   if (small) a = in.cast(a, kFloat);
   if (small || (kind == OpKind::Pow && in.tensor(a).type == kFloat)) b = in.cast(b, kFloat);
   const DataType type = in.tensor(a).type;
-  if (kind == OpKind::FloorMod && in.integer("fmod", 0) != 0) {
+  const bool has_sign_of_dividend = kind == OpKind::FloorMod && in.integer("fmod", 0) != 0;
+  const bool computes = carries_activation(kind) || kind == OpKind::FloorMod;
+  if (computes && is_whole(type))
+    return in.result(in.cast(
+        whole_result(in, kind, narrowed(in, a), narrowed(in, b), has_sign_of_dividend), type));
+  if (has_sign_of_dividend) {
     if (in.require(type == kFloat,
-                   "takes the sign of the dividend (fmod) of integers; of floats it is possible"))
+                   "takes the sign of the dividend (fmod) of integers of few bits; of floats and "
+                   "of 32 and 64 bits it is possible"))
       in.result(remainder_like_dividend(in, a, b));
     return;
   }
-  if (kind == OpKind::Div && is_integer(type))
-    return in.problem("divides integers of the running model, which the IR does not");
   const bool activated = type == kFloat;
   const TensorId made = in.emit(kind, attributes(activated ? tail.activation : Activation::None),
                                 {a, b}, compares(kind) ? DataType::Bool : type);
@@ -347,6 +368,8 @@ void read_cumsum(Reader& in) {
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
   const TensorId x = in.operand(0);
+  const DataType type = in.tensor(x).type;
+  if (is_whole(type)) return in.result(in.cast(running_sums(in, narrowed(in, x), attrs), type));
   in.result(in.emit_alike(OpKind::Cumsum, attrs, {x}));
 }
 

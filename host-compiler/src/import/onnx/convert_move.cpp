@@ -7,6 +7,7 @@
 #include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/whole_numbers.h"
 #include "intarsia/plugin/rounding.h"
 
 namespace intarsia::onnx {
@@ -262,7 +263,7 @@ namespace {
 // Places as the IR counts them: int32, from the beginning.
 TensorId indices(Reader& in, size_t operand, int64_t extent) {
   TensorId id = in.operand(operand);
-  if (!in.is_constant(id)) return in.cast(id, DataType::Int32);
+  if (!in.is_constant(id)) return from_beginning(in, in.cast(id, DataType::Int32), {extent});
   std::vector<int64_t> places = as_integers(in.values_of(id));
   for (int64_t& place : places) {
     if (!in.require(place >= -extent && place < extent,
@@ -321,7 +322,8 @@ void read_gather_nd(Reader& in) {
     }
     places = in.make_constant(integer_values(DataType::Int32, wanted, known));
   } else {
-    places = in.cast(places, DataType::Int32);
+    places = from_beginning(in, in.cast(places, DataType::Int32),
+                            {shape.begin() + batches, shape.begin() + batches + wanted.back()});
   }
   if (batches > 0) places = with_batches(in, places, batches);
   move(in, [&](TensorId id) { return in.emit_alike(OpKind::GatherNd, NoAttrs{}, {id, places}); });

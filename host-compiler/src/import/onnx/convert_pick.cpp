@@ -10,6 +10,7 @@
 #include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/whole_numbers.h"
 
 namespace intarsia::onnx {
 
@@ -89,7 +90,7 @@ void read_gather_elements(Reader& in) {
   const auto number = [&](int64_t value) {
     return in.make_constant(integer_values(DataType::Int32, {}, {value}));
   };
-  TensorId places = in.cast(given, DataType::Int32);
+  TensorId places = from_beginning(in, in.cast(given, DataType::Int32), {shape[axis]});
   if (steps[axis] != 1)
     places = in.emit(OpKind::Mul, BinaryAttrs{}, {places, number(steps[axis])}, DataType::Int32, {},
                      "step");
@@ -198,8 +199,56 @@ void read_scatter_elements(Reader& in) {
   scatter(in, *places);
 }
 
+namespace {
+
+// Rows are put where the running model says, one after another: caches of attention are written so.
+void put_given_rows(Reader& in, const Shape& shape, const Shape& given) {
+  constexpr int64_t kMostRows = 256;
+  const int64_t named = given.empty() ? 0 : given.back(), rank = std::ssize(shape);
+  if (!in.require(named >= 1 && named <= rank && in.text("reduction", "none") == "none",
+                  "reduces at places that are known only when the model runs") ||
+      !in.require(element_count(given) / named <= kMostRows,
+                  fmt::format("puts {} rows at places that are known only when the model runs",
+                              element_count(given) / named),
+                  fmt::format("at most {} are possible", kMostRows)))
+    return;
+  const int64_t rows = element_count(given) / named;
+  Shape row(static_cast<size_t>(rank), 1);
+  std::copy(shape.begin() + named, shape.end(), row.begin() + named);
+  if (!in.require(element_count(in.shape_of(2)) == rows * element_count(row),
+                  fmt::format("puts [{}] at {} places", fmt::join(in.shape_of(2), ","), rows)))
+    return;
+  TensorId places = from_beginning(in, in.cast(in.operand(1), DataType::Int32),
+                                   {shape.begin(), shape.begin() + named});
+  places = in.reshape(places, {rows, named});
+  const TensorId updates = in.reshape(in.operand(2), {rows, element_count(row)});
+  const auto part = [&](TensorId of, int64_t at, const Shape& as) {
+    const int64_t width = in.shape(of)[1];
+    const TensorId one =
+        rows == 1 ? of
+                  : in.emit_alike(OpKind::Slice, graph::SliceAttrs{{at, 0}, {1, width}, {1, 1}, {}},
+                                  {of}, "row");
+    return in.reshape(one, as);
+  };
+  TensorId all = in.operand(0);
+  for (int64_t i = 0; i < rows && in.ok(); ++i) {
+    TensorId begin = part(places, i, {named});
+    if (named < rank) {
+      const TensorId zeros = in.make_constant(
+          integer_values(DataType::Int32, {rank - named},
+                         std::vector<int64_t>(static_cast<size_t>(rank - named), 0)));
+      begin = in.emit_alike(OpKind::Concat, graph::AxisAttrs{0}, {begin, zeros}, "place");
+    }
+    all = in.emit_alike(OpKind::DynamicUpdateSlice, NoAttrs{}, {all, part(updates, i, row), begin});
+  }
+  if (in.ok()) in.result(all);
+}
+
+}  // namespace
+
 void read_scatter_nd(Reader& in) {
   const Shape shape = in.shape_of(0), given = in.shape_of(1);
+  if (!in.is_constant(in.operand(1))) return put_given_rows(in, shape, given);
   const auto indices = in.known_integers(1, "the places");
   if (!indices) return;
   const size_t named = given.empty() ? 0 : static_cast<size_t>(given.back());

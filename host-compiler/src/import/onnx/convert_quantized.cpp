@@ -1,11 +1,13 @@
 // QuantizeLinear and DequantizeLinear (reader.h says what becomes of them).
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::onnx {
 
@@ -82,7 +84,45 @@ void quantize_in_floats(Reader& in) {
   in.result(in.cast(x, type));
 }
 
+// Of constants the reals themselves: weights whose scales are for blocks of elements along an axis.
+bool dequantize_known_blocks(Reader& in) {
+  const int64_t block = in.integer("block_size", 0);
+  const TensorId x = in.operand(0), scale = in.operand(1);
+  const TensorId zero = in.has(2) ? in.operand(2) : TensorId{};
+  if (block == 0 || !in.is_constant(x) || !in.is_constant(scale) ||
+      (zero.valid() && !in.is_constant(zero)))
+    return false;
+  const Shape shape = in.shape(x);
+  const auto axis = static_cast<size_t>(in.axis(in.integer("axis", 1), shape.size()));
+  if (!in.ok()) return true;
+  Shape blocks = shape;
+  blocks[axis] = ceil_div(shape[axis], block);
+  if (!in.require(
+          block > 0 && in.shape(scale) == blocks && (!zero.valid() || in.shape(zero) == blocks),
+          fmt::format("has scales [{}] for blocks of {} of [{}] along axis {}",
+                      fmt::join(in.shape(scale), ","), block, fmt::join(shape, ","), axis)))
+    return true;
+  const std::vector<int64_t> numbers = as_integers(in.values_of(x));
+  const std::vector<float> scales = as_reals(in.values_of(scale));
+  const std::vector<int64_t> zeros =
+      zero.valid() ? as_integers(in.values_of(zero)) : std::vector<int64_t>(scales.size(), 0);
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
+  std::vector<float> reals;
+  reals.reserve(numbers.size());
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    const int64_t along = at / inner % shape[axis], outer = at / inner / shape[axis];
+    const auto from =
+        static_cast<size_t>((outer * blocks[axis] + along / block) * inner + at % inner);
+    reals.push_back(static_cast<float>(numbers[i] - zeros[from]) * scales[from]);
+  }
+  in.result(in.make_constant(real_values(shape, reals)));
+  return true;
+}
+
 void dequantize_in_floats(Reader& in) {
+  if (dequantize_known_blocks(in)) return;
   const TensorId scale = along_axis(in, 1), zero = in.has(2) ? along_axis(in, 2) : TensorId{};
   TensorId x = in.cast(in.operand(0), kFloat);
   if (zero.valid())

@@ -1,14 +1,11 @@
 // Operators that reduce axes to one element or to the place of one.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <numeric>
 
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/whole_numbers.h"
 
 namespace intarsia::onnx {
 
@@ -70,7 +67,27 @@ void read_reduce(Reader& in) {
   const OpKind kind = is_logic && what.kind == OpKind::ReduceMax   ? OpKind::ReduceAny
                       : is_logic && what.kind == OpKind::ReduceMin ? OpKind::ReduceAll
                                                                    : what.kind;
-  if (!attrs.axes.empty()) x = in.emit_alike(kind, attrs, {x});
+  const bool sums = kind == OpKind::Sum;
+  if (is_whole(in.tensor(x).type) &&
+      (sums || kind == OpKind::ReduceMax || kind == OpKind::ReduceMin)) {
+    const DataType given = in.tensor(x).type;
+    Shape shape = in.shape(x);
+    const OpKind pairs = sums                        ? OpKind::Add
+                         : kind == OpKind::ReduceMax ? OpKind::Maximum
+                                                     : OpKind::Minimum;
+    x = narrowed(in, x);
+    for (size_t i = attrs.axes.size(); i-- > 0 && in.ok();) {
+      const auto axis = static_cast<size_t>(attrs.axes[i]);
+      x = reduced_by_halves(in, pairs, x, axis);
+      if (attrs.keep_dims)
+        shape[axis] = 1;
+      else
+        shape.erase(shape.begin() + attrs.axes[i]);
+    }
+    x = in.cast(in.reshape(x, shape), given);
+  } else if (!attrs.axes.empty()) {
+    x = in.emit_alike(kind, attrs, {x});
+  }
   if (what.after) x = in.emit_alike(*what.after, NoAttrs{}, {x}, "root");
   in.result(x);
 }
@@ -103,60 +120,6 @@ void read_arg(Reader& in) {
   shape[static_cast<size_t>(axis)] = 1;
   if (in.integer("keepdims", 1) != 0) place = in.reshape(place, shape);
   in.result(in.cast(place, DataType::Int64));
-}
-
-// The extreme element along the axis and its first place, k times, each time without those found before.
-void read_top_k(Reader& in) {
-  constexpr int64_t kMost = 128;
-  const Shape shape = in.shape_of(0);
-  const auto count =
-      in.has(1) ? in.known_integers(1, "how many it takes") : std::vector{in.integer("k", 0)};
-  const int64_t axis = in.axis(in.integer("axis", -1), shape.size());
-  if (!count || !in.ok()) return;
-  const auto along = static_cast<size_t>(axis);
-  if (!in.require(count->size() == 1 && (*count)[0] >= 1 && (*count)[0] <= shape[along],
-                  fmt::format("takes [{}] of [{}] along axis {}", fmt::join(*count, ","),
-                              fmt::join(shape, ","), axis)) ||
-      !in.require((*count)[0] <= kMost, fmt::format("takes {} elements", (*count)[0]),
-                  fmt::format("at most {} are possible", kMost)))
-    return;
-  const TensorId x = in.operand(0);
-  const DataType type = in.tensor(x).type;
-  // Integers that floats hold exactly are searched as floats.
-  if (!in.require(type == kFloat || (is_integer(type) && bits(type) <= 16),
-                  fmt::format("searches {}", to_string(type)),
-                  "floats and integers of 8 and 16 bits are possible"))
-    return;
-  const bool largest = in.integer("largest", 1) != 0;
-  const float worst = std::numeric_limits<float>::infinity() * (largest ? -1.0f : 1.0f);
-  Shape row(shape.size(), 1), one = shape;
-  row[along] = shape[along], one[along] = 1;
-  std::vector<int64_t> numbers(static_cast<size_t>(shape[along]));
-  std::iota(numbers.begin(), numbers.end(), int64_t{0});
-  const TensorId places = in.make_constant(integer_values(DataType::Int32, row, numbers));
-  TensorId rest = type == kFloat ? x : in.cast(x, kFloat);
-  std::vector<TensorId> values, indices;
-  for (int64_t found = 0; found < (*count)[0] && in.ok(); ++found) {
-    if (found > 0) {
-      const TensorId taken =
-          in.emit(OpKind::Equal, NoAttrs{}, {places, indices.back()}, DataType::Bool, {}, "taken");
-      rest =
-          in.emit(OpKind::Select, NoAttrs{}, {taken, in.number(worst), rest}, kFloat, {}, "rest");
-    }
-    values.push_back(in.emit(largest ? OpKind::ReduceMax : OpKind::ReduceMin,
-                             graph::ReduceAttrs{{axis}, true}, {rest}, kFloat, {}, "value"));
-    const TensorId place = in.emit(largest ? OpKind::ArgMax : OpKind::ArgMin,
-                                   graph::AxisAttrs{axis}, {rest}, DataType::Int32, {}, "place");
-    if (in.ok()) indices.push_back(in.reshape(place, one));
-  }
-  if (!in.ok()) return;
-  const auto joined = [&](const std::vector<TensorId>& parts) {
-    return parts.size() == 1 ? parts[0]
-                             : in.emit_alike(OpKind::Concat, graph::AxisAttrs{axis}, parts, "join");
-  };
-  const TensorId best = joined(values);
-  in.result(0, {type == kFloat ? best : in.cast(best, type), Form::Plain, {}});
-  in.result(1, {in.cast(joined(indices), DataType::Int64), Form::Plain, {}});
 }
 
 }  // namespace intarsia::onnx

@@ -108,12 +108,18 @@ void read_flatten(Reader& in) {
 }
 
 void read_identity(Reader& in) {
-  in.require(in.node().outputs.size() == 1 || in.node().outputs[1].empty(), "gives its mask, too");
   if (in.is("Dropout") && in.has(2)) {
     const auto training = in.known_real(2, "whether it trains");
     if (training) in.require(*training == 0, "is in training mode");
   }
-  if (in.ok()) in.result(0, in.value(0));
+  if (!in.ok()) return;
+  if (in.is_read(1)) {  // nothing is dropped
+    const auto count = static_cast<size_t>(element_count(in.shape_of(0)));
+    const TensorId mask = in.make_constant(
+        integer_values(DataType::Bool, in.shape_of(0), std::vector<int64_t>(count, 1)));
+    in.result(1, {mask, Form::Plain, {}});
+  }
+  in.result(0, in.value(0));
 }
 
 void read_shape(Reader& in) {

@@ -247,14 +247,19 @@ void Reader::read_inputs() {
 
 void Reader::read_node(const Node& node) {
   Node present = node;
+  bool has_lists = false;
   for (std::string& input : present.inputs) {
-    if (input.empty() || values_.contains(input)) continue;
+    has_lists |= lists_.contains(input);
+    if (input.empty() || values_.contains(input) || lists_.contains(input)) continue;
     if (!constants_.contains(input)) return;  // its maker has failed
     input.clear();  // an empty constant, which Resize and others have for an absent operand
   }
   node_ = &present, listed_ = &node;
   failed_ = false;
-  if (!fold_integers(*this)) find_operator(node.domain, node.type)->read(*this);
+  if (has_lists && !node.type.starts_with("Sequence") && !node.type.ends_with("FromSequence"))
+    problem("takes a list of tensors where it needs a tensor");
+  else if (has_lists || !fold_integers(*this))
+    find_operator(node.domain, node.type)->read(*this);
   node_ = nullptr;
 }
 
@@ -404,6 +409,17 @@ int64_t Reader::axis(int64_t given, size_t rank) {
 }
 
 // ---- what it becomes ----------------------------------------------------------------------------
+
+const TensorList* Reader::list(size_t operand) const {
+  const auto found = lists_.find(node_->inputs[operand]);
+  return found == lists_.end() ? nullptr : &found->second;
+}
+
+const graph::Node* Reader::maker_of(TensorId id) const {
+  for (auto node = function_.nodes.rbegin(); node != function_.nodes.rend(); ++node)
+    if (std::ranges::find(node->outputs, id) != node->outputs.end()) return &*node;
+  return nullptr;
+}
 
 const graph::Tensor& Reader::tensor(TensorId id) const {
   return id.valid() ? function_.tensor(id) : kNoTensor;

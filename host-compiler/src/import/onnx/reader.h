@@ -41,6 +41,8 @@ struct Value {
       plain;  // of the other forms: the value of ONNX, once an operator has asked for it
 };
 
+using TensorList = std::vector<Value>;
+
 // What QuantizeLinear and DequantizeLinear say, with uint8 made int8.
 struct QuantizedAs {
   DataType type = DataType::Int8;
@@ -88,6 +90,8 @@ class Reader {
     return operand < node_->inputs.size() && !node_->inputs[operand].empty();
   }
   const Value& value(size_t operand) { return values_[node_->inputs[operand]]; }
+  // The operand that is a list of tensors; null: it is a tensor.
+  const TensorList* list(size_t operand) const;
   bool is_real(size_t operand) { return value(operand).form == Form::Real; }
   // Whether anything reads the output.
   bool is_read(size_t output) const;
@@ -113,6 +117,8 @@ class Reader {
 
   const graph::Tensor& tensor(graph::TensorId id) const;
   const Shape& shape(graph::TensorId id) const { return tensor(id).shape; }
+  // Null: a constant or an input.
+  const graph::Node* maker_of(graph::TensorId id) const;
   bool is_constant(graph::TensorId id) const { return tensor(id).constant.valid(); }
   Values values_of(graph::TensorId constant) const;
   graph::TensorId make_constant(Values values, graph::Quantization quantization = {});
@@ -145,6 +151,7 @@ class Reader {
 
   void result(size_t output, Value value);
   void result(graph::TensorId id) { result(0, {id, Form::Plain, {}}); }
+  void result_list(TensorList list) { lists_[node_->outputs.front()] = std::move(list); }
   // The result of an operator that only moves the elements of operand 0.
   void carried(graph::TensorId id) { result(0, {id, value(0).form, {}}); }
   // Operand 0 for such an operator.
@@ -207,6 +214,7 @@ class Reader {
   graph::Module module_;
   graph::Function function_;
   std::map<std::string, Value> values_;
+  std::map<std::string, TensorList> lists_;
   std::map<std::string, std::vector<const Node*>> readers_;  // operators by the value they read
   std::map<std::string, int64_t> symbols_;                   // extents by their symbols
   std::set<std::string> results_;                            // what the model returns

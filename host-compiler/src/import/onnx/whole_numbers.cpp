@@ -1,0 +1,123 @@
+#include "import/onnx/whole_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace intarsia::onnx {
+
+using graph::OpKind;
+using graph::TensorId;
+
+namespace {
+
+// `count` elements along the axis, from one on.
+TensorId stretch(Reader& in, TensorId id, size_t axis, int64_t from, int64_t count) {
+  const Shape shape = in.shape(id);
+  if (from == 0 && count == shape[axis]) return id;
+  graph::SliceAttrs attrs{Shape(shape.size(), 0), shape, Shape(shape.size(), 1), {}};
+  attrs.begin[axis] = from, attrs.size[axis] = count;
+  return in.emit_alike(OpKind::Slice, attrs, {id}, "part");
+}
+
+TensorId combined(Reader& in, OpKind kind, TensorId a, TensorId b) {
+  const bool selects = kind == OpKind::Minimum || kind == OpKind::Maximum;
+  const graph::Attributes attributes =
+      selects ? graph::Attributes(graph::NoAttrs{}) : graph::Attributes(graph::BinaryAttrs{});
+  return in.emit(kind, attributes, {a, b}, in.tensor(a).type, {}, "half");
+}
+
+TensorId side_by_side(Reader& in, TensorId a, TensorId b, size_t axis) {
+  return in.emit_alike(OpKind::Concat, graph::AxisAttrs{static_cast<int64_t>(axis)}, {a, b},
+                       "join");
+}
+
+// Places that only an operator which finds places has made.
+bool is_never_negative(const Reader& in, TensorId id, int depth = 0) {
+  constexpr int kDeepest = 8;
+  if (in.is_constant(id))
+    return std::ranges::all_of(as_integers(in.values_of(id)), [](int64_t n) { return n >= 0; });
+  const graph::Node* maker = in.maker_of(id);
+  if (maker == nullptr || depth > kDeepest) return false;
+  switch (maker->kind) {
+    case OpKind::ArgMax:
+    case OpKind::ArgMin:
+      return true;
+    case OpKind::Cast:
+    case OpKind::Concat:
+    case OpKind::Reshape:
+    case OpKind::Slice:
+    case OpKind::Transpose:
+      return std::ranges::all_of(maker->inputs, [&](TensorId from) {
+        return is_whole(in.tensor(from).type) && is_never_negative(in, from, depth + 1);
+      });
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool is_whole(DataType type) {
+  return type == DataType::Int32 || type == DataType::Int64;
+}
+
+TensorId narrowed(Reader& in, TensorId id) {
+  if (in.tensor(id).type != DataType::Int64) return in.cast(id, DataType::Int32);
+  if (in.is_constant(id)) {
+    using Limits = std::numeric_limits<int32_t>;
+    for (const int64_t number : as_integers(in.values_of(id)))
+      if (!in.require(number >= Limits::min() && number <= Limits::max(),
+                      fmt::format("computes with {}, which has more than 32 bits", number)))
+        return {};
+  } else if (const graph::Node* maker = in.maker_of(id);
+             maker != nullptr && maker->kind == OpKind::Cast &&
+             in.tensor(maker->inputs[0]).type == DataType::Int32) {
+    return maker->inputs[0];
+  } else {
+    in.remark("computes whole numbers of 64 bits with 32");
+  }
+  return in.cast(id, DataType::Int32);
+}
+
+TensorId reduced_by_halves(Reader& in, OpKind kind, TensorId id, size_t axis) {
+  while (in.ok() && in.shape(id)[axis] > 1) {
+    const int64_t count = in.shape(id)[axis], half = count / 2;
+    TensorId both =
+        combined(in, kind, stretch(in, id, axis, 0, half), stretch(in, id, axis, half, half));
+    if (count % 2 != 0 && in.ok())
+      both = side_by_side(in, both, stretch(in, id, axis, count - 1, 1), axis);
+    id = both;
+  }
+  return id;
+}
+
+TensorId running_sums(Reader& in, TensorId id, const graph::CumsumAttrs& attrs) {
+  const auto axis = static_cast<size_t>(attrs.axis);
+  const int64_t count = in.shape(id)[axis];
+  // Each element with the one so far before it, or behind it.
+  const auto moved = [&](TensorId x, int64_t by) {
+    Shape shape = in.shape(x);
+    shape[axis] = std::min(by, count);
+    const auto zeros = in.make_constant(
+        integer_values(in.tensor(x).type, shape,
+                       std::vector<int64_t>(static_cast<size_t>(element_count(shape)), 0)));
+    if (by >= count) return zeros;
+    const TensorId rest = stretch(in, x, axis, attrs.reverse ? by : 0, count - by);
+    return attrs.reverse ? side_by_side(in, rest, zeros, axis)
+                         : side_by_side(in, zeros, rest, axis);
+  };
+  for (int64_t by = 1; by < count && in.ok(); by *= 2)
+    id = combined(in, OpKind::Add, id, moved(id, by));
+  return attrs.exclusive && in.ok() ? moved(id, 1) : id;
+}
+
+TensorId from_beginning(Reader& in, TensorId places, const std::vector<int64_t>& extents) {
+  if (!in.ok() || is_never_negative(in, places)) return places;
+  const Shape shape = extents.size() == 1 ? Shape{} : Shape{std::ssize(extents)};
+  const TensorId all = in.make_constant(integer_values(DataType::Int32, shape, extents));
+  return in.emit(OpKind::FloorMod, graph::NoAttrs{}, {places, all}, DataType::Int32, {}, "place");
+}
+
+}  // namespace intarsia::onnx

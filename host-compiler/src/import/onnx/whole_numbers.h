@@ -1,0 +1,22 @@
+// Arithmetic on whole numbers of the running model: what the IR has of 32 bits, and in several operators what it has not.
+#pragma once
+
+#include "import/onnx/reader.h"
+
+namespace intarsia::onnx {
+
+bool is_whole(DataType type);  // i32 and i64
+
+// Numbers of 64 bits as those of 32, which they are computed with: a remark says so. A problem where a known one is larger.
+graph::TensorId narrowed(Reader& in, graph::TensorId id);
+
+// One number of all along the axis, by halves: Add, Minimum or Maximum. The axis stays, with one element.
+graph::TensorId reduced_by_halves(Reader& in, graph::OpKind kind, graph::TensorId id, size_t axis);
+// Sums from the first element on.
+graph::TensorId running_sums(Reader& in, graph::TensorId id, const graph::CumsumAttrs& attrs);
+
+// Places, counted from the end where they are negative, as places from the beginning: of a tensor with these extents.
+graph::TensorId from_beginning(Reader& in, graph::TensorId places,
+                               const std::vector<int64_t>& extents);
+
+}  // namespace intarsia::onnx
