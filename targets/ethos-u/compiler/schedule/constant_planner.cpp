@@ -25,7 +25,7 @@ constexpr size_t kMostBudgets = 4;
 constexpr size_t kMostSliceBudgets = 16;
 // Another size has to be better by what the estimate leaves open in any case.
 constexpr double kWorthLess = 0.99;
-// And more than is enough for the operations that set the peak by twice that.
+// And more than is enough for the operations that set the peak by twice that, or what has fewer gaps and fetches less.
 constexpr double kWorthMore = 1.02;
 // Of the slices of an operation two are in fast memory at a time, one that is used and one that arrives: room for both is less
 // than the whole from this number on.
@@ -165,7 +165,7 @@ double ConstantPlanner::value(double cycles, int64_t bytes) const {
 
 bool ConstantPlanner::is_better(const Worth& one, const Worth& other) const {
   if (draft_.options.for_size) return one.bytes < other.bytes;
-  return value(one.cycles, one.bytes) < kWorthLess * value(other.cycles, other.bytes);
+  return kWorthMore * value(one.cycles, one.bytes) < value(other.cycles, other.bytes);
 }
 
 npu::ConstantPlan ConstantPlanner::constants_within(const std::vector<int64_t>& budgets,
