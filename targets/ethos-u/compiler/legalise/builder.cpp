@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "legalise/beside.h"
 #include "legalise/fuse.h"
 #include "legalise/legalise.h"
 #include "legalise/operators.h"
@@ -412,6 +413,8 @@ Program legalise(const graph::Module& module, const graph::Function& function,
                  const LegaliseOptions& options) {
   Program program = Builder(module, function, options).run();
   fuse(program);
+  if (!options.confirmed_only) join_neighbours(program);
+  drop_unused(program);
   if (!options.confirmed_only) make_late(program);
   return program;
 }

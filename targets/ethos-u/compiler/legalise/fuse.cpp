@@ -47,7 +47,6 @@ class Fusion {
       producer->lut = op.lut;
     }
     program_.operations = std::move(kept);
-    drop_unused();
   }
 
  private:
@@ -86,36 +85,6 @@ class Fusion {
     return &*made;
   }
 
-  void drop_unused() {
-    std::vector<bool> used(program_.tensors.size(), false);
-    const auto use = [&](const Operand& operand) {
-      used[static_cast<size_t>(operand.tensor)] = true;
-      used[static_cast<size_t>(root(operand))] = true;
-    };
-    for (const Operation& op : program_.operations) {
-      use(op.ifm), use(op.ofm);
-      if (op.ifm2) use(*op.ifm2);
-    }
-    std::vector<int32_t> place(program_.tensors.size(), -1);
-    std::vector<NpuTensor> kept;
-    for (size_t i = 0; i < program_.tensors.size(); ++i) {
-      if (!used[i] && program_.tensors[i].parameter < 0) continue;
-      place[i] = static_cast<int32_t>(kept.size());
-      kept.push_back(std::move(program_.tensors[i]));
-    }
-    const auto move = [&](int32_t& index) { index = place[static_cast<size_t>(index)]; };
-    for (NpuTensor& t : kept) {
-      if (t.alias_of >= 0) move(t.alias_of);
-      for (int32_t& other : t.may_replace) move(other);
-      std::erase(t.may_replace, -1);
-    }
-    for (Operation& op : program_.operations) {
-      move(op.ifm.tensor), move(op.ofm.tensor);
-      if (op.ifm2) move(op.ifm2->tensor);
-    }
-    program_.tensors = std::move(kept);
-  }
-
   Program& program_;
   std::map<int32_t, int> readers_, writers_;  // by tensor, its aliases included
 };
@@ -124,6 +93,38 @@ class Fusion {
 
 void fuse(Program& program) {
   Fusion(program).run();
+}
+
+void drop_unused(Program& program) {
+  std::vector<bool> used(program.tensors.size(), false);
+  const auto use = [&](const Operand& operand) {
+    const auto id = static_cast<size_t>(operand.tensor);
+    used[id] = true;
+    if (const int32_t root = program.tensors[id].alias_of; root >= 0)
+      used[static_cast<size_t>(root)] = true;
+  };
+  for (const Operation& op : program.operations) {
+    use(op.ifm), use(op.ofm);
+    if (op.ifm2) use(*op.ifm2);
+  }
+  std::vector<int32_t> place(program.tensors.size(), -1);
+  std::vector<NpuTensor> kept;
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    if (!used[i] && program.tensors[i].parameter < 0) continue;
+    place[i] = static_cast<int32_t>(kept.size());
+    kept.push_back(std::move(program.tensors[i]));
+  }
+  const auto move = [&](int32_t& index) { index = place[static_cast<size_t>(index)]; };
+  for (NpuTensor& t : kept) {
+    if (t.alias_of >= 0) move(t.alias_of);
+    for (int32_t& other : t.may_replace) move(other);
+    std::erase(t.may_replace, -1);
+  }
+  for (Operation& op : program.operations) {
+    move(op.ifm.tensor), move(op.ofm.tensor);
+    if (op.ifm2) move(op.ifm2->tensor);
+  }
+  program.tensors = std::move(kept);
 }
 
 }  // namespace intarsia::targets::ethos_u

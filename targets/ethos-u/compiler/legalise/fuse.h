@@ -5,8 +5,10 @@
 
 namespace intarsia::targets::ethos_u {
 
-// Copies, clamps and tables join the operation that makes their input, where nothing else reads it;
-// tensors that nothing mentions go.
+// Copies, clamps and tables join the operation that makes their input, where nothing else reads it.
 void fuse(Program& program);
+
+// Tensors that no operation mentions go.
+void drop_unused(Program& program);
 
 }  // namespace intarsia::targets::ethos_u
