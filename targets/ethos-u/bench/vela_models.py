@@ -682,6 +682,37 @@ def fault_slice_pool(rng, x):
     return tf.nn.max_pool2d(x[:, 0:9:2], (3, 1), 1, "SAME")
 
 
+@network((1, 2, 1, 1), (1, 4, 1, 1))
+def fault_slice_operand(rng, y, x):
+    return tf.minimum(y, x[:, ::2])
+
+
+@network((1, 3, 1, 1))
+def fault_slice_transpose_conv(rng, x):
+    weights = rng.normal(0, 1, (2, 2, 1, 1)).astype(np.float32)
+    return tf.nn.conv2d_transpose(x[:, 1:], weights, (1, 4, 2, 1), 2, "SAME")
+
+
+@network((1, 2, 2, 1))
+def fault_pad_stride(rng, x):
+    return conv(rng, tf.pad(x, ((0, 0), (0, 1), (0, 1), (0, 0))), 1, 1, 2, "VALID", relu=False)
+
+
+@network((1, 1, 1, 2))
+def fault_mirror_pad(rng, x):
+    return tf.pad(x, ((0, 0), (0, 0), (0, 0), (0, 1)), "SYMMETRIC")
+
+
+@network((1, 2, 2, 1))
+def fault_sum_axes(rng, x):
+    return tf.reduce_sum(x, (1, 2))
+
+
+@network((1, 1, 1, 4), (1, 1, 1, 4))
+def fault_greater(rng, x, y):
+    return x > y
+
+
 @network((1, 1, 2, 3))
 def fault_max(rng, x):
     return tf.reduce_max(x, 3)
