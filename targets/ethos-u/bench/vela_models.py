@@ -708,6 +708,11 @@ def fault_sum_axes(rng, x):
     return tf.reduce_sum(x, (1, 2))
 
 
+@network((2, 3), bits=16)
+def fault_sum_channels(rng, x):
+    return tf.reduce_sum(x, 1)
+
+
 @network((1, 1, 1, 4), (1, 1, 1, 4))
 def fault_greater(rng, x, y):
     return x > y

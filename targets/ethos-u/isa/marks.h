@@ -4,6 +4,7 @@
 //   KEY OFFSET NAME...             an operator of the model begins with the command at this byte of the stream
 //   KEY region INDEX BYTES [const] so much memory belongs to a region; the stream does not write to it
 //   KEY holds INDEX OFFSET BYTES   of a region that is not const: what has a value before the stream begins
+//   KEY yields INDEX OFFSET BYTES   of such a region: what has to have a value when the stream has ended
 //   KEY leaves INDEX               a later stream goes on with what is in the region
 //   KEY finds INDEX                what earlier streams that leave it have written in the region has a value, too
 #pragma once

@@ -60,6 +60,7 @@ void Checker::stop(const DecodedCommand& command) {
   if (end < stream_.size())
     reporter()(FindingKind::StreamEnd,
                std::to_string(stream_.size() - end) + " bytes of the stream lie behind OP_STOP");
+  for (const auto& [region, range] : outputs_) shadow_.check_output(region, range, reporter());
 }
 
 void Checker::finish(const Outcome& outcome) {

@@ -31,6 +31,10 @@ class Checker final : public Observer {
   void set(uint32_t region, uint64_t offset, uint64_t bytes) {
     shadow_.set(region, {offset, offset + bytes});
   }
+  // When the stream has ended, this is to be defined.
+  void expect(uint32_t region, uint64_t offset, uint64_t bytes) {
+    outputs_.push_back({region, {offset, offset + bytes}});
+  }
   // The same by byte, as written() has it of an earlier stream: not 0 where there is a value.
   void set_written(uint32_t region, const std::vector<uint8_t>& written) {
     shadow_.set_written(region, written);
@@ -56,6 +60,7 @@ class Checker final : public Observer {
   std::span<const uint8_t> stream_;
   CheckerOptions options_;
   ShadowMemory shadow_;
+  std::vector<std::pair<uint32_t, ByteRange>> outputs_;  // regions, and what of them
   Hazards hazards_;
   FindingList findings_;
   DecodedCommand last_;

@@ -151,6 +151,13 @@ void ShadowMemory::check_read(const char* what, uint32_t region, const ByteRange
            std::string(what) + " include byte " + place(region, *at) + ", which nobody wrote");
 }
 
+void ShadowMemory::check_output(uint32_t region, const ByteRange& range,
+                                const Report& report) const {
+  if (const auto at = first_unwritten(region, range))
+    report(FindingKind::UnwrittenOutput,
+           "an output includes byte " + place(region, *at) + ", which nobody wrote");
+}
+
 // A length is rounded up to what the engine moves at once, so that bytes behind the data come along;
 // whoever then computes with them is told. A transfer of nothing but such bytes is a mistake itself.
 void ShadowMemory::check_source(const ByteRange& range, uint32_t region, const Memory& memory,

@@ -33,6 +33,8 @@ class ShadowMemory {
   // Before execution.
   void check_inputs(const Operation& operation, const Memory& memory, const Report& report);
   void check_inputs(const DmaTransfer& transfer, const Memory& memory, const Report& report);
+  // After the last one: what the stream was to write.
+  void check_output(uint32_t region, const ByteRange& range, const Report& report) const;
   // What the operation or transfer leaves behind.
   void apply_outputs(const Operation& operation);
   void apply_outputs(const DmaTransfer& transfer);

@@ -15,6 +15,8 @@ std::string_view to_string(FindingKind kind) {
       return "read-only-write";
     case FindingKind::UninitialisedRead:
       return "uninitialised-read";
+    case FindingKind::UnwrittenOutput:
+      return "unwritten-output";
     case FindingKind::OutputOverInput:
       return "output-over-input";
     case FindingKind::OutputOverOutput:

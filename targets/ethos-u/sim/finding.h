@@ -13,6 +13,7 @@ enum class FindingKind : uint8_t {
   OutsideRegion,       // bytes that no region has
   ReadOnlyWrite,       // output into memory that only may be read
   UninitialisedRead,   // bytes that nobody wrote
+  UnwrittenOutput,     // bytes of an output of the stream that nobody wrote
   OutputOverInput,     // a block writes what a later block still reads
   OutputOverOutput,    // two elements of an OFM at one address
   MissingDmaWait,      // an operation and a transfer that may still be under way share bytes

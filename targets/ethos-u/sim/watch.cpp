@@ -25,6 +25,8 @@ Recorder::Recorder(Recording recording) : recording_(std::move(recording)) {
       region.is_constant = static_cast<bool>(fields >> name) && name == "const";
     } else if (what == "holds" && fields >> index >> offset >> bytes) {
       memories_[key][index].holds.emplace_back(offset, bytes);
+    } else if (what == "yields" && fields >> index >> offset >> bytes) {
+      memories_[key][index].yields.emplace_back(offset, bytes);
     } else if ((what == "leaves" || what == "finds") && fields >> index) {
       KnownRegion& region = memories_[key][index];
       (what == "leaves" ? region.is_left : region.is_found) = true;
@@ -100,6 +102,7 @@ Watch::Watch(const Configuration& configuration, const isa::ethos_u::MemorySyste
     if (region.is_constant) continue;
     checker_.forget(index, region.bytes);
     for (const auto& [offset, bytes] : region.holds) checker_.set(index, offset, bytes);
+    for (const auto& [offset, bytes] : region.yields) checker_.expect(index, offset, bytes);
   }
 }
 

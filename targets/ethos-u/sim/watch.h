@@ -47,8 +47,8 @@ class Recorder {
   struct KnownRegion {
     uint64_t bytes = 0;
     bool is_constant = false;
-    std::vector<std::pair<uint64_t, uint64_t>> holds;  // offsets and lengths
-    bool is_left = false, is_found = false;            // by streams of the model, one after another
+    std::vector<std::pair<uint64_t, uint64_t>> holds, yields;  // offsets and lengths
+    bool is_left = false, is_found = false;  // by streams of the model, one after another
   };
   using KnownMemory = std::map<uint32_t, KnownRegion>;
   const KnownMemory* memory_of(std::span<const uint8_t> stream) const;

@@ -162,6 +162,23 @@ TEST_F(WatchTest, RegionsEndWhereTheMarksSay) {
   EXPECT_EQ(run_with("region 0 1024", "holds 0 0 1024\n" + key_of(stream) + " region 1 1024"), "");
 }
 
+// What a stream is to write it has written when it ends.
+TEST_F(WatchTest, OutputsAreWritten) {
+  const EditableStream stream = transfers(1024);  // from region 0 to region 1
+  const auto run_with = [&](const std::string& yields) {
+    const std::string key = key_of(stream);
+    faults_.clear();
+    run_all({stream},
+            key + " region 0 2048 const\n" + key + " region 1 2048\n" + key + yields + "\n");
+    return faults_;
+  };
+  EXPECT_EQ(run_with(" yields 1 0 1024"), "");
+  EXPECT_EQ(run_with(" holds 1 1024 1\n" + key_of(stream) + " yields 1 0 1025"), "");
+  for (const char* yields : {" yields 1 0 1025", " yields 1 1024 1", " yields 1 2047 1"})
+    EXPECT_THAT(run_with(yields),
+                HasSubstr("the stream checker found a mistake: unwritten-output"));
+}
+
 // What one stream leaves in a region the next one finds, and what nobody wrote stays unknown.
 TEST_F(WatchTest, StreamsGoOnInWhatOthersLeft) {
   const EditableStream first = transfers(1024);  // from region 0 to region 1

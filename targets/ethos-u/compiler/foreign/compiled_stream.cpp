@@ -226,7 +226,7 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
   const bool has_fast_arena = uses_fast_arena(payload);
   const tir::BufferId arena = add_arena("arena", attributes.arena_bytes);
   operands.push_back(whole(arena, attributes.arena_bytes, tir::Access::ReadWrite));
-  // What it reads of the arena, and whom it shares it with, for those who watch a run.
+  // What it reads and writes of the arena, and whom it shares it with, for those who watch a run.
   const auto spans_arena = [&](graph::TensorId id) {
     const graph::Tensor& tensor = function.tensor(id);
     return tensor.type == DataType::UInt8 && tensor.shape == Shape{attributes.arena_bytes} &&
@@ -245,6 +245,12 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
                                         function.tensor(input).bytes(),
                                         tir::Access::Read});
   }
+  // In an arena that operators share, one may write a part of a tensor and a later one the rest.
+  for (size_t i = 0; sharing == 0 && i < attributes.output_offsets.size(); ++i)
+    operands.push_back(tir::BufferRun{arena,
+                                      {tir::int_imm(attributes.output_offsets[i])},
+                                      function.tensor(node.outputs[i]).bytes(),
+                                      tir::Access::Write});
   operands.push_back(tir::int_imm(sharing));
   if (has_fast_arena)
     operands.push_back(whole(add_arena("fast_arena", attributes.fast_arena_bytes),
@@ -341,15 +347,17 @@ CommandStream write_compiled_stream(const Target& device, const tir::Module& mod
     INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
     stream.regions.push_back({StreamRegion::Kind::Pool, place->pool, place->offset});
   }
-  std::vector<KnownBytes> holds;
+  std::vector<KnownBytes> holds, yields;
   int64_t sharing = 0;
   for (const auto& operand : intrinsic_of(func)->operands) {
     const auto* run = std::get_if<tir::BufferRun>(&operand);
     if (run == nullptr) sharing = std::get<tir::IntImm>(std::get<tir::Expr>(operand)->node).value;
-    const bool is_input = run != nullptr && run->access == tir::Access::Read &&
-                          run->buffer.at() < func.parameters.size();
-    if (is_input)
-      holds.push_back({1, std::get<tir::IntImm>(run->start.at(0)->node).value, run->count});
+    // The arena itself is there to be read and written.
+    const bool is_tensor = run != nullptr && run->access != tir::Access::ReadWrite &&
+                           run->buffer.at() < func.parameters.size();
+    if (is_tensor)
+      (run->access == tir::Access::Read ? holds : yields)
+          .push_back({1, std::get<tir::IntImm>(run->start.at(0)->node).value, run->count});
   }
   std::vector<const tir::Buffer*> constants;
   for (const tir::Buffer& buffer : func.buffers)
@@ -363,7 +371,7 @@ CommandStream write_compiled_stream(const Target& device, const tir::Module& mod
   INTARSIA_CHECK(view.ok(), "the pattern has read this payload");
   const auto words_of_stream =
       std::span(stream.commands).subspan(4 * view->first_word, 4 * view->word_count);
-  stream.marks = memory_marks(words_of_stream, stream, sizes, holds);
+  stream.marks = memory_marks(words_of_stream, stream, sizes, holds, yields);
   if ((sharing & kTakesArena) != 0) stream.marks += shared_region_mark(words_of_stream, "finds", 1);
   if ((sharing & kLeavesArena) != 0)
     stream.marks += shared_region_mark(words_of_stream, "leaves", 1);
