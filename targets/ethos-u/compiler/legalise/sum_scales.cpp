@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -237,10 +240,11 @@ std::optional<SumScales> sum_scales(const Site& site, OperationKind kind) {
   return std::nullopt;
 }
 
-std::optional<LinearSum> linear_sum(const Site& site, OperationKind kind) {
+namespace {
+
+// Of 8 bits: all pairs of operands are gone through for each pair of factors.
+std::optional<LinearSum> found_linear_sum(const Site& site, OperationKind kind) {
   const TflSum tfl(site);
-  if (site.out().type == DataType::Int16) return sum_of_shifts(tfl);
-  if (site.out().type != DataType::Int8) return std::nullopt;
   const Pairs pairs(site, kind, tfl);
   const size_t smaller = tfl.first_is_smaller ? 0 : 1;
   for (const Factors& factors :
@@ -250,6 +254,44 @@ std::optional<LinearSum> linear_sum(const Site& site, OperationKind kind) {
     return in_order(tfl, factors, *sum, Rounding::Natural);
   }
   return std::nullopt;
+}
+
+// What has been found. A sum is asked for where it is offered, where it is estimated, and in every program of its function.
+class KnownSums {
+ public:
+  std::optional<LinearSum> of(const Site& site, OperationKind kind) {
+    const Key key = {scale_of(site.in(0)),
+                     scale_of(site.in(1)),
+                     scale_of(site.out()),
+                     zero_point_of(site.in(0)),
+                     zero_point_of(site.in(1)),
+                     zero_point_of(site.out()),
+                     kind};
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto known = found_.find(key); known != found_.end()) return known->second;
+    }
+    const std::optional<LinearSum> found = found_linear_sum(site, kind);
+    const std::lock_guard lock(mutex_);
+    if (found_.size() == kMost) found_.clear();
+    found_.emplace(key, found);
+    return found;
+  }
+
+ private:
+  static constexpr size_t kMost = 4096;
+  using Key = std::tuple<double, double, double, int32_t, int32_t, int32_t, OperationKind>;
+  std::mutex mutex_;
+  std::map<Key, std::optional<LinearSum>> found_;
+};
+
+}  // namespace
+
+std::optional<LinearSum> linear_sum(const Site& site, OperationKind kind) {
+  if (site.out().type == DataType::Int16) return sum_of_shifts(TflSum(site));
+  if (site.out().type != DataType::Int8) return std::nullopt;
+  static KnownSums known;
+  return known.of(site, kind);
 }
 
 std::optional<LinearSum> rounded_sum(const Site& site) {
