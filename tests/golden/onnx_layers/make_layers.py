@@ -304,7 +304,24 @@ def rows_put_where_asked():
                  [("ScatterND", ["x0", "x1", "x2"], ["y"], {})], ["y"])
 
 
+def stft(step, window=None, size=None, length=64, **attributes):
+    return Case("STFT", [random(2, length, 1), np.int64(step), window, None if size is None else np.int64(size)], ["y"],
+                **attributes)
+
+
+def affine_grid(**attributes):
+    return Case("AffineGrid", [random(2, 2, 3), np.int64([2, 3, 4, 5])], ["y"], opset=20, **attributes)
+
+
 CASES = {
+    "dft": lambda: Case("DFT", [random(2, 64, 1)], ["y"], onesided=1),
+    "dft_of_complex_numbers": lambda: Case("DFT", [random(3, 5, 2), None, np.int64(-3)], ["y"], opset=20),
+    "dft_padded_inverse": lambda: Case("DFT", [random(2, 13, 2), np.int64(16)], ["y"], inverse=1),
+    "stft": lambda: stft(16, np.hanning(32).astype(np.float32)),
+    "stft_of_any_size": lambda: stft(10, np.hanning(40).astype(np.float32), 40, 100),
+    "stft_both_sides": lambda: stft(7, None, 21, onesided=0),
+    "affine_grid": lambda: affine_grid(),
+    "affine_grid_corners": lambda: affine_grid(align_corners=1),
     "top_k_many": lambda: Case("TopK", [random(2, 160, 3), np.int64([150])], ["y", "i"], axis=1),
     "top_k_many_smallest": lambda: Case("TopK", [random(140), np.int64([140])], ["y", "i"], largest=0),
     "places_of_queries": lambda: places_of_queries(),

@@ -5,6 +5,7 @@ namespace intarsia::onnx {
 
 class Reader;
 
+void read_affine_grid(Reader& in);
 void read_arg(Reader& in);
 void read_attention(Reader& in);
 void read_batch_normalization(Reader& in);
@@ -23,6 +24,7 @@ void read_conv_transpose(Reader& in);
 void read_cumsum(Reader& in);
 void read_depth_to_space(Reader& in);
 void read_dequantize(Reader& in);
+void read_dft(Reader& in);
 void read_dynamic_quantize(Reader& in);
 void read_einsum(Reader& in);
 void read_expand(Reader& in);
@@ -83,6 +85,7 @@ void read_softmax(Reader& in);
 void read_space_to_depth(Reader& in);
 void read_split(Reader& in);
 void read_squeeze(Reader& in);
+void read_stft(Reader& in);
 void read_tile(Reader& in);
 void read_top_k(Reader& in);
 void read_transpose(Reader& in);
