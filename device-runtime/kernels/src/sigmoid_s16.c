@@ -2,7 +2,7 @@
 // Some points lie one above the nearest integer: those are TFLite's, whose results are bit exact.
 #include "intarsia/kernels/sigmoid.h"
 
-static const uint16_t points[256] = {
+static const uint16_t points[INTARSIA_SIGMOID_POINTS] = {
     32768, 33451, 34133, 34813, 35493, 36169, 36843, 37513, 38180, 38841, 39498, 40149, 40794,
     41432, 42064, 42688, 43304, 43912, 44511, 45102, 45683, 46255, 46817, 47369, 47911, 48443,
     48964, 49475, 49975, 50464, 50942, 51409, 51865, 52311, 52745, 53169, 53581, 53983, 54374,
@@ -24,6 +24,10 @@ static const uint16_t points[256] = {
     65532, 65532, 65532, 65533, 65533, 65533, 65533, 65533, 65533, 65533, 65533, 65534, 65534,
     65534, 65534, 65534, 65534, 65534, 65534, 65534, 65534, 65535,
 };
+
+const uint16_t* intarsia_sigmoid_points(void) {
+  return points;
+}
 
 static int32_t scaled(int32_t x, int32_t multiplier, int32_t shift) {
   const int32_t half = shift > 0 ? (int32_t)(UINT32_C(1) << (shift - 1)) : 0;

@@ -1,6 +1,7 @@
 // An in-place pair is legal when the function works element by element: one loop nest holds every
 // access to both, all with the same indices; within an iteration what is loaded is loaded before
-// anything is stored; and no two iterations touch the same element.
+// anything is stored; and no two iterations touch the same element. Or it is one call of a function whose name begins with
+// intarsia_each_: those work on elements of equal index of all their runs, and read some before they write them.
 #include <fmt/format.h>
 
 #include <map>
@@ -56,12 +57,22 @@ class PairVerifier {
         fail("the input is stored to");
       }
     }
-    if (const auto* intrinsic = std::get_if<Intrinsic>(&stmt->node))
+    if (const auto* intrinsic = std::get_if<Intrinsic>(&stmt->node)) {
       for (const auto& operand : intrinsic->operands)
         if (const auto* run = std::get_if<BufferRun>(&operand))
-          if (run->buffer == input_ || run->buffer == output_)
-            fail(fmt::format("{} works on runs, whose order is not known", intrinsic->name));
+          if (run->buffer == input_ || run->buffer == output_) find_run(*intrinsic, *run);
+      stored_ = stored_ || run_of_ == intrinsic;
+    }
     for_each_inner_stmt(*stmt, [&](const Stmt& inner) { visit(inner); });
+  }
+
+  void find_run(const Intrinsic& intrinsic, const BufferRun& run) {
+    if (!intrinsic.name.starts_with("intarsia_each_"))
+      fail(fmt::format("{} works on runs, whose order is not known", intrinsic.name));
+    if (!loops_.empty() || (run_of_ != nullptr && run_of_ != &intrinsic) || stored_)
+      fail(fmt::format("{} is not all that works on the elements", intrinsic.name));
+    run_of_ = &intrinsic;
+    access(run.start);
   }
 
   void find_loads(const Expr& e) {
@@ -143,6 +154,7 @@ class PairVerifier {
   std::map<VarId, Expr> lets_;
   std::vector<Expr> indices_;
   bool has_access_ = false, stored_ = false;
+  const Intrinsic* run_of_ = nullptr;  // the call that works on runs of both
   std::string problem_;
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 #include "channels.h"
 #include "kernels.h"
@@ -24,18 +25,23 @@ int64_t reference_sum(const AddRescaling& r, int64_t a, int64_t b, int64_t sign,
   return scaled(scaled(a * unit, r.a) + sign * scaled(b * unit, r.b), r.output) + out_zero;
 }
 
-// Factors and a start that give (a * a_factor + b * b_factor + start) >> bits, if there are some that hold for every pair of operands.
+// Factors and a start that give (a * a_factor + b * b_factor + start) >> bits, if there are some that hold for every pair of operands,
+// of a constant for those values that it has.
 struct Step {
   int64_t a_factor, b_factor, start;
 };
 
 class OneStep {
  public:
-  OneStep(const AddRescaling& r, int64_t a_zero, int64_t b_zero, int64_t sign, int64_t out_zero,
-          Range range, int bits)
-      : one_(int64_t{1} << bits), range_(range) {
-    for (int64_t a = -128; a <= 127; ++a)
-      for (int64_t b = -128; b <= 127; ++b)
+  OneStep(const OpView& view, const AddRescaling& r, int64_t sign, Range range, int bits)
+      : one_(int64_t{1} << bits),
+        range_(range),
+        a_values_(values_of(view, 0)),
+        b_values_(values_of(view, 1)) {
+    const int64_t a_zero = zero_point(view.in(0)), b_zero = zero_point(view.in(1)),
+                  out_zero = zero_point(view.out());
+    for (const int64_t a : a_values_)
+      for (const int64_t b : b_values_)
         expected_.push_back(std::clamp<int64_t>(
             reference_sum(r, a - a_zero, b - b_zero, sign, out_zero), range.low, range.high));
   }
@@ -59,9 +65,9 @@ class OneStep {
   std::optional<int64_t> start_for(int64_t a_factor, int64_t b_factor) const {
     int64_t least = -(one_ << 9), most = one_ << 9;
     size_t pair = 0;
-    for (int64_t a = -128; a <= 127; ++a)
-      for (int64_t b = -128; b <= 127; ++b, ++pair) {
-        const int64_t sum = a * a_factor + b * b_factor, result = expected_[pair];
+    for (const int64_t a : a_values_)
+      for (const int64_t b : b_values_) {
+        const int64_t sum = a * a_factor + b * b_factor, result = expected_[pair++];
         if (result > range_.low) least = std::max(least, result * one_ - sum);
         if (result < range_.high) most = std::min(most, (result + 1) * one_ - 1 - sum);
         if (least > most) return std::nullopt;
@@ -69,8 +75,21 @@ class OneStep {
     return least + (most - least) / 2;
   }
 
+  // Those that an operand has: all of int8, or a constant's.
+  static std::vector<int64_t> values_of(const OpView& view, size_t input) {
+    if (view.is_constant(input)) {
+      const std::vector<int64_t> all = view.values(input);
+      const std::set<int64_t> values(all.begin(), all.end());
+      return {values.begin(), values.end()};
+    }
+    std::vector<int64_t> values;
+    for (int64_t value = -128; value <= 127; ++value) values.push_back(value);
+    return values;
+  }
+
   int64_t one_;
   Range range_;
+  std::vector<int64_t> a_values_, b_values_;
   std::vector<int64_t> expected_;
 };
 
@@ -138,12 +157,11 @@ LowerKernel lane_sum(const OpView& view, const Step& step, int bits, const Range
                   step.start & (kPart - 1), bits - kPartBits, range.low, range.high});
 }
 
-}  // namespace
-
-bool is_sum_of_activations(const OpView& view) {
+// Of activations, or of one and a constant.
+bool is_plain_sum(const OpView& view) {
   const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
   const auto is_plain = [&](const graph::Tensor& t) {
-    return t.type == out.type && t.quantization.scale.size() == 1 && !t.constant.valid() &&
+    return t.type == out.type && t.quantization.scale.size() == 1 &&
            (t.type == DataType::Int8 ||
             (t.type == DataType::Int16 && t.quantization.zero_point[0] == 0));
   };
@@ -152,9 +170,11 @@ bool is_sum_of_activations(const OpView& view) {
          view.node.inputs[0] != view.node.inputs[1];
 }
 
+}  // namespace
+
 LowerKernel sum_kernel(CoreClass core, const OpView& view) {
   const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
-  if (!is_sum_of_activations(view)) return nullptr;
+  if (!is_plain_sum(view)) return nullptr;
   const std::optional<AddRescaling> r = add_rescaling(
       out.type, a.quantization.scale[0], b.quantization.scale[0], out.quantization.scale[0]);
   if (!r) return nullptr;
@@ -163,8 +183,7 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
   if (out.type == DataType::Int16) return wide_sum_kernel(core, view, *r, range);
   const int64_t sign = view.node.kind == graph::OpKind::Sub ? -1 : 1;
   const int bits = core == CoreClass::Lanes ? lane_bits(view) : kStepBits;
-  const OneStep one_step(*r, a.quantization.zero_point[0], b.quantization.zero_point[0], sign,
-                         out.quantization.zero_point[0], range, bits);
+  const OneStep one_step(view, *r, sign, range, bits);
   const double unit = out.quantization.scale[0];
   if (const std::optional<Step> found =
           one_step.find(a.quantization.scale[0] / unit,
@@ -184,6 +203,22 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
                  {a.quantization.zero_point[0], r->a.value, -r->a.shift,
                   b.quantization.zero_point[0], r->b.value, -r->b.shift, r->output.value,
                   -r->output.shift, out.quantization.zero_point[0], range.low, range.high});
+}
+
+LowerKernel squared_difference_kernel(CoreClass core, const OpView& view) {
+  if (core == CoreClass::Lanes || !is_plain_sum(view)) return nullptr;
+  const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
+  const auto r = squared_difference_rescaling(out.type, scale(a), scale(b), scale(out));
+  constexpr int kMostShift = 31;
+  if (!r || r->a.shift < -kMostShift || r->b.shift < -kMostShift || r->output.shift > 0 ||
+      r->output.shift < -kMostShift)
+    return nullptr;
+  const Range range = type_range(out.type);
+  return by_rows(view,
+                 out.type == DataType::Int16 ? "intarsia_each_squared_difference_s16"
+                                             : "intarsia_each_squared_difference_s8",
+                 {zero_point(a), r->a.value, -r->a.shift, zero_point(b), r->b.value, -r->b.shift,
+                  r->output.value, -r->output.shift, zero_point(out), range.low, range.high});
 }
 
 }  // namespace intarsia::targets::cortex_m

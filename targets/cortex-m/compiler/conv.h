@@ -36,6 +36,8 @@ struct WideConv {
   WeightRows rows;
   std::vector<WideChannel> channels;
 };
+// What intarsia_mve_conv_s16 reads, for runs that lie in the input.
+std::vector<uint8_t> mve_wide_conv_stream(const WideConv& conv);
 LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits);
 
 }  // namespace intarsia::targets::cortex_m

@@ -140,12 +140,39 @@ KernelWork wide_sum(CoreClass core, const Add& s, bool difference) {
       {1, number(eights), number(quick ? 0 : s.count - 8 * eights), number(quick ? s.count : 0)}};
 }
 
+// With Helium four at a time.
+KernelWork squared_difference(CoreClass core, const Add& s) {
+  return {KernelFamily::SquaredDifference,
+          {1, number(core == CoreClass::Mve ? ceil_div(s.count, int64_t{4}) : s.count)}};
+}
+
 KernelWork product(CoreClass core, const Mul& s) {
   const bool vectors = core == CoreClass::Mve;
   return {KernelFamily::Product,
           {1, number(s.rows), number(vectors ? s.rows * ceil_div(s.count, int64_t{8}) : 0),
            number(vectors ? 0 : s.rows * s.count),
            number(vectors && clamps(s.low, s.high) ? s.rows * ceil_div(s.count, int64_t{16}) : 0)}};
+}
+
+KernelWork wide_product(CoreClass core, const Mul& s) {
+  const bool whole = s.low == -32768 && s.high == 32767, vectors = core == CoreClass::Mve;
+  const int64_t pairs = !vectors && whole ? s.count / 2 : 0;
+  return {KernelFamily::WideProduct,
+          {1, number(vectors ? ceil_div(s.count, int64_t{8}) : 0), number(pairs),
+           number(vectors ? 0 : s.count - 2 * pairs)}};
+}
+
+// With Helium four at a time.
+KernelWork wide_curve(CoreClass core, int64_t count) {
+  return {KernelFamily::WideCurve,
+          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count)}};
+}
+
+// With Helium sixteen at a time.
+KernelWork lookup(CoreClass core, int64_t count) {
+  return {KernelFamily::Lookup,
+          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{16}) : count)},
+          0};
 }
 
 KernelWork mean_of(CoreClass core, const Mean& s) {
@@ -232,6 +259,16 @@ std::vector<KernelWork> products_of_matrices(CoreClass core, const Matmul& m) {
         number(vectors ? (sums ? m.rows : 1) * octets : rows * octets),
         number(vectors ? 0 : rows * octets * run), number(m.rows * m.columns)}});
   return all;
+}
+
+// Two columns at a time, and the results one by one.
+KernelWork wide_products_of_matrices(CoreClass core, const Matmul& m) {
+  const int64_t unit = core == CoreClass::Mve ? 8 : 2, words = ceil_div(m.depth, unit);
+  const int64_t blocks = ceil_div(m.columns, m.block), twos = ceil_div(m.columns, int64_t{2});
+  return {KernelFamily::WideMatrices,
+          {1, number(m.columns), number(m.transposed != 0 ? 0 : m.columns * m.depth),
+           number(m.transposed != 0 ? m.columns * words : 0), number(blocks * m.rows),
+           number(m.rows * twos), number(m.rows * twos * words), number(m.rows * m.columns)}};
 }
 
 KernelWork wide_convolution(CoreClass core, const Wide& w) {
@@ -328,13 +365,22 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "add_s8") return {add(core, Add(numbers))};
   if (name == "add_s16") return {wide_sum(core, Add(numbers), false)};
   if (name == "sub_s16") return {wide_sum(core, Add(numbers), true)};
+  if (name.starts_with("each_squared_difference_")) {
+    return {squared_difference(core, Add(numbers))};
+  }
   if (name == "mul_s8") return {product(core, Mul(numbers))};
+  if (name == "each_lookup_s8") return {lookup(core, numbers.at(0))};
+  if (name == "each_product_s16") return {wide_product(core, Mul(numbers))};
+  if (name == "each_sigmoid_s16" || name == "each_tanh_s16") {
+    return {wide_curve(core, numbers.at(0))};
+  }
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
   if (name == "softmax_table_s8") return {softmax(numbers.at(0), numbers.at(1))};
   if (name.ends_with("svdf_s8")) return {svdf(core, Svdf(numbers), false)};
   if (name.ends_with("svdf_s16")) return {svdf(core, Svdf(numbers), true)};
   if (name.ends_with("lstm_s8")) return {lstm(core, Lstm(numbers), false)};
   if (name.ends_with("lstm_s16")) return {lstm(core, Lstm(numbers), true)};
+  if (name == "matmul_s16") return {wide_products_of_matrices(core, Matmul(numbers))};
   if (name.ends_with("matmul_s8")) return products_of_matrices(core, Matmul(numbers));
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
   if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};

@@ -46,6 +46,13 @@ KernelWork real_convolution(const Window& w) {
 std::vector<KernelWork> convolution_of(const std::string& kernel, const Window& w, Way way) {
   const auto has = [&](const char* word) { return kernel.find(word) != std::string::npos; };
   if (kernel.ends_with("_f32")) return {real_convolution(w)};
+  if (kernel.ends_with("_s16")) {
+    Window halves = w;
+    halves.out_c /= 2;
+    if (has("_mve_")) return {mve_convolution(halves, /*wide=*/true)};
+    halves.in_c /= 2;
+    return {dsp_wide_convolution(halves)};
+  }
   if (has("_dsp_")) return dsp_convolution(w, way, has("_by_four"));
   if (has("_mve_")) return {mve_convolution(w)};
   return {has("_long_") ? paired_convolution(w, way) : single_convolution(w, way, {})};

@@ -50,13 +50,14 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/kernels.def"
 #undef KERNEL
   all["intarsia_add_s8"] = all["intarsia_lanes_add_s8"] = all["intarsia_add_s16"] =
-      all["intarsia_sub_s16"] = {"struct intarsia_add",
-                                 "add",
-                                 {
+      all["intarsia_sub_s16"] = all["intarsia_each_squared_difference_s8"] =
+          all["intarsia_each_squared_difference_s16"] = {"struct intarsia_add",
+                                                         "add",
+                                                         {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/add.def"
 #undef FIELD
-                                 }};
+                                                         }};
   all["intarsia_sum_s8"] = {"struct intarsia_sum",
                             "sum",
                             {
@@ -78,13 +79,14 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/mean.def"
 #undef FIELD
                                                              }};
-  all["intarsia_mul_s8"] = all["intarsia_lanes_mul_s8"] = {"struct intarsia_mul",
-                                                           "mul",
-                                                           {
+  all["intarsia_mul_s8"] = all["intarsia_each_product_s16"] =
+      all["intarsia_lanes_mul_s8"] = {"struct intarsia_mul",
+                                      "mul",
+                                      {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/mul.def"
 #undef FIELD
-                                                           }};
+                                      }};
   const ConstantStruct matmul{"struct intarsia_matmul",
                               "matmul",
                               {
@@ -92,7 +94,7 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/matmul.def"
 #undef FIELD
                               }};
-  all["intarsia_matmul_s8"] = all["intarsia_mve_matmul_s8"] = matmul;
+  all["intarsia_matmul_s8"] = all["intarsia_mve_matmul_s8"] = all["intarsia_matmul_s16"] = matmul;
   const ConstantStruct wide{"struct intarsia_wide",
                             "wide",
                             {
@@ -142,9 +144,10 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       if (LowerKernel kernel =
               wide ? wide_kernel(core, view, waits) : conv_kernel(core, view, small, waits))
         return kernel;
-      return staged_kernel(core, view, small);
+      return wide ? staged_wide_kernel(core, view) : staged_kernel(core, view, small);
     case graph::OpKind::TransposeConv2d:
-      return real ? float_kernel(core, view) : staged_kernel(core, view, small);
+      if (real) return float_kernel(core, view);
+      return wide ? staged_wide_kernel(core, view) : staged_kernel(core, view, small);
     case graph::OpKind::FullyConnected:
       if (real) return float_kernel(core, view);
       return wide ? wide_kernel(core, view, waits) : conv_kernel(core, view, small, waits);
@@ -154,6 +157,8 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Add:
     case graph::OpKind::Sub:
       return sum_kernel(core, view);
+    case graph::OpKind::SquaredDifference:
+      return squared_difference_kernel(core, view);
     case graph::OpKind::BatchMatmul:
       return matmul_kernel(core, view);
     case graph::OpKind::Mul:
@@ -166,6 +171,20 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return pool_kernel(core, view);
     case graph::OpKind::Softmax:  // a table of 1 kB instead of less code
       return small ? nullptr : softmax_kernel(view);
+    case graph::OpKind::Logistic:
+    case graph::OpKind::Tanh:
+      return wide ? sigmoid_kernel(core, view) : lookup_kernel(view);
+    case graph::OpKind::Abs:
+    case graph::OpKind::Elu:
+    case graph::OpKind::Exp:
+    case graph::OpKind::Gelu:
+    case graph::OpKind::HardSwish:
+    case graph::OpKind::LeakyRelu:
+    case graph::OpKind::Log:
+    case graph::OpKind::Lookup:
+    case graph::OpKind::Rsqrt:
+    case graph::OpKind::Sqrt:
+      return lookup_kernel(view);
     case graph::OpKind::Svdf:
       return svdf_kernel(core, view);
     case graph::OpKind::Lstm:

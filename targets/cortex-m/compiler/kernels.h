@@ -58,17 +58,20 @@ LowerKernel lane_kernel(const OpView& view);
 LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t waits);
 // Grouped, dilated by columns, transposed: made of plain convolutions.
 LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small);
+LowerKernel staged_wide_kernel(CoreClass core, const OpView& view);  // the same of int16
 // In single precision: convolutions of all kinds but depthwise ones, and fully connected layers.
 LowerKernel float_kernel(CoreClass core, const OpView& view);
 LowerKernel float_depthwise_kernel(CoreClass core, const OpView& view);
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small);
 LowerKernel sum_kernel(CoreClass core, const OpView& view);  // of Add and Sub
-bool is_sum_of_activations(const OpView& view);  // all that sum_kernel takes, and little more
+LowerKernel squared_difference_kernel(CoreClass core, const OpView& view);
 LowerKernel mean_kernel(CoreClass core, const OpView& view);  // of Mean and Sum
 LowerKernel matmul_kernel(CoreClass core, const OpView& view);
 LowerKernel mul_kernel(CoreClass core, const OpView& view);
 LowerKernel pool_kernel(CoreClass core, const OpView& view);
 LowerKernel softmax_kernel(const OpView& view);
+LowerKernel lookup_kernel(const OpView& view);                   // of what loops look up as well
+LowerKernel sigmoid_kernel(CoreClass core, const OpView& view);  // of Logistic and Tanh of int16
 // Int16 activations with int8 weights: convolution, depthwise convolution, fully connected.
 LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits);
 LowerKernel svdf_kernel(CoreClass core, const OpView& view);

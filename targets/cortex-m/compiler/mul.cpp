@@ -21,6 +21,43 @@ bool repeats_by_rows(const Shape& shape, const Shape& whole) {
                     whole.begin() + static_cast<std::ptrdiff_t>(missing + axis));
 }
 
+// SMMLAR takes a product doubled, which is one less than it should be for the largest, of -32768 with itself.
+bool holds_doubled(Multiplier m, Range range) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const auto result = [&](int64_t doubled) {
+    const int64_t high = (doubled * m.value + (int64_t{1} << 31)) >> 32;
+    return std::clamp<int64_t>((high + (int64_t{1} << (-m.shift - 1))) >> -m.shift, range.low,
+                               range.high);
+  };
+  return result(kMost) == result(kMost - 1);
+}
+
+// Of int16, row by row.
+LowerKernel wide_mul_kernel(CoreClass core, const OpView& view) {
+  const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
+  const auto is_plain = [](const graph::Tensor& t) {
+    return t.type == DataType::Int16 && t.quantization.scale.size() == 1 && zero_point(t) == 0;
+  };
+  const size_t part = a.shape == out.shape ? 1 : 0;
+  if (lacks_simd(core) || core == CoreClass::Lanes || !is_plain(a) || !is_plain(b) ||
+      !is_plain(out) || view.in(1 - part).shape != out.shape ||
+      view.node.inputs[0] == view.node.inputs[1])
+    return nullptr;
+  const auto axes = repeated_axes(view.in(part).shape, out.shape);
+  const double a_scale = scale(a), b_scale = scale(b);
+  const Multiplier m = quantize_multiplier(a_scale * b_scale / scale(out));
+  constexpr int kMostShift = 31;
+  const Range range = activation_limits(view, view.node.attrs<graph::BinaryAttrs>().activation);
+  if (!axes || m.shift > -1 || m.shift < -kMostShift ||
+      (core == CoreClass::Dsp && !holds_doubled(m, range)))
+    return nullptr;
+  const RowKernel kernel{"intarsia_each_product_s16", [m, range](int64_t count) {
+                           return std::vector<int64_t>{
+                               1, count, 0, 0, m.value, -m.shift, 0, range.low, range.high};
+                         }};
+  return [=](OpLowering& op) { return call_by_rows(op, kernel, part, *axes); };
+}
+
 }  // namespace
 
 LowerKernel mul_kernel(CoreClass core, const OpView& view) {
@@ -28,6 +65,7 @@ LowerKernel mul_kernel(CoreClass core, const OpView& view) {
     return t.type == DataType::Int8 && t.quantization.scale.size() == 1;
   };
   const graph::Tensor& out = view.out();
+  if (out.type == DataType::Int16) return wide_mul_kernel(core, view);
   if (!is_plain(view.in(0)) || !is_plain(view.in(1)) || !is_plain(out) ||
       view.node.inputs[0] == view.node.inputs[1])
     return nullptr;

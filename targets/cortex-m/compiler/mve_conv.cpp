@@ -185,8 +185,10 @@ namespace {
 // Window and runs of int16 are counted in bytes.
 constexpr int64_t kHalf = 2, kHalves = kVector / kHalf, kWideQuad = 4;
 
+}  // namespace
+
 // One stream: device/mve_conv.h.
-std::vector<uint8_t> wide_stream(const WideConv& conv) {
+std::vector<uint8_t> mve_wide_conv_stream(const WideConv& conv) {
   const Window& w = conv.window;
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kHalves);
   std::vector<uint8_t> bytes;
@@ -207,8 +209,6 @@ std::vector<uint8_t> wide_stream(const WideConv& conv) {
   }
   return bytes;
 }
-
-}  // namespace
 
 LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits) {
   simplify(conv.window);
@@ -235,7 +235,7 @@ LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits) {
     const int64_t bytes = scratch_bytes(w, kHalvesQuad);
     const BufferId scratch =
         op.b.local("scratch", DataType::Int16, {std::max<int64_t>(bytes / kHalf, kHalf)}, 4);
-    std::vector<uint8_t> stream = wide_stream(conv);
+    std::vector<uint8_t> stream = mve_wide_conv_stream(conv);
     const auto count = static_cast<int64_t>(stream.size()) / 4;
     const BufferId weights = op.constant("weights", DataType::Int32, {count}, std::move(stream),
                                          tir::ConstantUse::Weights);

@@ -1,4 +1,7 @@
-// Softmax of int8: device/pool_softmax.h.
+// Softmax and functions of one element: device/pool_softmax.h.
+#include <algorithm>
+
+#include "intarsia/plugin/every_result.h"
 #include "intarsia/plugin/fixed_functions.h"
 #include "intarsia/plugin/quantization.h"
 #include "kernels.h"
@@ -32,6 +35,42 @@ LowerKernel softmax_kernel(const OpView& view) {
     return call_kernel(
         op.b.func(),
         {"intarsia_softmax_table_s8", {rows, count}, {op.in(0)}, op.out(), {}, {exponentials}});
+  };
+}
+
+LowerKernel sigmoid_kernel(CoreClass core, const OpView& view) {
+  if (lacks_simd(core) || core == CoreClass::Lanes || view.in(0).type != DataType::Int16 ||
+      view.out().type != DataType::Int16)
+    return nullptr;
+  const bool is_tanh = view.node.kind == graph::OpKind::Tanh;
+  const graph::SigmoidScaling s =
+      graph::sigmoid_scaling(static_cast<double>(view.in(0).quantization.scale[0]), is_tanh);
+  const int64_t count = element_count(view.out().shape);
+  return [is_tanh, s, count](OpLowering& op) {
+    op.declare({Shape{count}}, Shape{count});
+    op.allow_in_place();
+    return call_kernel(op.b.func(),
+                       {is_tanh ? "intarsia_each_tanh_s16" : "intarsia_each_sigmoid_s16",
+                        {count, s.multiplier, s.shift},
+                        {op.in(0)},
+                        op.out(),
+                        {},
+                        {}});
+  };
+}
+
+LowerKernel lookup_kernel(const OpView& view) {
+  if (view.in(0).type != DataType::Int8 || bits(view.out().type) != 8 || view.is_constant(0))
+    return nullptr;
+  const int64_t count = element_count(view.out().shape);
+  return [count](OpLowering& op) {
+    op.declare({Shape{count}}, Shape{count});
+    op.allow_in_place();
+    std::vector<uint8_t> results = results_of_every_int8(op.view);
+    std::rotate(results.begin(), results.begin() + 128, results.end());  // 0 first
+    const BufferId table = op.raw_table("table", op.view.out().type, {256}, std::move(results));
+    return call_kernel(op.b.func(),
+                       {"intarsia_each_lookup_s8", {count}, {op.in(0)}, op.out(), {}, {table}});
   };
 }
 

@@ -279,12 +279,14 @@ Stmt lower_staged(OpLowering& op, const std::vector<StagedCall>& calls) {
     const auto size = static_cast<int64_t>(call.weights.size()) / (real ? kWord : 1);
     const BufferId weights = op.constant("weights", real ? DataType::Float32 : DataType::Int8,
                                          {size}, call.weights, tir::ConstantUse::Weights);
+    std::vector<BufferId> constants = {weights};
     const auto words = static_cast<int64_t>(call.channels.size()) / kWord;
-    const BufferId table = op.constant("channels", real ? DataType::Float32 : DataType::Int32,
-                                       {words}, call.channels, tir::ConstantUse::Weights);
-    steps.push_back(call_kernel(
-        op.b.func(),
-        {call.kernel, call.staged.values(), {op.in(0)}, op.out(), scratch, {weights, table}}));
+    if (words > 0)
+      constants.push_back(op.constant("channels", real ? DataType::Float32 : DataType::Int32,
+                                      {words}, call.channels, tir::ConstantUse::Weights));
+    steps.push_back(
+        call_kernel(op.b.func(),
+                    {call.kernel, call.staged.values(), {op.in(0)}, op.out(), scratch, constants}));
   }
   return tir::seq(std::move(steps));
 }

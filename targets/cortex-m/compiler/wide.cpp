@@ -42,17 +42,6 @@ struct WideOperator {
   WeightRows rows;  // per channel
 };
 
-bool is_wide_product(const OpView& v) {
-  const auto at_zero = [](const graph::Tensor& tensor) {
-    return tensor.quantization.zero_point[0] == 0;
-  };
-  return v.in(0).type == DataType::Int16 && v.out().type == DataType::Int16 && !v.is_constant(0) &&
-         v.is_constant(1) && v.stored_type(1) == DataType::Int8 && at_zero(v.in(0)) &&
-         at_zero(v.out()) &&
-         (!v.has(2) || (v.is_constant(2) &&
-                        (v.in(2).type == DataType::Int64 || v.in(2).type == DataType::Int32)));
-}
-
 template <typename Attributes>
 Wide read_window(const OpView& v, const Attributes& a) {
   const Shape &in = v.in(0).shape, &weights = v.in(1).shape, &out = v.out().shape;
@@ -130,27 +119,6 @@ std::vector<uint8_t> table_of(const OpView& v, const WideOperator& op, int64_t c
   return bytes;
 }
 
-// The same for kernels whose sums and products are of 32 bits; none if a sum may leave them, or the shift is too near or
-// too far.
-std::optional<std::vector<WideChannel>> short_channels(const OpView& v, const WideOperator& op) {
-  constexpr int64_t kMostSum = std::numeric_limits<int32_t>::max();
-  constexpr int32_t kLeastShift = 17, kMostShift = 16 + 31;
-  if (op.wide.modular != 0) return std::nullopt;
-  const std::vector<int64_t> bias =
-      v.has(2) ? v.values(2) : std::vector<int64_t>(op.rows.size(), 0);
-  std::vector<WideChannel> channels;
-  for (size_t c = 0; c < op.rows.size(); ++c) {
-    int64_t most = 0;
-    for (const int8_t weight : op.rows[c]) most += std::abs(int64_t{weight}) * 32768;
-    const bool fits =
-        bias[c] >= -kMostSum && bias[c] <= kMostSum && std::abs(bias[c]) + most <= kMostSum;
-    const WideMultiplier m = wide_multiplier(op.multipliers[op.multipliers.size() == 1 ? 0 : c]);
-    if (!fits || m.shift < kLeastShift || m.shift > kMostShift) return std::nullopt;
-    channels.push_back({bias[c], int64_t{m.value} * 65536, 16 - m.shift});
-  }
-  return channels;
-}
-
 // The window as kernels on int8 know it.
 Window window_of(const Wide& w) {
   Window window;
@@ -202,32 +170,16 @@ LowerKernel dsp_conv_of(const WideOperator& read, const std::vector<WideChannel>
   const int64_t run = round_up(w.kernel_h * filled, 4);
   const int64_t scratch_halves = kPixels * run + round_up(row, 2);
   if (2 * scratch_halves > kMostScratch || !w.fits()) return nullptr;
-  return [read, channels, w, row, filled, run, scratch_halves](OpLowering& op) {
+  return [read, channels, w, run, scratch_halves](OpLowering& op) {
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
                Shape{w.batches, w.out_h, w.out_w, w.out_c});
-    std::vector<uint8_t> bytes, table;
     const int64_t rows = round_up(w.out_c, 2);
-    const auto weight = [&](int64_t channel, int64_t at) {
-      const int64_t ky = at / filled, element = at % filled;
-      return channel < w.out_c && ky < w.kernel_h && element < row
-                 ? read.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * row + element)]
-                 : int8_t{0};
-    };
-    for (int64_t first = 0; first < rows; first += 2)
-      for (int64_t element = 0; element < run; ++element)
-        for (const int64_t channel : {first, first + 1})
-          bytes.push_back(static_cast<uint8_t>(weight(channel, element)));
-    for (int64_t c = 0; c < rows; ++c) {
-      const WideChannel channel =
-          c < w.out_c ? channels[static_cast<size_t>(c)] : WideChannel{0, 0, -1};
-      append_word(table, channel.bias), append_word(table, channel.multiplier);
-      append_word(table, int64_t{1} << (-channel.shift - 1)), append_word(table, -channel.shift);
-    }
+    ConvConstants made = dsp_wide_conv_constants({w, read.rows, channels});
     const BufferId scratch = op.b.local("scratch", DataType::Int16, {scratch_halves}, 4);
-    const BufferId weights = op.constant("weights", DataType::Int8, {rows, run}, std::move(bytes),
-                                         tir::ConstantUse::Weights);
-    const BufferId constants = op.constant("channels", DataType::Int32, {rows, 4}, std::move(table),
-                                           tir::ConstantUse::Weights);
+    const BufferId weights = op.constant("weights", DataType::Int8, {rows, run},
+                                         std::move(made.weights), tir::ConstantUse::Weights);
+    const BufferId constants = op.constant("channels", DataType::Int32, {rows, 4},
+                                           std::move(made.channels), tir::ConstantUse::Weights);
     return call_kernel(
         op.b.func(),
         {"intarsia_dsp_conv_s16", w.values(), {op.in(0)}, op.out(), scratch, {weights, constants}});
@@ -350,7 +302,8 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
     return nullptr;
   const std::optional<WideOperator> op = read(view);
   if (!op) return nullptr;
-  const std::optional<std::vector<WideChannel>> channels = short_channels(view, *op);
+  const std::optional<std::vector<WideChannel>> channels =
+      short_channels(view, op->rows, op->multipliers);
   if (is_depthwise && op->wide.in_c != 1) {
     if (LowerKernel kernel =
             core == CoreClass::Mve && channels ? mve_depthwise_of(*op, *channels) : nullptr)

@@ -1,8 +1,14 @@
 #include "wide_weights.h"
 
+#include <cstdlib>
+#include <limits>
+
 #include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::cortex_m {
+
+using namespace operators;
+
 namespace {
 
 // Elements of a group in the order they lie in.
@@ -58,6 +64,61 @@ void append_word(std::vector<uint8_t>& bytes, int64_t value) {
 void append_wide(std::vector<uint8_t>& bytes, int64_t value) {
   append_word(bytes, value);
   append_word(bytes, static_cast<int64_t>(static_cast<uint64_t>(value) >> 32));
+}
+
+bool is_wide_product(const OpView& v) {
+  const auto at_zero = [](const graph::Tensor& tensor) {
+    return tensor.quantization.zero_point[0] == 0;
+  };
+  return v.in(0).type == DataType::Int16 && v.out().type == DataType::Int16 && !v.is_constant(0) &&
+         v.is_constant(1) && v.stored_type(1) == DataType::Int8 && at_zero(v.in(0)) &&
+         at_zero(v.out()) &&
+         (!v.has(2) || (v.is_constant(2) &&
+                        (v.in(2).type == DataType::Int64 || v.in(2).type == DataType::Int32)));
+}
+
+std::optional<std::vector<WideChannel>> short_channels(const OpView& v, const WeightRows& rows,
+                                                       const std::vector<Multiplier>& multipliers) {
+  constexpr int64_t kMostSum = std::numeric_limits<int32_t>::max();
+  constexpr int32_t kLeastShift = 17, kMostShift = 16 + 31;
+  if (v.has(2) && v.in(2).type == DataType::Int32) return std::nullopt;  // modulo 2^32
+  const std::vector<int64_t> bias = v.has(2) ? v.values(2) : std::vector<int64_t>(rows.size(), 0);
+  std::vector<WideChannel> channels;
+  for (size_t c = 0; c < rows.size(); ++c) {
+    int64_t most = 0;
+    for (const int8_t weight : rows[c]) most += std::abs(int64_t{weight}) * 32768;
+    const int64_t start = bias[c % bias.size()];
+    const bool fits = start >= -kMostSum && start <= kMostSum && std::abs(start) + most <= kMostSum;
+    const WideMultiplier m = wide_multiplier(multipliers[c % multipliers.size()]);
+    if (!fits || m.shift < kLeastShift || m.shift > kMostShift) return std::nullopt;
+    channels.push_back({start, int64_t{m.value} * 65536, 16 - m.shift});
+  }
+  return channels;
+}
+
+ConvConstants dsp_wide_conv_constants(const WideConv& conv) {
+  const Window& w = conv.window;
+  const int64_t row = w.kernel_w * w.in_c, filled = round_up(row, 2),
+                run = round_up(w.kernel_h * filled, 4), rows = round_up(w.out_c, 2);
+  ConvConstants made;
+  const auto weight = [&](int64_t channel, int64_t at) {
+    const int64_t ky = at / filled, element = at % filled;
+    return channel < w.out_c && ky < w.kernel_h && element < row
+               ? conv.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * row + element)]
+               : int8_t{0};
+  };
+  for (int64_t first = 0; first < rows; first += 2)
+    for (int64_t element = 0; element < run; ++element)
+      for (const int64_t channel : {first, first + 1})
+        made.weights.push_back(static_cast<uint8_t>(weight(channel, element)));
+  for (int64_t c = 0; c < rows; ++c) {
+    const WideChannel channel =
+        c < w.out_c ? conv.channels[static_cast<size_t>(c)] : WideChannel{0, 0, -1};
+    append_word(made.channels, channel.bias), append_word(made.channels, channel.multiplier);
+    append_word(made.channels, int64_t{1} << (-channel.shift - 1));
+    append_word(made.channels, -channel.shift);
+  }
+  return made;
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -1,7 +1,9 @@
 // Weights and tables as the kernels on int16 activations read them (device/wide_dot.h).
 #pragma once
 
-#include "channels.h"
+#include <optional>
+
+#include "conv.h"
 
 namespace intarsia::targets::cortex_m {
 
@@ -18,6 +20,16 @@ std::vector<uint8_t> wide_weights(CoreClass core, const WeightRows& rows);
 
 // [count / row][row] of an operator's constant weights.
 WeightRows weight_rows(const OpView& view, size_t input, int64_t rows);
+
+// Int16 activations without zero points and constant weights of int8.
+bool is_wide_product(const OpView& view);
+// Of kernels whose sums and products are of 32 bits, one for each row of weights, which the operator's channels are once or several
+// times over; none if a sum may leave them, or the shift is too near or too far.
+std::optional<std::vector<WideChannel>> short_channels(
+    const OpView& view, const WeightRows& rows,
+    const std::vector<operators::Multiplier>& multipliers);
+// Of intarsia_dsp_conv_s16.
+ConvConstants dsp_wide_conv_constants(const WideConv& conv);
 
 void append_word(std::vector<uint8_t>& bytes, int64_t value);
 // The lower half of 64 bits, then the upper.

@@ -24,6 +24,13 @@ void intarsia_add_s16(const struct intarsia_add *add, const int16_t *a, const in
 void intarsia_sub_s16(const struct intarsia_add *add, const int16_t *a, const int16_t *b,
                       int16_t *output);
 
+// Squares of differences, operands shifted by 7 first, of int16 by none: shifts of the operands up to 31, out_shift too. The output may
+// be one of the operands.
+void intarsia_each_squared_difference_s8(const struct intarsia_add *add, const int8_t *a,
+                                         const int8_t *b, int8_t *output);
+void intarsia_each_squared_difference_s16(const struct intarsia_add *add, const int16_t *a,
+                                          const int16_t *b, int16_t *output);
+
 #ifdef __cplusplus
 }
 #endif

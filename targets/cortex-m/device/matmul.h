@@ -25,6 +25,11 @@ void intarsia_matmul_s8(const struct intarsia_matmul *matmul, const int8_t *a, c
 void intarsia_mve_matmul_s8(const struct intarsia_matmul *matmul, const int8_t *a, const int8_t *b,
                             int8_t *output, int8_t *scratch);
 
+// The same of int16, without zero points and rounding: sums of 64 bits, less than 2^47, are scaled as intarsia_requantize_wide does.
+// Blocks are a multiple of two. scratch, word-aligned: for each column of a block the depth rounded up to a multiple of eight.
+void intarsia_matmul_s16(const struct intarsia_matmul *matmul, const int16_t *a, const int16_t *b,
+                         int16_t *output, int16_t *scratch);
+
 #ifdef __cplusplus
 }
 #endif

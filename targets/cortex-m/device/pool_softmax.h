@@ -1,4 +1,4 @@
-// Average and maximum over windows of an image, and softmax of int8 rows, on every core.
+// Average and maximum over windows of an image, softmax of int8 rows, and functions of one element.
 #ifndef INTARSIA_CORTEX_M_POOL_SOFTMAX_H_
 #define INTARSIA_CORTEX_M_POOL_SOFTMAX_H_
 
@@ -27,6 +27,15 @@ void intarsia_max_pool_s16(const struct intarsia_window *window, const int16_t *
 // difference counts as too large.
 void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                int32_t rows, int32_t count);
+
+// Of `count` elements of one byte: the entry of the table at the element, taken for a number from 0 to 255. The output may be the input.
+void intarsia_each_lookup_s8(const int8_t *input, void *output, const void *table, int32_t count);
+
+// As intarsia_sigmoid_s16 and intarsia_tanh_s16 (intarsia/kernels/sigmoid.h) of `count` elements. The output may be the input.
+void intarsia_each_sigmoid_s16(const int16_t *input, int16_t *output, int32_t count,
+                               int32_t multiplier, int32_t shift);
+void intarsia_each_tanh_s16(const int16_t *input, int16_t *output, int32_t count,
+                            int32_t multiplier, int32_t shift);
 
 #ifdef __cplusplus
 }

@@ -66,6 +66,14 @@ void intarsia_staged_thumb_conv_any_s8(const struct intarsia_staged *staged, con
                                        int8_t *output, int8_t *scratch, const int8_t *weights,
                                        const int32_t *channels);
 
+// Of int16, whose sums fit 32 bits (wide.h): extents along channels, of the image and of groups, are in bytes. With Helium the weights
+// are a stream with all constants.
+void intarsia_staged_dsp_conv_s16(const struct intarsia_staged *staged, const int16_t *image,
+                                  int16_t *results, int8_t *scratch, const int8_t *weights,
+                                  const int32_t *channels);
+void intarsia_staged_mve_conv_s16(const struct intarsia_staged *staged, const int16_t *image,
+                                  int16_t *results, int8_t *scratch, const int8_t *weights);
+
 // In single precision, on every core with a floating-point unit. Extents along channels, of the image and of groups, are in
 // bytes. weights: of each group [channels / 4][kernel_w * kernel_h * elements][4]; tables: of each group the least and the
 // greatest result, which hold where `low` and `high` are not 0, and the biases of its channels, both filled up with zeros.

@@ -110,14 +110,18 @@ void add_engine(EngineRegistry& registry) {
   ADD(intarsia_add_s8, add, kAddFields);
   ADD(intarsia_add_s16, add, kAddFields);
   ADD(intarsia_sub_s16, add, kAddFields);
+  ADD(intarsia_each_squared_difference_s8, add, kAddFields);
+  ADD(intarsia_each_squared_difference_s16, add, kAddFields);
   ADD(intarsia_lanes_add_s8, add, kAddFields);
   ADD(intarsia_sum_s8, sum, kSumFields);
   ADD(intarsia_lanes_sum_s8, lanes_sum, kLanesSumFields);
   ADD(intarsia_mean_s8, mean, kMeanFields);
   ADD(intarsia_lanes_mean_s8, mean, kMeanFields);
   ADD(intarsia_matmul_s8, matmul, kMatmulFields);
+  ADD(intarsia_matmul_s16, matmul, kMatmulFields);
   ADD(intarsia_mve_matmul_s8, matmul, kMatmulFields);
   ADD(intarsia_mul_s8, mul, kMulFields);
+  ADD(intarsia_each_product_s16, mul, kMulFields);
   ADD(intarsia_lanes_mul_s8, mul, kMulFields);
   ADD(intarsia_dsp_wide_conv_s16, wide, kWideFields);
   ADD(intarsia_dsp_wide_depthwise_s16, wide, kWideFields);
@@ -135,6 +139,11 @@ void add_engine(EngineRegistry& registry) {
 #undef ADD
   registry.add_kernel("intarsia_softmax_table_s8",
                       engine::kernel_function<&intarsia_softmax_table_s8>());
+  registry.add_kernel("intarsia_each_lookup_s8",
+                      engine::kernel_function<&intarsia_each_lookup_s8>());
+  registry.add_kernel("intarsia_each_sigmoid_s16",
+                      engine::kernel_function<&intarsia_each_sigmoid_s16>());
+  registry.add_kernel("intarsia_each_tanh_s16", engine::kernel_function<&intarsia_each_tanh_s16>());
 }
 
 }  // namespace intarsia::targets::cortex_m

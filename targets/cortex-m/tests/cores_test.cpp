@@ -27,12 +27,13 @@ std::vector<graph::Module> cases(const std::string& core) {
        {small_convolutions, larger_convolutions, depthwise_convolutions,
         dilated_depthwise_convolutions, fully_connected_layers, additions, differences_and_products,
         means_and_sums, poolings_and_rows, long_and_thin, grouped_and_dilated_convolutions,
-        transposed_convolutions, matrix_products})
+        transposed_convolutions, matrix_products, constants_and_tables, squared_differences})
     for (graph::Module& module : make()) all.push_back(std::move(module));
   // The others have loops for floats and int16.
   if (core != "cortex-m0" && core != "cortex-m3")
     for (const auto& make : {float_convolutions, float_depthwise_convolutions, wide_convolutions,
-                             wide_sums_and_poolings})
+                             wide_sums_and_poolings, wide_products_and_curves, wide_matrix_products,
+                             wide_staged_convolutions})
       for (graph::Module& module : make()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;

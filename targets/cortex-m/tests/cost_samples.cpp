@@ -54,6 +54,10 @@ class Samples {
       if (i % 2 == 0) add(row_mean()), add(wide_dense()), add(wide_otherwise(i / 2));
     }
     for (int i = 0; i < count_; i += 3) add(long_row());
+    for (int i = 0; i < count_; ++i) add(wide_product()), add(wide_curve(i));
+    for (int i = 0; i < count_; ++i) add(wide_matrices());
+    for (int i = 0; i < count_; i += 2) add(wide_transposed());
+    for (int i = 0; i < count_; ++i) add(squared_difference(i));
     return std::move(all_);
   }
 
@@ -315,6 +319,30 @@ class Samples {
     const Shape shape{1, size(1, 16), size(1, 16), channels(24)};
     return wide_sum_module(r_, kind, shape, shape, r_.real(0.0002f, 0.0008f),
                            r_.real(0.0002f, 0.0008f), activation());
+  }
+  graph::Module wide_product() {
+    const Shape shape{1, size(1, 16), size(1, 16), channels(24)};
+    return wide_product_module(r_, shape, shape, r_.real(10000, 60000), activation());
+  }
+  graph::Module squared_difference(int which) {
+    const Shape shape{1, size(1, 16), size(1, 16), channels(24)};
+    return squared_difference_module(r_, which % 4 == 3 ? DataType::Int16 : DataType::Int8, shape,
+                                     shape, r_.real(0.01f, 0.1f), r_.real(0.01f, 0.1f));
+  }
+  graph::Module wide_matrices() {
+    const int64_t rows = r_.range(2, 20), depth = channels(48), columns = r_.range(2, 30);
+    const bool turned = r_.chance(50);
+    return wide_matmul_module(r_, {rows, depth},
+                              turned ? Shape{columns, depth} : Shape{depth, columns}, turned);
+  }
+  graph::Module wide_transposed() {
+    WideCase c{OpKind::TransposeConv2d, size(3, 9), size(3, 9), channels(24), channels(24)};
+    c.kernel_h = c.kernel_w = r_.range(2, 4), c.stride = 2, c.activation = activation();
+    return staged_wide_module(r_, c, 1);
+  }
+  graph::Module wide_curve(int which) {
+    return wide_curve_module(r_, which % 2 == 0 ? OpKind::Logistic : OpKind::Tanh, r_.range(1, 400),
+                             r_.real(0.0001f, 0.0008f));
   }
   graph::Module wide_pool(OpKind kind) {
     const int64_t side = size(3, 12), filter = r_.chance(50) ? side : r_.range(2, 3);

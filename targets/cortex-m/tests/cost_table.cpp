@@ -1,6 +1,8 @@
 // The rows of targets/cortex-m/isa/kernel_costs.def and the column of targets/c/isa/loop_costs.def of a core, from cycles
-// counted in the emulator:  cortex_m_cost_table CORE BOARD COLUMN [kernels|loops]
-// COLUMN: M4. Of one of the two, what was counted is listed as well, and what it is made of.
+// counted in the emulator:  cortex_m_cost_table CORE BOARD COLUMN [kernels|loops|FAMILY,..]
+// COLUMN: M4. Of one of the two, what was counted is listed as well, and what it is made of. Of some families: of layers with
+// them alone.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -87,7 +89,8 @@ std::string rounded(double value) {
 
 struct Request {
   std::string core, board, name;
-  std::string_view only;  // "kernels", "loops": with the samples; empty: both, without
+  std::string_view only;      // "kernels", "loops": with the samples; empty: both, without
+  std::string_view families;  // kernels of these, commas between; empty: all
   targets::cortex_m::CoreClass core_class;
 };
 
@@ -132,7 +135,14 @@ void count_kernels(const Request& request, const std::vector<CostSample>& sample
                                               function.nodes[0], some);
     };
     const auto work = work_for(waits);
-    if (!work || (waits != 0 && work->kernels == work_for(0)->kernels)) continue;
+    const auto is_wanted = [&](const KernelWork& part) {
+      const std::string name = kFamilies[static_cast<size_t>(part.family)];
+      return request.families.empty() ||
+             fmt::format(",{},", request.families).find("," + name + ",") != std::string::npos;
+    };
+    if (!work || std::none_of(work->kernels.begin(), work->kernels.end(), is_wanted) ||
+        (waits != 0 && work->kernels == work_for(0)->kernels))
+      continue;
     tuned.push_back(sample), works.push_back(work->kernels);
   }
   if (tuned.empty()) return;
@@ -215,10 +225,17 @@ int main(int count, char** arguments) {
       {"M7", CoreClass::Dsp},   {"M33", CoreClass::Dsp}, {"M55", CoreClass::Mve},
       {"RV32", CoreClass::Rv32}};
   if ((count != 4 && count != 5) || !classes.contains(arguments[3])) {
-    std::fputs("usage: cortex_m_cost_table CORE BOARD COLUMN [kernels|loops]\n", stderr);
+    std::fputs("usage: cortex_m_cost_table CORE BOARD COLUMN [kernels|loops|FAMILY,..]\n", stderr);
     return 2;
   }
-  const Request request{arguments[1], arguments[2], arguments[3], count == 5 ? arguments[4] : "",
+  const std::string_view wanted = count == 5 ? arguments[4] : "";
+  const bool is_family = !wanted.empty() && wanted != "kernels" && wanted != "loops";
+  const std::string_view only = is_family ? "kernels" : wanted;
+  const Request request{arguments[1],
+                        arguments[2],
+                        arguments[3],
+                        only,
+                        is_family ? std::string_view(arguments[4]) : "",
                         classes.at(arguments[3])};
   constexpr uint32_t kSeed = 1;
   constexpr int kOfKernels = 24, kOfLoops = 10;

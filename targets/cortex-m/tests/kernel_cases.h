@@ -27,6 +27,11 @@ std::vector<graph::Module> float_depthwise_convolutions();
 // Int16 activations.
 std::vector<graph::Module> wide_convolutions();
 std::vector<graph::Module> wide_sums_and_poolings();
+std::vector<graph::Module> wide_products_and_curves();
+std::vector<graph::Module> wide_matrix_products();
+std::vector<graph::Module> squared_differences();
+std::vector<graph::Module> wide_staged_convolutions();
+std::vector<graph::Module> constants_and_tables();
 std::vector<graph::Module> additions();
 std::vector<graph::Module> differences_and_products();
 std::vector<graph::Module> means_and_sums();

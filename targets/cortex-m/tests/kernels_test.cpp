@@ -13,6 +13,7 @@
 #include "support/files.h"
 #include "support/needs.h"
 #include "support/process.h"
+#include "wide_modules.h"
 
 namespace intarsia::test::cortex_m {
 namespace {
@@ -124,6 +125,21 @@ TEST_P(EveryCore, WideConvolutions) {
 TEST_P(EveryCore, WideSumsAndPoolings) {
   check_all(wide_sums_and_poolings());
 }
+TEST_P(EveryCore, WideProductsAndCurves) {
+  check_all(wide_products_and_curves());
+}
+TEST_P(EveryCore, SquaredDifferences) {
+  check_all(squared_differences());
+}
+TEST_P(EveryCore, WideMatrixProducts) {
+  check_all(wide_matrix_products());
+}
+TEST_P(EveryCore, WideStagedConvolutions) {
+  check_all(wide_staged_convolutions());
+}
+TEST_P(EveryCore, ConstantOperands) {
+  check_all(constants_and_tables());
+}
 TEST_P(EveryCore, Additions) {
   check_all(additions());
 }
@@ -205,6 +221,79 @@ TEST_P(EveryCore, EveryPairOfOperands) {
     }
     return values;
   });
+}
+
+TEST(WideElements, ShapesOfNetworksAreKernels) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    Random random(38);
+    kernels.add(wide_matmul_module(random, {2, 32, 16}, {2, 16, 32}, false));
+    kernels.add(wide_matmul_module(random, {32, 16}, {32, 16}, true));
+    WideCase c{OpKind::TransposeConv2d, 6, 6, 16, 8, 2, 2, 2};
+    kernels.add(staged_wide_module(random, c, 1));
+    c.kernel_h = c.kernel_w = 3;
+    kernels.add(staged_wide_module(random, c, 1));
+    c.kind = OpKind::Conv2d, c.stride = 1;
+    kernels.add(staged_wide_module(random, c, 2));
+    EXPECT_EQ(kernels.tuned(), kernels.count());
+    EXPECT_TRUE(kernels.calls("intarsia_matmul_s16"));
+    check(kernels);
+  }
+}
+
+// All values of an element, in a curve and by itself: -32768 squared is the largest product.
+TEST(WideElements, EveryValue) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    Random random(36);
+    constexpr int64_t kValues = 65536;
+    for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh})
+      for (const float scale : {0.0001f, 0.0003f, 1.0f / 4096})
+        kernels.add(wide_curve_module(random, kind, kValues, scale));
+    for (const float steps : {100000.0f, 32767.5f, 32768.0f, 16384.0f, 5.0f})
+      kernels.add(
+          wide_product_module(random, {kValues}, {kValues}, steps, graph::Activation::None));
+    EXPECT_TRUE(kernels.calls("intarsia_each_sigmoid_s16"));
+    EXPECT_TRUE(kernels.calls("intarsia_each_tanh_s16"));
+    EXPECT_TRUE(kernels.calls("intarsia_each_product_s16"));
+    check(kernels, "gcc", [](Random&, const graph::Module& module) {
+      std::vector<graph::TensorValue> values(module.entry_function().inputs.size());
+      for (graph::TensorValue& value : values)
+        for (int64_t i = 0; i < kValues; ++i)
+          value.push_back(static_cast<uint8_t>(i)), value.push_back(static_cast<uint8_t>(i >> 8));
+      return values;
+    });
+  }
+}
+
+// All values of a byte, and counts that fill no vector.
+TEST_P(EveryCore, Lookups) {
+  KernelProgram kernels(GetParam());
+  Random random(39);
+  for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish, OpKind::LeakyRelu})
+    for (const int64_t count : {1, 3, 4, 16, 17, 256, 1000})
+      kernels.add(byte_function_module(random, kind, count));
+  EXPECT_TRUE(kernels.calls("intarsia_each_lookup_s8"));
+  check(kernels, "gcc", [](Random&, const graph::Module& module) {
+    graph::TensorValue value;
+    for (int64_t i = 0;
+         i < element_count(module.entry_function().tensor(module.entry_function().inputs[0]).shape);
+         ++i)
+      value.push_back(static_cast<uint8_t>(i));
+    return std::vector<graph::TensorValue>{value};
+  });
+}
+
+// What is taken off one constant, or added to one, as unrolled recurrent layers have it: one step for all values of the other operand.
+TEST_P(EveryCore, ConstantsAreOperandsOfKernels) {
+  KernelProgram kernels(GetParam());
+  Random random(37);
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub})
+    for (const bool first : {false, true})
+      for (int i = 0; i < 4; ++i)
+        kernels.add(constant_operand_module(random, kind, DataType::Int8, {1, 64}, {1}, first));
+  EXPECT_EQ(kernels.tuned(), kernels.count());
+  check(kernels);
 }
 
 TEST(Broadcasting, ProductsByChannelAreKernels) {

@@ -102,6 +102,103 @@ std::vector<graph::Module> wide_sums_and_poolings() {
   return modules;
 }
 
+std::vector<graph::Module> wide_products_and_curves() {
+  std::vector<graph::Module> modules;
+  Random random(34);
+  // From where most results saturate to where few differ from zero.
+  for (const float steps : {200000.0f, 40000.0f, 32768.0f, 9000.0f, 30.0f, 0.7f})
+    for (const int64_t count : {1, 2, 7, 8, 9, 40})
+      modules.push_back(
+          wide_product_module(random, {1, count}, {1, count}, steps, Activation::None));
+  for (const Shape& part : {Shape{19}, {3, 19}, {1}, {2, 4, 1, 19}, {2, 4, 3, 1}}) {
+    const Shape whole{2, 4, 3, 19};
+    modules.push_back(wide_product_module(random, whole, part, 30000, any_activation(random)));
+    modules.push_back(wide_product_module(random, part, whole, 50000, any_activation(random)));
+  }
+  for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh})
+    for (const float scale : {0.00001f, 0.0001f, 0.0003f, 0.001f, 0.01f, 1.0f / 4096})
+      for (const int64_t count : {1, 3, 4, 5, 200})
+        modules.push_back(wide_curve_module(random, kind, count, scale));
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul})
+    for (const bool first : {false, true})
+      for (const Shape& constant : {Shape{1}, {17}, {3, 17}, {3, 1}})
+        modules.push_back(
+            constant_operand_module(random, kind, DataType::Int16, {3, 17}, constant, first));
+  return modules;
+}
+
+std::vector<graph::Module> squared_differences() {
+  std::vector<graph::Module> modules;
+  Random random(38);
+  for (const DataType type : {DataType::Int8, DataType::Int16})
+    for (const float other : {0.02f, 0.0199f, 0.009f, 0.0003f, 0.05f}) {
+      for (const int64_t count : {1, 3, 4, 13, 100})
+        modules.push_back(
+            squared_difference_module(random, type, {1, count}, {1, count}, 0.02f, other));
+      for (const Shape& part : {Shape{19}, {1}, {2, 4, 3, 1}, {2, 4, 1, 19}}) {
+        modules.push_back(
+            squared_difference_module(random, type, {2, 4, 3, 19}, part, 0.02f, other));
+        modules.push_back(
+            squared_difference_module(random, type, part, {2, 4, 3, 19}, other, 0.02f));
+      }
+    }
+  return modules;
+}
+
+std::vector<graph::Module> wide_matrix_products() {
+  std::vector<graph::Module> modules;
+  Random random(36);
+  for (const int64_t depth : {1, 2, 3, 7, 8, 9, 16, 33})
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {3, 4}, {2, 7}, {9, 16}}) {
+      modules.push_back(wide_matmul_module(random, {rows, depth}, {depth, columns}, false));
+      modules.push_back(wide_matmul_module(random, {2, rows, depth}, {2, columns, depth}, true));
+    }
+  // Batches that repeat, and more columns than are laid out at a time.
+  modules.push_back(wide_matmul_module(random, {2, 3, 5, 8}, {3, 8, 6}, false));
+  modules.push_back(wide_matmul_module(random, {3, 70}, {70, 91}, false));
+  modules.push_back(wide_matmul_module(random, {2, 300}, {21, 300}, true));
+  return modules;
+}
+
+std::vector<graph::Module> wide_staged_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(37);
+  for (int i = 0; i < 110; ++i) {
+    WideCase c;
+    const bool transposed = i % 2 == 0;
+    c.kind = transposed ? OpKind::TransposeConv2d : OpKind::Conv2d;
+    c.batches = i % 7 == 0 ? 2 : 1;
+    c.height = random.range(1, 8), c.width = random.range(1, i % 9 == 0 ? 60 : 11);
+    c.kernel_h = random.range(1, 4), c.kernel_w = random.range(1, 5);
+    c.stride = random.range(1, 3);
+    const int64_t groups = transposed ? 1 : random.range(1, 4);
+    c.channels = groups * random.range(1, 9), c.out_channels = groups * random.range(1, 6);
+    if (transposed) {
+      c.padding = {random.range(0, c.kernel_h - 1), random.range(0, c.kernel_w - 1), 0, 0};
+    } else {
+      c.dilation = random.range(1, 3);
+      c.padding = any_padding(random, c);
+    }
+    c.activation = any_activation(random);
+    modules.push_back(staged_wide_module(random, c, groups));
+  }
+  return modules;
+}
+
+std::vector<graph::Module> constants_and_tables() {
+  std::vector<graph::Module> modules;
+  Random random(35);
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul})
+    for (const bool first : {false, true})
+      for (const Shape& constant : {Shape{1}, {17}, {3, 17}, {3, 1}})
+        modules.push_back(
+            constant_operand_module(random, kind, DataType::Int8, {3, 17}, constant, first));
+  for (const OpKind kind : {OpKind::Logistic, OpKind::HardSwish, OpKind::LeakyRelu})
+    for (const int64_t count : {1, 5, 16, 100})
+      modules.push_back(byte_function_module(random, kind, count));
+  return modules;
+}
+
 std::vector<graph::Module> float_depthwise_convolutions() {
   std::vector<graph::Module> modules;
   Random random(33);

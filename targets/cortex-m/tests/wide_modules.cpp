@@ -95,6 +95,101 @@ Module wide_sum_module(Random& random, OpKind kind, const Shape& a, const Shape&
   return builder.finish(DataType::Int16, scales({(a_scale + b_scale) * random.real(0.3f, 1.1f)}));
 }
 
+Module wide_product_module(Random& random, const Shape& a, const Shape& b, float steps,
+                           Activation activation) {
+  Builder builder(random, OpKind::Mul, DataType::Int16);
+  const float a_scale = random.real(0.0001f, 0.001f), b_scale = random.real(0.0001f, 0.001f);
+  builder.tensor(builder.input(a)).quantization = scales({a_scale});
+  builder.tensor(builder.input(b)).quantization = scales({b_scale});
+  builder.node().attributes = BinaryAttrs{activation};
+  return builder.finish(DataType::Int16,
+                        scales({a_scale * b_scale * std::ldexp(1.0f, 30) / steps}));
+}
+
+Module squared_difference_module(Random& random, DataType type, const Shape& a, const Shape& b,
+                                 float a_scale, float b_scale) {
+  Builder builder(random, OpKind::SquaredDifference, type);
+  const bool wide = type == DataType::Int16;
+  const auto quantised = [&](float scale) {
+    return Quantization{{scale}, {wide ? 0 : random.range(-128, 127)}, 0};
+  };
+  builder.tensor(builder.input(a)).quantization = quantised(a_scale);
+  builder.tensor(builder.input(b)).quantization = quantised(b_scale);
+  const float most = (a_scale + b_scale) * (wide ? 32768 : 128);
+  return builder.finish(type,
+                        quantised(most * most * random.real(0.1f, 1.0f) / (wide ? 32768 : 256)));
+}
+
+Module wide_curve_module(Random& random, OpKind kind, int64_t count, float scale) {
+  Builder builder(random, kind, DataType::Int16);
+  builder.tensor(builder.input({1, count})).quantization = scales({scale});
+  return builder.finish(DataType::Int16, scales({1.0f / 32768}));
+}
+
+Module byte_function_module(Random& random, OpKind kind, int64_t count) {
+  Builder builder(random, kind, DataType::Int8);
+  builder.input({1, count});
+  if (kind == OpKind::LeakyRelu) builder.node().attributes = LeakyReluAttrs{0.2f};
+  return builder.finish(DataType::Int8,
+                        kind == OpKind::Logistic ? Quantization{{1.0f / 256}, {-128}, 0}
+                        : kind == OpKind::Tanh   ? scales({1.0f / 128})
+                                                 : builder.quantization(DataType::Int8));
+}
+
+Module constant_operand_module(Random& random, OpKind kind, DataType type, const Shape& activation,
+                               const Shape& constant, bool constant_first) {
+  Builder builder(random, kind, type);
+  const bool wide = type == DataType::Int16;
+  const float unit = wide ? 0.0003f : 0.05f;
+  const auto quantised = [&](float scale) {
+    return Quantization{{scale}, {wide ? 0 : random.range(-128, 127)}, 0};
+  };
+  const auto add_input = [&] {
+    builder.tensor(builder.input(activation)).quantization = quantised(unit);
+  };
+  if (!constant_first) add_input();
+  const int64_t most = wide ? 32767 : 127;
+  builder.constant(constant, type, quantised(unit * random.real(0.1f, 0.9f)), -most, most);
+  if (constant_first) add_input();
+  builder.node().attributes = BinaryAttrs{Activation::None};
+  const float product = unit * static_cast<float>(most) * 0.2f;
+  return builder.finish(type, quantised(unit * (kind == OpKind::Mul ? product : 1.2f)));
+}
+
+Module wide_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b) {
+  Builder builder(random, OpKind::BatchMatmul, DataType::Int16);
+  builder.tensor(builder.input(a)).quantization = scales({0.0003f});
+  builder.tensor(builder.input(b)).quantization = scales({0.0002f});
+  builder.node().attributes = BatchMatmulAttrs{false, transpose_b};
+  const auto depth = static_cast<float>(a.back());
+  return builder.finish(DataType::Int16, scales({0.0003f * 0.0002f * 9000 * std::sqrt(depth)}));
+}
+
+Module staged_wide_module(Random& random, const WideCase& c, int64_t groups) {
+  Builder b(random, c.kind, DataType::Int16);
+  b.input({c.batches, c.height, c.width, c.channels});
+  constants(b, {c.out_channels, c.kernel_h, c.kernel_w, c.channels / groups}, c.out_channels, 0, c);
+  if (c.kind == OpKind::TransposeConv2d) {
+    TransposeConv2dAttrs attrs;
+    attrs.stride_h = attrs.stride_w = c.stride;
+    attrs.pad_top = c.padding.top, attrs.pad_left = c.padding.left;
+    attrs.out_h = (c.height - 1) * c.stride + c.kernel_h - c.padding.top - c.padding.bottom;
+    attrs.out_w = (c.width - 1) * c.stride + c.kernel_w - c.padding.left - c.padding.right;
+    attrs.activation = c.activation;
+    b.node().attributes = attrs;
+  } else {
+    Conv2dAttrs attrs;
+    attrs.stride_h = attrs.stride_w = c.stride;
+    attrs.dilation_h = attrs.dilation_w = c.dilation;
+    attrs.padding = c.padding;
+    attrs.activation = c.activation;
+    b.node().attributes = attrs;
+  }
+  const float input_scale = b.tensor(b.node().inputs[0]).quantization.scale[0];
+  const auto taps = static_cast<float>(c.kernel_h * c.kernel_w * c.channels / groups);
+  return b.finish(DataType::Int16, scales({input_scale * 0.01f * 60 * std::sqrt(taps)}));
+}
+
 Module wide_pool_module(Random& random, OpKind kind, const Shape& shape,
                         const Pool2dAttrs& attributes) {
   Builder builder(random, kind, DataType::Int16);

@@ -301,6 +301,16 @@ TEST(Verify, InPlace) {
               HasSubstr("do not tell every iteration apart"));
   EXPECT_THAT(in_place("intrinsic k(read %a[0, 0] count 12, write %b[0, 0] count 12)"),
               HasSubstr("whose order is not known"));
+  const std::string each =
+      "intrinsic intarsia_each_k(read %a[0, 0] count 12, write %b[0, 0] count 12)";
+  EXPECT_EQ(in_place(each), "");
+  EXPECT_THAT(in_place(each + "\n" + each), HasSubstr("not all that works on the elements"));
+  EXPECT_THAT(in_place("for i in 0..2 { " + each + " }"),
+              HasSubstr("not all that works on the elements"));
+  EXPECT_THAT(in_place(each + "\nlet x = %a[0, 0]"),
+              HasSubstr("loaded after the output was stored to"));
+  EXPECT_THAT(in_place("intrinsic intarsia_each_k(read %a[1, 0] count 9, write %b[0, 0] count 9)"),
+              HasSubstr("different indices"));
   EXPECT_THAT(in_place(nest + "store %b[j, i] = %a[i, j] } }", "[3,4]"),
               HasSubstr("extents or element sizes differ"));
 }

@@ -1,12 +1,11 @@
 #include "operators/lowering/result_table.h"
 
 #include "intarsia/plugin/check.h"
+#include "intarsia/plugin/every_result.h"
 
 namespace intarsia::operators {
-namespace {
 
-// What the operator makes of -128, -127, .. 127.
-std::vector<uint8_t> all_results(const OpView& v) {
+std::vector<uint8_t> results_of_every_int8(const OpView& v) {
   graph::Module module;
   module.name = "table", module.entry = "main";
   graph::Function function;
@@ -26,13 +25,12 @@ std::vector<uint8_t> all_results(const OpView& v) {
   return (*results)[0];
 }
 
-}  // namespace
-
 Stmt lower_by_table(OpLowering& op) {
   const Shape flat{element_count(op.view.out().shape)};
   op.declare({flat}, flat);
   op.allow_in_place();
-  const BufferId table = op.raw_table("table", op.view.out().type, {256}, all_results(op.view));
+  const BufferId table =
+      op.raw_table("table", op.view.out().type, {256}, results_of_every_int8(op.view));
   return op.b.loop("i", flat[0], [&](const Expr& i) {
     const Expr place = to_i32(op.b.load(op.in(0), {i})) + 128;
     return op.b.store(op.out(), {i}, op.b.load(table, {place}));

@@ -13,6 +13,10 @@ extern "C" {
 int32_t intarsia_sigmoid_s16(int32_t x, int32_t multiplier, int32_t shift);
 int32_t intarsia_tanh_s16(int32_t x, int32_t multiplier, int32_t shift);
 
+// The points of the curve, for kernels that take many elements at once.
+#define INTARSIA_SIGMOID_POINTS 256
+const uint16_t* intarsia_sigmoid_points(void);
+
 #ifdef __cplusplus
 }
 #endif

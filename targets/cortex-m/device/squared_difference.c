@@ -1,0 +1,85 @@
+// Squares of the differences of two tensors, in TFLite's arithmetic: both operands shifted to the left and brought to twice the
+// larger scale, subtracted, and the square scaled. With Helium four elements at a time.
+#include "intarsia/targets/cortex_m/add.h"
+
+#include "intarsia/targets/cortex_m/optimise.h"
+
+#include "intarsia/targets/cortex_m/results.h"
+
+#if INTARSIA_HAS_MVE
+#include <arm_mve.h>
+#endif
+
+enum { kNarrowShift = 7 };  // of int8; int16 is not shifted
+
+#if INTARSIA_HAS_MVE
+// One is taken off negative values before they are shifted: halves are rounded away from zero.
+INTARSIA_INLINE int32x4_t difference_operands(int32x4_t value, int32_t zero, int32_t unit,
+                                              int32_t multiplier, int32_t shift) {
+  const int32x4_t shifted = vmulq_n_s32(vsubq_n_s32(value, zero), unit);
+  const int32x4_t sign = shift == 0 ? vdupq_n_s32(0) : vshrq_n_s32(shifted, 31);
+  return vrshlq_n_s32(vqrdmlahq_n_s32(sign, shifted, multiplier), -shift);
+}
+
+INTARSIA_INLINE int32x4_t four_squared_differences(const struct intarsia_add *s, int32x4_t a,
+                                                   int32x4_t b, int32_t left) {
+  const int32x4_t difference =
+      vsubq_s32(difference_operands(a, s->a_zero, 1 << left, s->a_multiplier, s->a_shift),
+                difference_operands(b, s->b_zero, 1 << left, s->b_multiplier, s->b_shift));
+  const int32x4_t square = vmulq_s32(difference, difference);
+  const int32x4_t result = vaddq_n_s32(
+      vrshlq_n_s32(vqrdmulhq_n_s32(square, s->out_multiplier), -s->out_shift), s->out_zero);
+  return vminq_s32(vmaxq_s32(result, vdupq_n_s32(s->low)), vdupq_n_s32(s->high));
+}
+#else
+// `doubled` times the multiplier, rounded twice as TFLite does.
+INTARSIA_INLINE int32_t difference_operand(int32_t doubled, int32_t multiplier, int32_t shift) {
+  const int32_t value = intarsia_high_product(doubled, multiplier);
+  return shift == 0 ? value : (value + (value >> 31) + (1 << (shift - 1))) >> shift;
+}
+
+INTARSIA_INLINE int32_t one_squared_difference(const struct intarsia_add *s, int32_t a, int32_t b,
+                                               int32_t left) {
+  const int32_t difference =
+      difference_operand((a - s->a_zero) * (2 << left), s->a_multiplier, s->a_shift) -
+      difference_operand((b - s->b_zero) * (2 << left), s->b_multiplier, s->b_shift);
+  return intarsia_clamp_i32(
+      intarsia_requantize_right(difference * difference, s->out_multiplier, s->out_shift) +
+          s->out_zero,
+      s->low, s->high);
+}
+
+#endif
+
+void intarsia_each_squared_difference_s8(const struct intarsia_add *add, const int8_t *a,
+                                         const int8_t *b, int8_t *output) {
+  const struct intarsia_add s = *add;
+#if INTARSIA_HAS_MVE
+  for (int32_t left = s.count; left > 0; left -= 4, a += 4, b += 4, output += 4) {
+    const mve_pred16_t some = vctp32q((uint32_t)left);
+    vstrbq_p_s32(
+        output,
+        four_squared_differences(&s, vldrbq_z_s32(a, some), vldrbq_z_s32(b, some), kNarrowShift),
+        some);
+  }
+#else
+  for (const int8_t *end = a + s.count; a != end;)
+    *output++ = (int8_t)one_squared_difference(&s, *a++, *b++, kNarrowShift);
+#endif
+}
+
+void intarsia_each_squared_difference_s16(const struct intarsia_add *add, const int16_t *a,
+                                          const int16_t *b, int16_t *output) {
+  const struct intarsia_add s = *add;
+#if INTARSIA_HAS_MVE
+  for (int32_t left = s.count; left > 0; left -= 4, a += 4, b += 4, output += 4) {
+    const mve_pred16_t some = vctp32q((uint32_t)left);
+    vstrhq_p_s32(output,
+                 four_squared_differences(&s, vldrhq_z_s32(a, some), vldrhq_z_s32(b, some), 0),
+                 some);
+  }
+#else
+  for (const int16_t *end = a + s.count; a != end;)
+    *output++ = (int16_t)one_squared_difference(&s, *a++, *b++, 0);
+#endif
+}
