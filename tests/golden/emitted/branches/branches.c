@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "intarsia/kernels/arithmetic.h"
+#include "intarsia/targets/cortex_m/pool_softmax.h"
 #include "intarsia/targets/cortex_m/sum.h"
 // Of a model whose kernels use the DSP extension.
 #ifndef INTARSIA_CORTEX_M_MADE_FOR_DSP_H_
@@ -68,9 +69,7 @@ static void branches_louder(const int8_t *input_a, const int8_t *input_b, int8_t
  * input: sram 0x0010..0x0020
  * output: sram 0x0010..0x0020 */
 static void branches_bent(const int8_t *input, int8_t *output) {
-  for (int32_t i = 0; i < 16; ++i) {
-    output[i] = branches_bent_table[input[i] + 128];
-  }
+  intarsia_each_lookup_s8(input, output, branches_bent_table, 16);
 }
 
 /* straight: relu i8[1,16] -> i8[1,16]
