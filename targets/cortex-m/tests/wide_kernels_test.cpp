@@ -74,8 +74,8 @@ class WideKernels {
         "#include <stdint.h>\n#include \"intarsia/kernels/kernels.h\"\n#include "
         "\"intarsia/targets/cortex_m/kernels.h\"\n" +
             text_,
-        fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/include {2}/wide_*.c {2}/*_wide_conv.c "
-                    "{2}/svdf.c {2}/lstm.c "
+        fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/include {2}/wide_*.c {2}/dsp_*.c {2}/mve_*.c "
+                    "{2}/staged_[dm]*.c {2}/staging.c {2}/svdf.c {2}/lstm.c "
                     "{1}/src/*.c",
                     views, INTARSIA_KERNELS_DIR, sources));
     ASSERT_TRUE(program.ok()) << program.errors();

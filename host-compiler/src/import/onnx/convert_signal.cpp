@@ -156,7 +156,11 @@ void read_affine_grid(Reader& in) {
           "images [N,C,H,W] are possible"))
     return;
   const int64_t height = (*sizes)[2], width = (*sizes)[3];
+  constexpr int64_t kMostPlaces =
+      1 << 24;  // along one axis: what their product with 3 is stays within 64 bits
   if (!in.require((*sizes)[0] == given[0] && height >= 1 && width >= 1, "has other images") ||
+      !in.require(height <= kMostPlaces && width <= kMostPlaces,
+                  fmt::format("makes places of {} x {} pixels", height, width)) ||
       !table_fits(in, height * width * 3))
     return;
   const bool at_corners = in.integer("align_corners", 0) != 0;
