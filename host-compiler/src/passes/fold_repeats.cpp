@@ -106,33 +106,35 @@ class RepeatFolder {
       return false;
 
     // reshape -> resize_nearest -> reshape, where the second tile was; the first one is unread from now on.
-    const auto shaped = [&](TensorId like, const char* what, int64_t height, int64_t width) {
+    Function folded = function;
+    const auto picture_of = [&](TensorId like, int64_t height, int64_t width) {
       Tensor picture = tensor(like);
-      picture.name = fmt::format("{}_{}", picture.name, what);
+      picture.name += "_picture";
       picture.shape = {1, height, width, e->channels};
       picture.constant = {};
-      return add_tensor(function, std::move(picture));
+      return add_tensor(folded, std::move(picture));
     };
-    const TensorId small = shaped(x, "picture", e->height, e->width);
-    const TensorId large = shaped(y, "picture", e->height * e->by_y, e->width * e->by_x);
+    const TensorId small = picture_of(x, e->height, e->width);
+    const TensorId large = picture_of(y, e->height * e->by_y, e->width * e->by_x);
     Node into = second, resize = second, out_of = second;
     into.name += "_picture", out_of.name += "_shape";
     into.kind = out_of.kind = OpKind::Reshape;
-    into.attributes = graph::ReshapeAttrs{tensor(small).shape};
+    into.attributes = graph::ReshapeAttrs{folded.tensor(small).shape};
     out_of.attributes = graph::ReshapeAttrs{tensor(y).shape};
     resize.kind = OpKind::ResizeNearest;
     resize.attributes = resize_of(*e);
     into.inputs = {x}, into.outputs = resize.inputs = {small};
     resize.outputs = out_of.inputs = {large}, out_of.outputs = {y};
-    const Result<std::vector<Shape>> shapes = graph::infer_shapes(job_.module, function, resize);
-    if (!shapes.ok() || shapes->at(0) != tensor(large).shape) return false;
+    const Result<std::vector<Shape>> shapes = graph::infer_shapes(job_.module, folded, resize);
+    if (!shapes.ok() || shapes->at(0) != folded.tensor(large).shape) return false;
     job_.actions.push_back({"repeats", second.name,
                             fmt::format("became, with '{}', a resize_nearest by {} x {}",
                                         first->name, e->by_y, e->by_x),
                             "rows and pixels that are repeated are an enlarged picture"});
-    function.nodes[n] = std::move(resize);
-    const auto at = function.nodes.begin() + static_cast<ptrdiff_t>(n);
-    function.nodes.insert(function.nodes.insert(at, std::move(into)) + 2, std::move(out_of));
+    folded.nodes[n] = std::move(resize);
+    const auto at = folded.nodes.begin() + static_cast<ptrdiff_t>(n);
+    folded.nodes.insert(folded.nodes.insert(at, std::move(into)) + 2, std::move(out_of));
+    function = std::move(folded);
     return true;
   }
 

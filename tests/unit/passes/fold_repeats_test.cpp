@@ -88,5 +88,21 @@ TEST(EliminationRepeats, TilesStayWhereTheyAreSeen) {
   EXPECT_EQ(tiles(groups), 2);
 }
 
+// Indices are no pictures: resize_nearest does not take them, and nothing of the attempt is left.
+TEST(EliminationRepeats, IndicesStayTiles) {
+  std::string indices = rows_first(2, 2);
+  for (size_t at = indices.find("i8["); at != std::string::npos; at = indices.find("i8[", at)) {
+    const size_t end = indices.find(" q(", at);
+    indices.replace(end, indices.find('\n', end) - end, "");
+    indices.replace(at, 2, "i32");
+  }
+  const graph::Module module = parsed(indices, "");
+  const ReducedModule result = reduced(module);
+  EXPECT_EQ(std::ranges::count_if(nodes(result),
+                                  [](const std::string& n) { return n.starts_with("tile"); }),
+            2);
+  EXPECT_LE(result.module.entry_function().tensors.size(), module.entry_function().tensors.size());
+}
+
 }  // namespace
 }  // namespace intarsia
