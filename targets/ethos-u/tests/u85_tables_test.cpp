@@ -21,15 +21,7 @@ std::vector<U85Command> u85_commands() {
   return {
 #define COMMAND0(name, code) {#name, code, SecondWord::None},
 #define COMMAND1(name, code, payload) {#name, code, SecondWord::payload},
-#define FIELD(...)
-#define PAYLOAD_FIELD(...)
-#define ENUMERATOR(...)
 #include "intarsia/targets/ethos_u/u85_commands.def"
-#undef COMMAND0
-#undef COMMAND1
-#undef FIELD
-#undef PAYLOAD_FIELD
-#undef ENUMERATOR
   };
 }
 
@@ -42,19 +34,11 @@ struct U85Field {
 
 std::vector<U85Field> u85_fields() {
   return {
-#define COMMAND0(...)
-#define COMMAND1(...)
 #define FIELD(command, name, low_bit, bits, sign, values) \
   {#command, #name, false, low_bit, bits, #values},
 #define PAYLOAD_FIELD(command, name, low_bit, bits, sign, values) \
   {#command, #name, true, low_bit, bits, #values},
-#define ENUMERATOR(...)
 #include "intarsia/targets/ethos_u/u85_commands.def"
-#undef COMMAND0
-#undef COMMAND1
-#undef FIELD
-#undef PAYLOAD_FIELD
-#undef ENUMERATOR
   };
 }
 
@@ -116,11 +100,6 @@ TEST(U85CommandTable, EnumeratorsFitTheirFieldsAndDiffer) {
   EXPECT_TRUE(values[#group].insert(value).second) << #group << "." #name; \
   EXPECT_TRUE(names.insert({#group, #name}).second) << #group << "." #name;
 #include "intarsia/targets/ethos_u/u85_commands.def"
-#undef COMMAND0
-#undef COMMAND1
-#undef FIELD
-#undef PAYLOAD_FIELD
-#undef ENUMERATOR
   std::set<std::string> used;
   for (const U85Field& field : u85_fields()) {
     if (field.values == "None") continue;

@@ -167,12 +167,7 @@ std::vector<int64_t> OperatorReader::constant_values(size_t i) const {
   const std::span<const uint8_t> bytes = tensors_.data(op_.inputs[i]);
   const auto size = static_cast<size_t>(bits(tensor.type) / 8);
   std::vector<int64_t> result;
-  for (size_t at = 0; at + size <= bytes.size(); at += size) {
-    uint64_t raw = 0;
-    for (size_t b = 0; b < size; ++b) raw |= uint64_t{bytes[at + b]} << (8 * b);
-    const int unused = static_cast<int>(64 - 8 * size);
-    result.push_back(static_cast<int64_t>(raw << unused) >> unused);
-  }
+  for (size_t i = 0; i < bytes.size() / size; ++i) result.push_back(number_at(bytes, size, i));
   return result;
 }
 

@@ -31,14 +31,6 @@ std::string check_scale(float scale) {
   return "";
 }
 
-// The number that the tensor has at `at`, little endian.
-int64_t number_at(std::span<const uint8_t> bytes, size_t size, size_t at) {
-  uint64_t raw = 0;
-  for (size_t b = 0; b < size; ++b) raw |= uint64_t{bytes[at * size + b]} << (8 * b);
-  const int unused = static_cast<int>(64 - 8 * size);
-  return static_cast<int64_t>(raw << unused) >> unused;
-}
-
 std::string nth(size_t i, size_t count) {
   return count == 1 ? "" : fmt::format(" {}", i);
 }

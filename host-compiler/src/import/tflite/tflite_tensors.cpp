@@ -265,4 +265,11 @@ std::string TensorTable::read_data(const format::Tensor& raw, Entry& entry) cons
   return "";
 }
 
+int64_t number_at(std::span<const uint8_t> bytes, size_t size, size_t index) {
+  uint64_t raw = 0;
+  for (size_t b = 0; b < size; ++b) raw |= uint64_t{bytes[index * size + b]} << (8 * b);
+  const int unused = static_cast<int>(64 - 8 * size);
+  return static_cast<int64_t>(raw << unused) >> unused;
+}
+
 }  // namespace intarsia::tflite

@@ -89,6 +89,8 @@ class TensorTable {
   bool reads_bytes_signed_ = false;
 };
 
+// The signed number of `size` bytes, little endian, with this index.
+int64_t number_at(std::span<const uint8_t> bytes, size_t size, size_t index);
 // Scales and zero points of a tensor whose type and shape are known. What is wrong, or empty.
 std::string read_quantization(const format::Quantization* raw, graph::Tensor& tensor);
 // Whether the file has a scale of 0, or of less than a float holds in full. Converters write them for what was zero

@@ -67,43 +67,18 @@ constexpr EnumeratorRow kEnumerators[] = {
 constexpr CommandRow kU85Commands[] = {
 #define COMMAND0(name, code) {#name, code, Payload::None},
 #define COMMAND1(name, code, payload) {#name, code, Payload::payload},
-#define FIELD(...)
-#define PAYLOAD_FIELD(...)
-#define ENUMERATOR(...)
 #include "intarsia/targets/ethos_u/u85_commands.def"
-#undef COMMAND0
-#undef COMMAND1
-#undef FIELD
-#undef PAYLOAD_FIELD
-#undef ENUMERATOR
 };
 constexpr FieldRow kU85Fields[] = {
-#define COMMAND0(...)
-#define COMMAND1(...)
 #define FIELD(command, name, low_bit, bits, sign, enumeration) \
   {#command, #name, Word::Parameter, low_bit, bits, Sign::sign, #enumeration},
 #define PAYLOAD_FIELD(command, name, low_bit, bits, sign, enumeration) \
   {#command, #name, Word::Payload, low_bit, bits, Sign::sign, #enumeration},
-#define ENUMERATOR(...)
 #include "intarsia/targets/ethos_u/u85_commands.def"
-#undef COMMAND0
-#undef COMMAND1
-#undef FIELD
-#undef PAYLOAD_FIELD
-#undef ENUMERATOR
 };
 constexpr EnumeratorRow kU85Enumerators[] = {
-#define COMMAND0(...)
-#define COMMAND1(...)
-#define FIELD(...)
-#define PAYLOAD_FIELD(...)
 #define ENUMERATOR(enumeration, name, value) {#enumeration, #name, value},
 #include "intarsia/targets/ethos_u/u85_commands.def"
-#undef COMMAND0
-#undef COMMAND1
-#undef FIELD
-#undef PAYLOAD_FIELD
-#undef ENUMERATOR
 };
 
 struct Tables {
