@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "legalise_testing.h"
 #include "support/random_operator.h"
 
@@ -83,6 +85,17 @@ inline void expect_taken_and_same(testing::Random& random, const graph::Module& 
 
 inline size_t operation_count(const graph::Module& module) {
   return targets::ethos_u::legalise(module, module.entry_function()).operations.size();
+}
+
+// Two operands of 256 x 256 elements of int8 that meet in every pair.
+inline std::pair<graph::TensorValue, graph::TensorValue> every_pair_of_bytes() {
+  std::pair<graph::TensorValue, graph::TensorValue> pairs;
+  for (int x = 0; x < 256; ++x)
+    for (int y = 0; y < 256; ++y) {
+      pairs.first.push_back(static_cast<uint8_t>(x));
+      pairs.second.push_back(static_cast<uint8_t>(y));
+    }
+  return pairs;
 }
 
 inline constexpr DataType kTypes[] = {DataType::Int8, DataType::Int16};

@@ -145,12 +145,7 @@ TEST(Products, OperationsOfARow) {
 
 // Every pair of operands, with scales apart and equal.
 TEST(Products, SquaredDifferences) {
-  graph::TensorValue first, second;
-  for (int x = 0; x < 256; ++x)
-    for (int y = 0; y < 256; ++y) {
-      first.push_back(static_cast<uint8_t>(x));
-      second.push_back(static_cast<uint8_t>(y));
-    }
+  const auto [first, second] = every_pair_of_bytes();
   struct Scales {
     float a, b, out;
     int64_t zero_a, zero_b, zero_out;

@@ -19,12 +19,7 @@ TEST(Legalise, SumsOfScalesCloseTogether) {
   const TensorId b = g.input(DataType::Int8, {256, 256}, 0.009016579017043114f, 5);
   const graph::Module module = g.finish(g.node(OpKind::Add, graph::BinaryAttrs{}, {a, b}, 1,
                                                DataType::Int8, 0.012253740802407265f, 10));
-  graph::TensorValue first, second;
-  for (int x = 0; x < 256; ++x)
-    for (int y = 0; y < 256; ++y) {
-      first.push_back(static_cast<uint8_t>(x));
-      second.push_back(static_cast<uint8_t>(y));
-    }
+  const auto [first, second] = every_pair_of_bytes();
   expect_same(module, {first, second});
   EXPECT_EQ(operation_count(module), 1u);
 }
@@ -36,12 +31,7 @@ TEST(Legalise, SumsWithAFactorForEachOperand) {
     float a, b, out;
     int32_t zero_a, zero_b, zero_out;
   };
-  graph::TensorValue first, second;
-  for (int x = 0; x < 256; ++x)
-    for (int y = 0; y < 256; ++y) {
-      first.push_back(static_cast<uint8_t>(x));
-      second.push_back(static_cast<uint8_t>(y));
-    }
+  const auto [first, second] = every_pair_of_bytes();
   for (const Scales& s :
        {Scales{0.01020496990531683f, 0.009016579017043114f, 0.012253740802407265f, -7, 5, 10},
         Scales{0.0235294122248888f, 0.0235294122248888f, 0.0470588244497776f, 0, 0, 0},
@@ -82,12 +72,7 @@ TEST(Legalise, SumsThatNoRegistersMeet) {
     int32_t zero;
   };
   const Scale smaller{0.0187f, -128}, larger{0.0524f, -4};
-  graph::TensorValue first, second;
-  for (int x = 0; x < 256; ++x)
-    for (int y = 0; y < 256; ++y) {
-      first.push_back(static_cast<uint8_t>(x));
-      second.push_back(static_cast<uint8_t>(y));
-    }
+  const auto [first, second] = every_pair_of_bytes();
   for (const OpKind kind : {OpKind::Add, OpKind::Sub})
     for (const bool swapped : {false, true}) {
       Graph g;

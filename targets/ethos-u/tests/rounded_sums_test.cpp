@@ -57,12 +57,7 @@ int32_t steps_apart(const graph::Module& module, const std::vector<graph::Tensor
 
 // Scales of which no registers are exact, near each other and far apart, and every pair of operands.
 TEST(RoundedSums, OfEveryPairOf8Bits) {
-  graph::TensorValue first, second;
-  for (int x = 0; x < 256; ++x)
-    for (int y = 0; y < 256; ++y) {
-      first.push_back(static_cast<uint8_t>(x));
-      second.push_back(static_cast<uint8_t>(y));
-    }
+  const auto [first, second] = every_pair_of_bytes();
   struct Scales {
     Scale a, b, out;
   };
