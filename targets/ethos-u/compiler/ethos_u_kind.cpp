@@ -8,6 +8,7 @@
 #include "disassembly/disassemble.h"
 #include "encode/stream.h"
 #include "estimate.h"
+#include "ethos_u85_kind.h"
 #include "foreign/compiled_stream.h"
 #include "hardware/configuration.h"
 #include "hardware/memory_systems.h"
@@ -226,6 +227,7 @@ void add_kinds(TargetRegistry& registry) {
                                      .hint = "compile the model again with Vela",
                                      .custom_options = {1, 4, 1}}};
   registry.add(std::move(kind));
+  add_u85_kind(registry);
 }
 
 }  // namespace intarsia::targets::ethos_u

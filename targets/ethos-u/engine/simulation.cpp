@@ -5,6 +5,7 @@
 #include "intarsia/builtin_targets.h"
 #include "intarsia/targets/ethos_u/driver.h"
 #include "intarsia/targets/ethos_u/simulation.h"
+#include "intarsia/targets/ethos_u/u85/simulation.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -49,12 +50,36 @@ class Npus final : public Simulation {
   std::vector<intarsia_device*> devices_;
 };
 
+// Those without a driver.
+class U85Npus final : public Simulation {
+ public:
+  U85Npus(std::span<const Target* const> targets, const SimulationOptions& options)
+      : simulation_({.marks = options.marks,
+                     .say = [this](const std::string& line) { messages_ += line + "\n"; }}) {
+    for (const Target* target : targets)
+      devices_.push_back(
+          simulation_.add_device("ethos-u85-" + std::to_string(target->get_int("macs"))));
+  }
+
+  intarsia_device* device(size_t index) override { return devices_[index]; }
+  std::string take_messages() override { return std::exchange(messages_, {}); }
+
+ private:
+  std::string messages_;
+  simulators::ethos_u85::Simulation simulation_;
+  std::vector<intarsia_device*> devices_;
+};
+
 }  // namespace
 
 void add_engine(EngineRegistry& registry) {
   registry.add_simulation(
       "ethos-u", [](std::span<const Target* const> targets, const SimulationOptions& options) {
         return std::make_unique<Npus>(targets, options);
+      });
+  registry.add_simulation(
+      "ethos-u85", [](std::span<const Target* const> targets, const SimulationOptions& options) {
+        return std::make_unique<U85Npus>(targets, options);
       });
 }
 

@@ -96,4 +96,29 @@ bool part_meets(const FeatureMap& map, const Box& part, uint32_t region, const B
   return !for_each_run(map, part, [&](const ByteRange& run) { return !run.overlaps(range); });
 }
 
+std::vector<Span> used_positions(int32_t ofm, int32_t stride, int32_t taps, int32_t dilation,
+                                 int32_t pad, int32_t upscaled, Upscale upscale, int32_t extent,
+                                 int64_t most) {
+  // A window without holes that moves by no more than its size sees everything between its ends.
+  if (dilation == 1 && stride <= taps && upscale != Upscale::Zeros) return {{0, extent}};
+  if (int64_t{ofm} * taps > most) return {{0, extent}};
+  std::vector<uint8_t> used(static_cast<size_t>(extent));
+  for (int32_t o = 0; o < ofm; ++o)
+    for (int32_t k = 0; k < taps; ++k) {
+      const int32_t at = o * stride + k * dilation - pad;
+      if (at < 0 || at >= upscaled) continue;
+      if (upscale == Upscale::Zeros && at % 2 != 0) continue;
+      used[static_cast<size_t>(upscale == Upscale::None ? at : at / 2)] = 1;
+    }
+  std::vector<Span> spans;
+  for (int32_t i = 0; i < extent; ++i) {
+    if (used[static_cast<size_t>(i)] == 0) continue;
+    if (!spans.empty() && spans.back().end == i)
+      ++spans.back().end;
+    else
+      spans.push_back({i, i + 1});
+  }
+  return spans;
+}
+
 }  // namespace intarsia::simulators::ethos_u

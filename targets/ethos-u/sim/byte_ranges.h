@@ -80,4 +80,12 @@ bool same_layout(const FeatureMap& a, const FeatureMap& b);
 bool parts_meet(const FeatureMap& a, const Box& part_a, const FeatureMap& b, const Box& part_b);
 bool part_meets(const FeatureMap& map, const Box& part, uint32_t region, const ByteRange& range);
 
+// Positions of one axis that windows look at, as ranges; all of them where that is more than `most` to look through.
+struct Span {
+  int32_t first, end;
+};
+std::vector<Span> used_positions(int32_t ofm, int32_t stride, int32_t taps, int32_t dilation,
+                                 int32_t pad, int32_t upscaled, Upscale upscale, int32_t extent,
+                                 int64_t most);
+
 }  // namespace intarsia::simulators::ethos_u

@@ -15,44 +15,17 @@ std::string place(uint32_t region, uint64_t offset) {
   return hex(offset) + " of region " + std::to_string(region);
 }
 
-// Positions of one axis that a window of an operation looks at, as ranges.
-struct Span {
-  int32_t first, end;
-};
-std::vector<Span> used_positions(int32_t ofm, int32_t stride, int32_t taps, int32_t dilation,
-                                 int32_t pad, int32_t upscaled, Upscale upscale, int32_t extent) {
-  // A window without holes that moves by no more than its size sees everything between its ends.
-  if (dilation == 1 && stride <= taps && upscale != Upscale::Zeros) return {{0, extent}};
-  if (int64_t{ofm} * taps > ShadowMemory::kMostElements) return {{0, extent}};
-  std::vector<uint8_t> used(static_cast<size_t>(extent));
-  for (int32_t o = 0; o < ofm; ++o)
-    for (int32_t k = 0; k < taps; ++k) {
-      const int32_t at = o * stride + k * dilation - pad;
-      if (at < 0 || at >= upscaled) continue;
-      if (upscale == Upscale::Zeros && at % 2 != 0) continue;
-      used[static_cast<size_t>(upscale == Upscale::None ? at : at / 2)] = 1;
-    }
-  std::vector<Span> spans;
-  for (int32_t i = 0; i < extent; ++i) {
-    if (used[static_cast<size_t>(i)] == 0) continue;
-    if (!spans.empty() && spans.back().end == i)
-      ++spans.back().end;
-    else
-      spans.push_back({i, i + 1});
-  }
-  return spans;
-}
-
 // The parts of the IFM that decide the result.
 std::vector<Box> used_boxes(const Operation& op, const FeatureMap& map) {
   if (op.kind == OperationKind::Elementwise) return {whole(map)};
   std::vector<Box> boxes;
   const Kernel& kernel = op.kernel;
   const auto rows = used_positions(op.ofm.height, kernel.stride_y, kernel.height, kernel.dilation_y,
-                                   op.padding.top, op.upscaled_height, op.upscale, map.height);
-  const auto columns =
-      used_positions(op.ofm.width, kernel.stride_x, kernel.width, kernel.dilation_x,
-                     op.padding.left, op.upscaled_width, op.upscale, map.width);
+                                   op.padding.top, op.upscaled_height, op.upscale, map.height,
+                                   ShadowMemory::kMostElements);
+  const auto columns = used_positions(op.ofm.width, kernel.stride_x, kernel.width,
+                                      kernel.dilation_x, op.padding.left, op.upscaled_width,
+                                      op.upscale, map.width, ShadowMemory::kMostElements);
   for (const Span& y : rows)
     for (const Span& x : columns) boxes.push_back({y.first, y.end, x.first, x.end, 0, map.depth});
   return boxes;

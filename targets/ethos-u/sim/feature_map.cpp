@@ -62,10 +62,10 @@ void gather_as(const FeatureMap& map, const uint8_t* region, std::vector<Dense>&
   });
 }
 
-template <typename Element>
-void scatter_as(const FeatureMap& map, const std::vector<int32_t>& values, uint8_t* region) {
+template <typename Element, typename Dense>
+void scatter_as(const FeatureMap& map, const std::vector<Dense>& values, uint8_t* region) {
   for_each_run(map, region, [&](uint8_t* to, size_t at, size_t count) {
-    const int32_t* from = values.data() + at;
+    const Dense* from = values.data() + at;
     for (size_t i = 0; i < count; ++i) {
       const auto element = static_cast<Element>(from[i]);
       std::memcpy(to + i * sizeof(Element), &element, sizeof(Element));
@@ -143,14 +143,19 @@ std::vector<Dense> gather(const FeatureMap& map, const Memory& memory) {
     case ElementType::S32:
       gather_as<int32_t>(map, region, dense);
       break;
+    case ElementType::S64:
+      gather_as<int64_t>(map, region, dense);
+      break;
   }
   return dense;
 }
 
 template std::vector<int16_t> gather(const FeatureMap& map, const Memory& memory);
 template std::vector<int32_t> gather(const FeatureMap& map, const Memory& memory);
+template std::vector<int64_t> gather(const FeatureMap& map, const Memory& memory);
 
-void scatter(const FeatureMap& map, const std::vector<int32_t>& values, Memory& memory) {
+template <typename Dense>
+void scatter(const FeatureMap& map, const std::vector<Dense>& values, Memory& memory) {
   uint8_t* region = memory.regions[map.region].data;
   switch (element_bytes(map.type)) {
     case 1:
@@ -159,10 +164,16 @@ void scatter(const FeatureMap& map, const std::vector<int32_t>& values, Memory& 
     case 2:
       scatter_as<uint16_t>(map, values, region);
       break;
-    default:
+    case 4:
       scatter_as<uint32_t>(map, values, region);
+      break;
+    default:
+      scatter_as<uint64_t>(map, values, region);
       break;
   }
 }
+
+template void scatter(const FeatureMap&, const std::vector<int32_t>&, Memory&);
+template void scatter(const FeatureMap&, const std::vector<int64_t>&, Memory&);
 
 }  // namespace intarsia::simulators::ethos_u

@@ -31,11 +31,12 @@ std::vector<TilePart> tile_parts(const FeatureMap& map);
 std::optional<Fault> check_map(const FeatureMap& map, const char* name, const Memory& memory,
                                bool for_writing);
 
-// The elements minus the zero point. Only of checked maps; Dense is int16_t or int32_t.
+// The elements minus the zero point. Only of checked maps; Dense is int16_t, int32_t or int64_t.
 template <typename Dense>
 std::vector<Dense> gather(const FeatureMap& map, const Memory& memory);
 
 // Elements as they are; they fit the type.
-void scatter(const FeatureMap& map, const std::vector<int32_t>& values, Memory& memory);
+template <typename Dense>  // int32_t or int64_t
+void scatter(const FeatureMap& map, const std::vector<Dense>& values, Memory& memory);
 
 }  // namespace intarsia::simulators::ethos_u

@@ -18,7 +18,8 @@ struct Region {
 class Memory {
  public:
   explicit Memory(const Configuration& configuration)
-      : shram_(static_cast<size_t>(configuration.shram_bytes())) {}
+      : Memory(static_cast<size_t>(configuration.shram_bytes())) {}
+  explicit Memory(size_t shram_bytes) : shram_(shram_bytes) {}
 
   std::array<Region, kRegions> regions;
 

@@ -14,7 +14,7 @@ namespace intarsia::simulators::ethos_u {
 enum class OperationKind : uint8_t { Conv, Depthwise, Pool, Elementwise };
 enum class PoolingMode : uint8_t { Max, Average, ReduceSum };
 enum class ElementwiseMode : uint8_t { Mul, Add, Sub, Min, Max, LeakyRelu, Abs, Clz, Shr, Shl };
-enum class ElementType : uint8_t { U8, S8, U16, S16, S32 };
+enum class ElementType : uint8_t { U8, S8, U16, S16, S32, S64 };  // S64: of an Ethos-U85 alone
 enum class Rounding : uint8_t { Tfl, Truncate, Natural };
 enum class Upscale : uint8_t { None, Nearest, Zeros };
 enum class AccumulatorFormat : uint8_t { I32, I40, F16 };
@@ -22,16 +22,17 @@ enum class ActivationFunction : uint8_t { Clamp, Tanh, Sigmoid, Table };
 enum class OperandScale : uint8_t { Both16, A32, B32 };  // IFM_PRECISION.scale_mode
 
 constexpr int32_t element_bytes(ElementType type) {
-  return type == ElementType::S32 ? 4 : type >= ElementType::U16 ? 2 : 1;
+  if (type >= ElementType::S32) return type == ElementType::S32 ? 4 : 8;
+  return type >= ElementType::U16 ? 2 : 1;
 }
 constexpr bool is_signed(ElementType type) {
-  return type == ElementType::S8 || type == ElementType::S16 || type == ElementType::S32;
+  return type != ElementType::U8 && type != ElementType::U16;
 }
 constexpr int64_t lowest(ElementType type) {
-  return is_signed(type) ? -(int64_t{1} << (8 * element_bytes(type) - 1)) : 0;
+  return is_signed(type) ? INT64_MIN >> (64 - 8 * element_bytes(type)) : 0;
 }
 constexpr int64_t highest(ElementType type) {
-  return (int64_t{1} << (8 * element_bytes(type) - (is_signed(type) ? 1 : 0))) - 1;
+  return INT64_MAX >> (64 - 8 * element_bytes(type) - (is_signed(type) ? 0 : 1));
 }
 
 // A feature map in memory. There is no register for the extent of an IFM: it is what the operation

@@ -71,31 +71,37 @@ class Words {
 };
 
 std::string at_word(size_t index) {
-  return "driver action at byte " + std::to_string(4 * index) + ": ";
+  return at_action(static_cast<uint32_t>(4 * index));
 }
 
-std::optional<std::string> read_config(const Words& words, size_t at, Payload& payload) {
-  payload.made_for = find_configuration(words[at + place::OPTIMIZER_CONFIG_product.word]);
-  const uint32_t product = words.get(at, place::OPTIMIZER_CONFIG_product);
-  const uint32_t macs = words.get(at, place::OPTIMIZER_CONFIG_macs_per_cc);
+std::optional<std::string> read_config(const PayloadActions& actions, Payload& payload) {
+  // The action's first word says nothing of the device.
+  const uint32_t words[] = {0, actions.config, actions.id};
+  const auto get = [&](const Place& place) {
+    return words[place.word] >> place.low_bit &
+           static_cast<uint32_t>((uint64_t{1} << place.bits) - 1);
+  };
+  const std::string at = at_action(actions.config_offset);
+  payload.made_for = find_configuration(actions.config);
+  const uint32_t product = get(place::OPTIMIZER_CONFIG_product);
+  const uint32_t macs = get(place::OPTIMIZER_CONFIG_macs_per_cc);
   if (payload.made_for == nullptr) {
     const char* family = product == 2 ? " (an Ethos-U85)" : "";
-    return at_word(at) + "the stream was made for product " + std::to_string(product) + family +
-           " with 2^" + std::to_string(macs) + " MACs, which is no Ethos-U55 or U65";
+    return at + "the stream was made for product " + std::to_string(product) + family + " with 2^" +
+           std::to_string(macs) + " MACs, which is no Ethos-U55 or U65";
   }
-  if (words.get(at, place::OPTIMIZER_CONFIG_cmd_stream_version) != 0)
-    return at_word(at) + "command stream version " +
-           std::to_string(words.get(at, place::OPTIMIZER_CONFIG_cmd_stream_version)) +
-           ", only 0 is known";
-  const uint32_t shram = words.get(at, place::OPTIMIZER_CONFIG_shram_size);
+  if (get(place::OPTIMIZER_CONFIG_cmd_stream_version) != 0)
+    return at + "command stream version " +
+           std::to_string(get(place::OPTIMIZER_CONFIG_cmd_stream_version)) + ", only 0 is known";
+  const uint32_t shram = get(place::OPTIMIZER_CONFIG_shram_size);
   const auto expected =
       static_cast<uint32_t>(payload.made_for->shram_kib * payload.made_for->cores);
   if (shram != expected)
-    return at_word(at) + std::string(payload.made_for->tag) + " has " + std::to_string(expected) +
+    return at + std::string(payload.made_for->tag) + " has " + std::to_string(expected) +
            " KiB of SHRAM, not " + std::to_string(shram);
-  const uint32_t major = words.get(at, place::OPTIMIZER_CONFIG_arch_major_rev);
+  const uint32_t major = get(place::OPTIMIZER_CONFIG_arch_major_rev);
   if (major != kArchWord >> 28)
-    return at_word(at) + "architecture " + std::to_string(major) + ", only 1 is known";
+    return at + "architecture " + std::to_string(major) + ", only 1 is known";
   return std::nullopt;
 }
 
@@ -105,8 +111,12 @@ bool is_payload(std::span<const uint8_t> bytes) {
   return bytes.size() >= 4 && Words(bytes)[0] == kMagic;
 }
 
-std::optional<std::string> read_payload(std::span<const uint8_t> bytes, Payload& payload) {
-  payload = {};
+std::string at_action(uint32_t offset) {
+  return "driver action at byte " + std::to_string(offset) + ": ";
+}
+
+std::optional<std::string> read_actions(std::span<const uint8_t> bytes, PayloadActions& actions) {
+  actions = {};
   if (!is_payload(bytes)) return "no driver payload: it does not begin with COP1";
   if (bytes.size() % 4 != 0)
     return "the driver payload of " + std::to_string(bytes.size()) +
@@ -126,19 +136,36 @@ std::optional<std::string> read_payload(std::span<const uint8_t> bytes, Payload&
     if (following > words.size() - at - 1)
       return at_word(at) + "needs " + std::to_string(following) + " more words, there are " +
              std::to_string(words.size() - at - 1);
-    if (row->action == Action::OPTIMIZER_CONFIG)
-      if (auto failure = read_config(words, at, payload)) return failure;
+    if (row->action == Action::OPTIMIZER_CONFIG) {
+      actions.has_config = true;
+      actions.config = words[at + 1];
+      actions.id = words[at + 2];
+      actions.config_offset = static_cast<uint32_t>(4 * at);
+    }
     if (row->action == Action::COMMAND_STREAM) {
       if (found) return at_word(at) + "a second command stream";
       found = true;
-      payload.stream_offset = static_cast<uint32_t>(4 * (at + 1));
-      if (payload.stream_offset % kStreamAlignment != 0)
+      actions.stream_offset = static_cast<uint32_t>(4 * (at + 1));
+      if (actions.stream_offset % kStreamAlignment != 0)
         return at_word(at) + "the stream does not begin at a multiple of 16 bytes";
-      payload.stream = bytes.subspan(payload.stream_offset, 4 * following);
+      actions.stream = bytes.subspan(actions.stream_offset, 4 * following);
     }
     at += 1 + following;
   }
   if (!found) return "the driver payload holds no command stream";
+  return std::nullopt;
+}
+
+std::optional<std::string> read_payload(std::span<const uint8_t> bytes, Payload& payload) {
+  payload = {};
+  PayloadActions actions;
+  const auto broken = read_actions(bytes, actions);
+  // For whom it was made says most.
+  if (actions.has_config)
+    if (auto failure = read_config(actions, payload)) return failure;
+  if (broken) return broken;
+  payload.stream = actions.stream;
+  payload.stream_offset = actions.stream_offset;
   return std::nullopt;
 }
 

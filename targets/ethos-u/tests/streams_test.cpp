@@ -1,14 +1,13 @@
 // Streams that Arm's compiler made, executed bit for bit: expected are the outputs of TFLite's
 // reference kernels for the model that was compiled.
 #include <algorithm>
-#include <cstring>
 
 #include <gtest/gtest.h>
 
-#include "import_format/tflite_generated.h"
 #include "intarsia/targets/ethos_u/payload.h"
 #include "intarsia/targets/ethos_u/run.h"
 #include "recorded_data.h"
+#include "recorded_run.h"
 #include "vela_faults.h"
 #include "vela_file.h"
 
@@ -16,78 +15,12 @@ namespace intarsia::test::ethos_u {
 namespace {
 
 namespace sim = simulators::ethos_u;
-namespace format = tflite::format;
-
-// Tensors of the graph's inputs and outputs, in order; zero points of all tensors.
-struct Interface {
-  std::vector<int32_t> inputs, outputs;
-  std::vector<int64_t> zero_points;
-};
-
-Interface interface_of(const std::filesystem::path& path) {
-  const std::vector<uint8_t> bytes = read_bytes(path);
-  const auto& graph = *format::GetModel(bytes.data())->subgraphs()->Get(0);
-  Interface interface {
-    {graph.inputs()->begin(), graph.inputs()->end()},
-        {graph.outputs()->begin(), graph.outputs()->end()}, {}
-  };
-  for (const format::Tensor* tensor : *graph.tensors()) {
-    const auto* quantization = tensor->quantization();
-    const auto* zeros = quantization == nullptr ? nullptr : quantization->zero_point();
-    interface.zero_points.push_back(zeros == nullptr || zeros->size() == 0 ? 0 : zeros->Get(0));
-  }
-  return interface;
-}
-
-// The memory that one operator runs in.
-class Arena {
- public:
-  Arena(const VelaOperator& op, const sim::Configuration& configuration)
-      : memory_(configuration),
-        constants_(op.constants),
-        arena_(op.arena_bytes),
-        cache_(op.cache_is_arena ? 0 : op.cache_bytes) {
-    memory_.regions[0] = {constants_.data(), constants_.size(), false};
-    memory_.regions[1] = {arena_.data(), arena_.size()};
-    memory_.regions[2] =
-        op.cache_is_arena ? memory_.regions[1] : sim::Region{cache_.data(), cache_.size()};
-  }
-
-  bool write(const VelaTensor& place, const std::vector<uint8_t>& bytes) {
-    if (bytes.size() != place.bytes || place.offset + place.bytes > arena_.size()) return false;
-    std::memcpy(arena_.data() + place.offset, bytes.data(), bytes.size());
-    return true;
-  }
-  std::vector<uint8_t> read(const VelaTensor& place) const {
-    if (place.offset + place.bytes > arena_.size()) return {};
-    const auto begin = arena_.begin() + static_cast<std::ptrdiff_t>(place.offset);
-    return {begin, begin + static_cast<std::ptrdiff_t>(place.bytes)};
-  }
-  sim::Memory& memory() { return memory_; }
-
- private:
-  sim::Memory memory_;
-  std::vector<uint8_t> constants_, arena_, cache_;
-};
-
-// Empty when equal.
-std::string difference(const std::vector<uint8_t>& got, const std::vector<uint8_t>& expected) {
-  if (got.size() != expected.size())
-    return std::to_string(got.size()) + " bytes, expected " + std::to_string(expected.size());
-  size_t different = 0, first = 0;
-  for (size_t i = got.size(); i-- > 0;)
-    if (got[i] != expected[i]) ++different, first = i;
-  if (different == 0) return "";
-  return std::to_string(different) + " of " + std::to_string(got.size()) +
-         " bytes differ, the first at " + std::to_string(first) + ": " +
-         std::to_string(got[first]) + ", expected " + std::to_string(expected[first]);
-}
 
 std::string run_sample(const VelaOperator& op, const Interface& interface,
                        const RecordedSample& sample) {
   sim::Payload payload;
   if (auto failure = sim::read_payload(op.payload, payload)) return *failure;
-  Arena arena(op, *payload.made_for);
+  Arena arena(op, static_cast<size_t>(payload.made_for->shram_bytes()));
   for (const VelaTensor& place : op.inputs) {
     const auto found = std::find(interface.inputs.begin(), interface.inputs.end(), place.tensor);
     if (found == interface.inputs.end()) {

@@ -1,6 +1,7 @@
 #include "foreign/compiled_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -21,6 +22,15 @@ namespace {
 #include "intarsia/targets/ethos_u/constants.def"
 #undef CONSTANT
 
+struct U85Commands {
+  uint32_t major, minor, patch, commands;
+};
+constexpr U85Commands kU85Architecture =
+#define U85_ARCHITECTURE(major, minor, patch, commands) \
+  { major, minor, patch, commands }
+#include "intarsia/targets/ethos_u/u85_configurations.def"
+    ;
+
 constexpr std::string_view kDevice = "ethos-u";
 constexpr std::string_view kIntrinsic = "ethos_u.compiled";
 constexpr size_t kPayloadOperand = 0, kConstantsOperand = 1, kFirstInput = 2;  // of graph nodes
@@ -32,6 +42,11 @@ constexpr bool is_shram(uint64_t region) {
 }
 
 using Refusal = std::optional<std::string>;
+
+CommandSet command_set_of(const PayloadView& payload) {
+  const bool is_u85 = payload.device && payload.device->product == kU85Product;
+  return is_u85 ? CommandSet::U85 : CommandSet::U55;
+}
 
 // What the stream may reach: bytes of regions 0, 1 and 2.
 struct Regions {
@@ -56,11 +71,11 @@ const SharedBytes& payload_of(const graph::Module& module, const graph::Function
 // The commands of a stream, one after another, with the registers as they stand.
 class StreamScan {
  public:
-  explicit StreamScan(std::span<const uint32_t> words) : words_(words) {}
+  StreamScan(std::span<const uint32_t> words, CommandSet set) : words_(words), set_(set) {}
 
   bool next() {
     if (at_ >= words_.size()) return false;
-    command_ = read_command(words_.subspan(at_));
+    command_ = read_command(words_.subspan(at_), set_);
     offset_ = at_ * 4;
     at_ += command_.words();
     if (command_.name.starts_with("SET_")) registers_[command_.name] = command_.value();
@@ -76,6 +91,7 @@ class StreamScan {
 
  private:
   std::span<const uint32_t> words_;
+  CommandSet set_;
   size_t at_ = 0, offset_ = 0;
   RawCommand command_;
   std::map<std::string_view, uint64_t> registers_;
@@ -109,8 +125,31 @@ Refusal refuses_reach(const StreamScan& scan, const Reach& reach, const Regions&
   return std::nullopt;
 }
 
-Refusal refuses_commands(std::span<const uint32_t> words, const Regions& regions) {
-  StreamScan scan(words);
+// What an Ethos-U85's register says of memory: a feature map's region may be the number of a buffer in the NPU, and a
+// transfer may go by strides or indices. Those are left to the device.
+Refusal refuses_u85_command(const StreamScan& scan, const Regions& regions) {
+  constexpr uint32_t kRegions = 7, kElsewhere = 0xF00;
+  const RawCommand& command = scan.command();
+  if (command.name == "OP_CONV" && command.parameter() != 0) return std::nullopt;
+  if (command.name == "OP_CONV" || command.name == "OP_DEPTHWISE")
+    for (const Reach& reach : kWeights)
+      if (Refusal refusal = refuses_reach(scan, reach, regions)) return refusal;
+  const bool is_transfer = command.name == "OP_DMA_START";
+  for (const Reach& reach : kTransfer)
+    if (is_transfer &&
+        ((scan.value("SET_DMA0_SRC_REGION") | scan.value("SET_DMA0_DST_REGION")) & kElsewhere) == 0)
+      if (Refusal refusal = refuses_reach(scan, reach, regions)) return refusal;
+  const bool names_region =
+      command.name == "SET_WEIGHT_REGION" || command.name == "SET_SCALE_REGION";
+  if (names_region && (command.parameter() & kRegions) >= std::size(regions.bytes))
+    return fmt::format(
+        "{} at byte {:#x} of its stream names region {}, for which there is no memory",
+        command.name, scan.offset(), command.parameter());
+  return std::nullopt;
+}
+
+Refusal refuses_commands(std::span<const uint32_t> words, CommandSet set, const Regions& regions) {
+  StreamScan scan(words, set);
   std::string_view last;
   while (scan.next()) {
     const RawCommand& command = scan.command();
@@ -118,6 +157,10 @@ Refusal refuses_commands(std::span<const uint32_t> words, const Regions& regions
       return fmt::format("byte {:#x} of its stream is no command", scan.offset());
     last = command.name;
     if (last == "OP_STOP") break;
+    if (set == CommandSet::U85) {
+      if (Refusal refusal = refuses_u85_command(scan, regions)) return refusal;
+      continue;
+    }
     const bool has_weights = last == "OP_CONV" || last == "OP_DEPTHWISE";
     if (has_weights)
       for (const Reach& reach : kWeights)
@@ -137,10 +180,6 @@ Refusal refuses_commands(std::span<const uint32_t> words, const Regions& regions
 }
 
 Refusal refuses_device(const StreamDevice& device, const Configuration& configuration) {
-  if (device.name.starts_with("ethos-u85"))
-    return fmt::format(
-        "it was compiled for {}, an architecture that is neither simulated nor driven yet",
-        device.name);
   if (device.name != configuration.tag)
     return fmt::format("it was compiled for {}, the device is {}", device.name, configuration.tag);
   if (device.shram_kib != configuration.shram_kib * configuration.cores)
@@ -155,7 +194,23 @@ Refusal refuses_device(const StreamDevice& device, const Configuration& configur
   return std::nullopt;
 }
 
-Refusal refuses(const PatternMatch& match, const Configuration& configuration) {
+Refusal refuses_u85(const StreamDevice& device, int64_t macs) {
+  const std::string name = fmt::format("ethos-u85-{}", macs);
+  if (device.name != name)
+    return fmt::format("it was compiled for {}, the device is {}", device.name, name);
+  if (device.architecture.major != kU85Architecture.major ||
+      device.stream_version != kU85Architecture.commands)
+    return fmt::format(
+        "it was compiled for architecture {}.{}.{} (stream version {}), the device "
+        "has {}.{}.{} (stream version {})",
+        device.architecture.major, device.architecture.minor, device.architecture.patch,
+        device.stream_version, kU85Architecture.major, kU85Architecture.minor,
+        kU85Architecture.patch, kU85Architecture.commands);
+  return std::nullopt;
+}
+
+template <typename RefusesDevice>
+Refusal refuses(const PatternMatch& match, const RefusesDevice& refuses_its_device) {
   const graph::Node& node = match.node();
   const auto& attributes = node.attrs<graph::CompiledAttrs>();
   if (attributes.device != kDevice) return fmt::format("it was compiled for {}", attributes.device);
@@ -163,7 +218,7 @@ Refusal refuses(const PatternMatch& match, const Configuration& configuration) {
   const Result<PayloadView> payload = read_payload(words);
   if (!payload.ok()) return payload.error().items().front().what;
   if (!payload->device) return "its payload does not say for which device it is";
-  if (Refusal refusal = refuses_device(*payload->device, configuration)) return refusal;
+  if (Refusal refusal = refuses_its_device(*payload->device)) return refusal;
   if (payload->has_separate_regions)
     return "its stream has inputs and outputs in regions of their own; compile it without "
            "--separate-io-regions";
@@ -177,14 +232,42 @@ Refusal refuses(const PatternMatch& match, const Configuration& configuration) {
                            kStreamAlignment);
   return refuses_commands(
       std::span<const uint32_t>(words).subspan(payload->first_word, payload->word_count),
-      regions_of(match.module, match.function, node));
+      command_set_of(*payload), regions_of(match.module, match.function, node));
+}
+
+// A register of an Ethos-U85 may name a buffer in the NPU where that of others names a region.
+bool u85_reaches_fast_arena(const StreamScan& scan) {
+  constexpr uint64_t kStorage = 14, kFastArena = 2;
+  const std::string_view name = scan.command().name;
+  const auto is_fast = [&](std::string_view region) {
+    return (scan.value(region) & (kShramBit | kRegionBits)) == kFastArena;
+  };
+  if (name == "OP_DMA_START")
+    return is_fast("SET_DMA0_SRC_REGION") || is_fast("SET_DMA0_DST_REGION");
+  const bool is_operation = name.starts_with("OP_") && name != "OP_DMA_WAIT" &&
+                            name != "OP_KERNEL_WAIT" && name != "OP_STOP" && name != "OP_IRQ";
+  if (!is_operation) return false;
+  if (is_fast("SET_WEIGHT_REGION") || is_fast("SET_SCALE_REGION")) return true;
+  constexpr std::array<std::array<std::string_view, 2>, 3> kMaps = {
+      {{"SET_IFM_PRECISION", "SET_IFM_REGION"},
+       {"SET_OFM_PRECISION", "SET_OFM_REGION"},
+       {"SET_IFM2_PRECISION", "SET_IFM2_REGION"}}};
+  for (const auto& [precision, region] : kMaps)
+    if (scan.value(precision) >> kStorage == 0 && is_fast(region)) return true;
+  return false;
 }
 
 bool uses_fast_arena(std::span<const uint8_t> payload) {
   const std::vector<uint32_t> words = words_of(payload);
   const Result<PayloadView> view = read_payload(words);
   INTARSIA_CHECK(view.ok(), "the pattern has read this payload");
-  StreamScan scan(std::span<const uint32_t>(words).subspan(view->first_word, view->word_count));
+  StreamScan scan(std::span<const uint32_t>(words).subspan(view->first_word, view->word_count),
+                  command_set_of(*view));
+  if (command_set_of(*view) == CommandSet::U85) {
+    while (scan.next())
+      if (u85_reaches_fast_arena(scan)) return true;
+    return false;
+  }
   while (scan.next())
     if (scan.command().name.starts_with("SET_") && scan.command().name.ends_with("_REGION") &&
         scan.command().parameter() == 2)
@@ -196,9 +279,19 @@ bool uses_fast_arena(std::span<const uint8_t> payload) {
 
 Pattern compiled_stream_pattern(const Target& device) {
   const Configuration& configuration = configuration_of(device);
-  return {"compiled stream",
-          {graph::OpKind::Compiled},
-          [&configuration](const PatternMatch& match) { return refuses(match, configuration); }};
+  return {
+      "compiled stream", {graph::OpKind::Compiled}, [&configuration](const PatternMatch& match) {
+        return refuses(match, [&](const StreamDevice& made_for) {
+          return refuses_device(made_for, configuration);
+        });
+      }};
+}
+
+Pattern u85_stream_pattern(int64_t macs) {
+  return {"compiled stream", {graph::OpKind::Compiled}, [macs](const PatternMatch& match) {
+            return refuses(
+                match, [&](const StreamDevice& made_for) { return refuses_u85(made_for, macs); });
+          }};
 }
 
 bool is_compiled_stream(const graph::Function& function) {

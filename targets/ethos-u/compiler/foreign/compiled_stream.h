@@ -18,6 +18,8 @@ namespace intarsia::targets::ethos_u {
 // Refuses streams for another configuration or architecture, damaged ones, and those that reach
 // beyond the memory that they announce.
 Pattern compiled_stream_pattern(const Target& device);
+// The same for an Ethos-U85 of so many MACs.
+Pattern u85_stream_pattern(int64_t macs);
 
 bool is_compiled_stream(const graph::Function& function);
 tir::LoweredFunction lower_compiled_stream(const graph::Module& module,

@@ -72,10 +72,10 @@ StreamDevice device_of(std::span<const uint32_t> action) {
   device.architecture = {k_OPTIMIZER_CONFIG_arch_major_rev.of(action),
                          k_OPTIMIZER_CONFIG_arch_minor_rev.of(action),
                          k_OPTIMIZER_CONFIG_arch_patch_rev.of(action)};
-  constexpr int64_t kU85 = 2;  // a later architecture with a stream of its own
-  device.name = device.product == kU85 ? fmt::format("ethos-u85-{}", device.macs)
-                                       : fmt::format("an NPU of product number {} with {} MACs",
-                                                     device.product, device.macs);
+  device.name =
+      device.product == kU85Product
+          ? fmt::format("ethos-u85-{}", device.macs)
+          : fmt::format("an NPU of product number {} with {} MACs", device.product, device.macs);
   for (const Configuration& row : configurations())
     for (const ProductRow& product : kProducts)
       if (product.number == device.product && product.text == row.product &&

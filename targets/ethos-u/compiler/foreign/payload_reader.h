@@ -19,6 +19,8 @@ struct Architecture {
 // Of the devices themselves. They run streams of their major revision up to their minor one.
 Architecture architecture_of(const Configuration& configuration);
 
+inline constexpr uint32_t kU85Product = 2;  // a later architecture with a stream of its own
+
 // Whom a stream was made for.
 struct StreamDevice {
   std::string name;                 // "ethos-u55-128"; a description when there is no such device
