@@ -79,6 +79,7 @@ Result<void> add_libraries(const FirmwareRequest& request, const EmittedModel& d
   for (const std::string& name : devices.devices) {
     const Target& device = *target.device(name);
     const DeviceDriver driver = request.registry.kind_of(device).driver(device);
+    INTARSIA_TRY_VOID(packaging::check_driver(device, driver));
     package.manifest.link_libraries.insert(package.manifest.link_libraries.end(),
                                            driver.link_libraries.begin(),
                                            driver.link_libraries.end());

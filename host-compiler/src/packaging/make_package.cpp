@@ -65,6 +65,7 @@ Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& 
     const Target* device = request.program.target.device(name);
     INTARSIA_CHECK(device != nullptr, "streams belong to devices of the target");
     const DeviceDriver driver = request.registry.kind_of(*device).driver(*device);
+    INTARSIA_TRY_VOID(packaging::check_driver(*device, driver));
     if (folders.insert(driver.folder).second)
       INTARSIA_TRY_VOID(packaging::add_target(request.options, driver.folder, runtime));
     for (const std::string& library : driver.link_libraries)

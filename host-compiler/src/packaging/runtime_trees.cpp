@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "packaging/copy_tree.h"
 #include "support/c_identifier.h"
 
@@ -75,6 +77,13 @@ std::optional<fs::path> target_around(const fs::path& folder) {
 }
 
 }  // namespace
+
+Result<void> check_driver(const Target& device, const DeviceDriver& driver) {
+  if (!driver.header.empty()) return {};
+  return Diagnostics(fmt::format("target '{}'", device.name),
+                     "there is no driver for it, so that no program or package can be made",
+                     "'intarsia run' executes the model here, on the simulated device");
+}
 
 Result<void> add_target(const PackageOptions& options, const std::string& folder,
                         RuntimeTrees& runtime) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "intarsia/package.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::packaging {
 
@@ -25,6 +26,9 @@ struct RuntimeLibraries {
   bool executor = false;  // runs models from packages; with the core
 };
 Result<RuntimeTrees> portable_runtime(const PackageOptions& options, RuntimeLibraries libraries);
+
+// Fails for a device whose streams run in a simulation alone.
+Result<void> check_driver(const Target& device, const DeviceDriver& driver);
 
 // Adds the parts of a target's folder that its programs need. A folder within a target's is another driver of the same
 // device, device/, with what stands in for libraries that it calls, stand-in/; tables and simulator are the target's.

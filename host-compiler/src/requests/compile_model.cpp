@@ -86,6 +86,15 @@ Result<CompiledModel> compile_on(const Environment& environment, const Selection
   return run_pipeline(std::move(model), environment.registry, selection.target, options, last);
 }
 
+// Why the device takes no operator, where that is the same for all of several; empty: it differs.
+static std::string common_reason(const Explanation& explanation, const std::string& device) {
+  std::set<std::string> reasons;
+  for (const auto& row : explanation.operators)
+    for (const auto& offer : row.offers)
+      if (offer.device == device) reasons.insert(offer.can ? "" : offer.reason.value_or(""));
+  return explanation.operators.size() > 1 && reasons.size() == 1 ? *reasons.begin() : "";
+}
+
 void note_idle_devices(const Environment& environment, const Selection& selection,
                        const CompiledModel& model, const NoteSink& on_note) {
   if (!on_note) return;
@@ -95,11 +104,15 @@ void note_idle_devices(const Environment& environment, const Selection& selectio
   for (const auto& row : model.partitioned.explanation.operators)
     for (size_t m = 0; m < owners.size(); ++m)
       if (target.devices()[m].name == row.device) busy.insert({m, owners[m]});
-  for (size_t m = 1; m < owners.size(); ++m)
-    if (!busy.contains(m))
-      on_note(
-          fmt::format("{} runs nothing of {}; 'intarsia explain' says why, operator by operator",
-                      target.devices()[m].name, model.partitioned.module.name));
+  for (size_t m = 1; m < owners.size(); ++m) {
+    if (busy.contains(m)) continue;
+    const std::string& device = target.devices()[m].name;
+    const std::string reason = common_reason(model.partitioned.explanation, device);
+    on_note(fmt::format("{} runs nothing of {}{}", device, model.partitioned.module.name,
+                        reason.empty()
+                            ? "; 'intarsia explain' says why, operator by operator"
+                            : ": " + reason));
+  }
 }
 
 }  // namespace intarsia::requests

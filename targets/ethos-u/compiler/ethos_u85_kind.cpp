@@ -33,6 +33,19 @@ KindSpec u85_spec() {
   return spec;
 }
 
+// There is a reason for every operator.
+std::vector<Pattern> u85_patterns(const Target& device) {
+  std::vector<Pattern> patterns = {u85_stream_pattern(device.get_int("macs"))};
+  for (Pattern& pattern : portable_patterns()) {
+    pattern.refuses = [](const PatternMatch&) {
+      return std::optional<std::string>(
+          "networks are not compiled for an Ethos-U85; it runs what Vela has compiled for it");
+    };
+    patterns.push_back(std::move(pattern));
+  }
+  return patterns;
+}
+
 Result<Artifacts> u85_streams(const Target& device, const tir::Module& module, const Plan& plan) {
   Artifacts artifacts;
   for (const tir::Func& func : module.funcs)
@@ -46,9 +59,7 @@ Result<Artifacts> u85_streams(const Target& device, const tir::Module& module, c
 void add_u85_kind(TargetRegistry& registry) {
   TargetKind kind;
   kind.spec = u85_spec();
-  kind.patterns = [](const Target& device) {
-    return std::vector<Pattern>{u85_stream_pattern(device.get_int("macs"))};
-  };
+  kind.patterns = u85_patterns;
   kind.graph_to_tir = [](const Target&, const graph::Module& module,
                          const graph::Function& function, const LoweringOptions&) {
     return Result<tir::LoweredFunction>(lower_compiled_stream(module, function));

@@ -5,7 +5,7 @@
 #include "intarsia/builtin_targets.h"
 #include "intarsia/targets/ethos_u/driver.h"
 #include "intarsia/targets/ethos_u/simulation.h"
-#include "intarsia/targets/ethos_u/u85/simulation.h"
+#include "intarsia/targets/ethos_u85/simulation.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

@@ -3,13 +3,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <vector>
 
-#include "intarsia/targets/ethos_u/u85/command_state.h"
-#include "intarsia/targets/ethos_u/u85/payload.h"
+#include "intarsia/targets/ethos_u85/command_state.h"
+#include "intarsia/targets/ethos_u85/payload.h"
+#include "recorded_data.h"
 
 namespace intarsia::test::ethos_u {
+
+// What the model gave that the file was compiled from, which lies where the file does: names mean one thing there.
+inline std::filesystem::path u85_goldens_of(const std::filesystem::path& path) {
+  const std::string model = path.parent_path().filename().string();
+  for (const char* folder : {"conformance", "models"})
+    if (!is_own(path) && std::filesystem::exists(shared_folder() / folder / model))
+      return shared_folder() / folder / model;
+  return recorded_folder(model);
+}
 
 using Words = std::vector<uint32_t>;  // of a command: one or two
 

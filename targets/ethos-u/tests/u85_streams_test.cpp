@@ -2,8 +2,8 @@
 // kernels for the model that was compiled, and of the TOSA reference model.
 #include <gtest/gtest.h>
 
-#include "intarsia/targets/ethos_u/u85/payload.h"
-#include "intarsia/targets/ethos_u/u85/run.h"
+#include "intarsia/targets/ethos_u85/payload.h"
+#include "intarsia/targets/ethos_u85/run.h"
 #include "recorded_run.h"
 #include "u85_editing.h"
 
@@ -79,15 +79,6 @@ std::string run_file(const fs::path& path, const fs::path& goldens) {
   return "";
 }
 
-// What the model gave that the file was compiled from, which lies where the file does: names mean one thing there.
-fs::path goldens_of(const fs::path& path) {
-  const std::string model = path.parent_path().filename().string();
-  for (const char* folder : {"conformance", "models"})
-    if (!is_own(path) && fs::exists(shared_folder() / folder / model))
-      return shared_folder() / folder / model;
-  return recorded_folder(model);
-}
-
 bool is_whole(const fs::path& path) {
   const VelaFile file = read_vela_file(path);
   return file.npu_alone && file.operators.size() == 1;
@@ -97,7 +88,7 @@ class U85Streams : public testing::TestWithParam<fs::path> {};
 
 TEST_P(U85Streams, AreBitExact) {
   if (!is_whole(GetParam())) return;  // counted below; whole programs have a test of their own
-  EXPECT_EQ(run_file(GetParam(), goldens_of(GetParam())), "");
+  EXPECT_EQ(run_file(GetParam(), u85_goldens_of(GetParam())), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, U85Streams, testing::ValuesIn(vela_streams("ethos-u85")),
@@ -132,7 +123,7 @@ TEST(U85RecordedStreams, ThatAreWrongGiveOtherResults) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-u85-faulty");
   int different = 0;
   for (const fs::path& path : vela_streams("ethos-u85-faulty")) {
-    const std::string what = run_file(path, goldens_of(path));
+    const std::string what = run_file(path, u85_goldens_of(path));
     EXPECT_NE(what.find("bytes differ"), std::string::npos) << path << ": " << what;
     ++different;
   }

@@ -1,10 +1,10 @@
-#include "intarsia/targets/ethos_u/u85/simulation.h"
+#include "intarsia/targets/ethos_u85/simulation.h"
 
 #include <algorithm>
 #include <string>
 
-#include "intarsia/targets/ethos_u/u85/checker.h"
-#include "intarsia/targets/ethos_u/u85/payload.h"
+#include "intarsia/targets/ethos_u85/checker.h"
+#include "intarsia/targets/ethos_u85/payload.h"
 
 namespace intarsia::simulators::ethos_u85 {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "intarsia/targets/ethos_u/memory.h"
-#include "intarsia/targets/ethos_u/u85/operation.h"
+#include "intarsia/targets/ethos_u85/operation.h"
 
 namespace intarsia::simulators::ethos_u85 {
 

@@ -1,10 +1,10 @@
-#include "intarsia/targets/ethos_u/u85/checker.h"
+#include "intarsia/targets/ethos_u85/checker.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
-#include "intarsia/targets/ethos_u/u85/output_stage.h"
+#include "intarsia/targets/ethos_u85/output_stage.h"
 
 namespace intarsia::simulators::ethos_u85 {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "intarsia/targets/ethos_u/feature_map.h"
-#include "intarsia/targets/ethos_u/u85/execute.h"
-#include "intarsia/targets/ethos_u/u85/weights.h"
+#include "intarsia/targets/ethos_u85/execute.h"
+#include "intarsia/targets/ethos_u85/weights.h"
 
 // Programs that take this file along may be compiled with little optimisation; the inner loops are worth vectorising anyway.
 #if defined(__GNUC__) && !defined(__clang__)

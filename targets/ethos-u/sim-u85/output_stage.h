@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "intarsia/targets/ethos_u/memory.h"
-#include "intarsia/targets/ethos_u/u85/operation.h"
+#include "intarsia/targets/ethos_u85/operation.h"
 
 namespace intarsia::simulators::ethos_u85 {
 

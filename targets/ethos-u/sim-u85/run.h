@@ -6,7 +6,7 @@
 #include <span>
 
 #include "intarsia/targets/ethos_u/run.h"
-#include "intarsia/targets/ethos_u/u85/operation.h"
+#include "intarsia/targets/ethos_u85/operation.h"
 
 namespace intarsia::simulators::ethos_u85 {
 

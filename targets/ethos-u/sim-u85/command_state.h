@@ -7,7 +7,7 @@
 #include <span>
 
 #include "intarsia/targets/ethos_u/fault.h"
-#include "intarsia/targets/ethos_u/u85/isa.h"
+#include "intarsia/targets/ethos_u85/isa.h"
 
 namespace intarsia::simulators::ethos_u85 {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "intarsia/targets/ethos_u/operation.h"
-#include "intarsia/targets/ethos_u/u85/command_state.h"
+#include "intarsia/targets/ethos_u85/command_state.h"
 
 namespace intarsia::simulators::ethos_u85 {
 

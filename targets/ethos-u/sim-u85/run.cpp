@@ -1,6 +1,6 @@
-#include "intarsia/targets/ethos_u/u85/run.h"
+#include "intarsia/targets/ethos_u85/run.h"
 
-#include "intarsia/targets/ethos_u/u85/execute.h"
+#include "intarsia/targets/ethos_u85/execute.h"
 
 namespace intarsia::simulators::ethos_u85 {
 namespace {

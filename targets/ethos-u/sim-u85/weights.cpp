@@ -1,4 +1,4 @@
-#include "intarsia/targets/ethos_u/u85/weights.h"
+#include "intarsia/targets/ethos_u85/weights.h"
 
 #include <algorithm>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "intarsia/targets/ethos_u/u85/operation.h"
+#include "intarsia/targets/ethos_u85/operation.h"
 
 namespace intarsia::simulators::ethos_u85 {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "intarsia/targets/ethos_u/u85/output_stage.h"
+#include "intarsia/targets/ethos_u85/output_stage.h"
 
 namespace intarsia::simulators::ethos_u85 {
 

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "intarsia/targets/ethos_u/u85/operation.h"
+#include "intarsia/targets/ethos_u85/operation.h"
 
 namespace intarsia::simulators::ethos_u85 {
 namespace {

@@ -1,4 +1,4 @@
-#include "intarsia/targets/ethos_u/u85/isa.h"
+#include "intarsia/targets/ethos_u85/isa.h"
 
 #include <bit>
 

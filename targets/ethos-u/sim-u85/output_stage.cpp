@@ -1,4 +1,4 @@
-#include "intarsia/targets/ethos_u/u85/output_stage.h"
+#include "intarsia/targets/ethos_u85/output_stage.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,12 +1,12 @@
-#include "intarsia/targets/ethos_u/u85/execute.h"
+#include "intarsia/targets/ethos_u85/execute.h"
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "intarsia/targets/ethos_u/feature_map.h"
-#include "intarsia/targets/ethos_u/u85/arithmetic.h"
-#include "intarsia/targets/ethos_u/u85/weights.h"
+#include "intarsia/targets/ethos_u85/arithmetic.h"
+#include "intarsia/targets/ethos_u85/weights.h"
 
 namespace intarsia::simulators::ethos_u85 {
 namespace {

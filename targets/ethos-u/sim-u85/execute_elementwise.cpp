@@ -2,8 +2,8 @@
 #include <string>
 
 #include "intarsia/targets/ethos_u/feature_map.h"
-#include "intarsia/targets/ethos_u/u85/arithmetic.h"
-#include "intarsia/targets/ethos_u/u85/execute.h"
+#include "intarsia/targets/ethos_u85/arithmetic.h"
+#include "intarsia/targets/ethos_u85/execute.h"
 
 namespace intarsia::simulators::ethos_u85 {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "intarsia/targets/ethos_u/byte_ranges.h"
 #include "intarsia/targets/ethos_u/finding.h"
-#include "intarsia/targets/ethos_u/u85/run.h"
+#include "intarsia/targets/ethos_u85/run.h"
 
 namespace intarsia::simulators::ethos_u85 {
 

@@ -1,4 +1,4 @@
-#include "intarsia/targets/ethos_u/u85/payload.h"
+#include "intarsia/targets/ethos_u85/payload.h"
 
 #include "intarsia/targets/ethos_u/payload.h"
 

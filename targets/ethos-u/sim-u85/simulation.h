@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "intarsia/contract/device.h"
-#include "intarsia/targets/ethos_u/u85/isa.h"
+#include "intarsia/targets/ethos_u85/isa.h"
 #include "intarsia/targets/ethos_u/watch.h"
 
 namespace intarsia::simulators::ethos_u85 {

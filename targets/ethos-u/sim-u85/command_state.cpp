@@ -1,4 +1,4 @@
-#include "intarsia/targets/ethos_u/u85/command_state.h"
+#include "intarsia/targets/ethos_u85/command_state.h"
 
 #include <cstdio>
 #include <string>
