@@ -49,6 +49,50 @@ TEST(OnnxEinsum, EquationsThatDoNotFit) {
   EXPECT_THAT(einsum("...i->....", {{2, 3}}).refusal(), HasSubstr("whose result cannot be read"));
 }
 
+// 255 * 127 * 1000 is beyond what one sum of floats holds, and so are the odd numbers near it.
+TEST(OnnxIntegers, LongSumsAreExact) {
+  constexpr int kUint8 = 2;
+  constexpr int64_t kTerms = 1000, kColumns = 3;
+  for (const bool as_convolution : {false, true}) {
+    Model model;
+    std::string weights(kTerms * kColumns, '\0');
+    for (int64_t k = 0; k < kTerms; ++k)
+      for (int64_t c = 0; c < kColumns; ++c)
+        weights[static_cast<size_t>(as_convolution ? c * kTerms + k : k * kColumns + c)] =
+            static_cast<char>(c == 0 ? 127 : c == 1 ? -128 : k % 7 - 3);
+    model.input("x", as_convolution ? std::vector<int64_t>{1, kTerms, 1} : std::vector<int64_t>{1, kTerms}, kUint8);
+    model.constant("w", as_convolution ? std::vector<int64_t>{kColumns, kTerms, 1} : std::vector<int64_t>{kTerms, kColumns}, kInt8)
+        .set_raw(weights);
+    model.output("y");
+    model.node(as_convolution ? "ConvInteger" : "MatMulInteger", {"x", "w"}, {"y"});
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    std::vector<uint8_t> bytes(kTerms, 255);
+    bytes[17] = 254;
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({bytes});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    int32_t sums[kColumns];
+    ASSERT_EQ(outputs->at(0).size(), sizeof sums);
+    std::memcpy(sums, outputs->at(0).data(), sizeof sums);
+    int32_t last = 0;
+    for (int32_t k = 0; k < kTerms; ++k) last += (k % 7 - 3) * bytes[static_cast<size_t>(k)];
+    EXPECT_EQ(sums[0], 127 * (255 * kTerms - 1));
+    EXPECT_EQ(sums[1], -128 * (255 * kTerms - 1));
+    EXPECT_EQ(sums[2], last);
+  }
+}
+
+TEST(OnnxIntegers, AFilterThatSumsTooMuchAtOnce) {
+  Model model;
+  model.input("x", {1, 1, 400}, kInt8);
+  model.constant("w", {1, 1, 300}, kInt8).set_raw(std::string(300, '\x80'));
+  model.output("y");
+  model.constant("x_zero", {}, kInt8), model.constant("w_zero", {}, kInt8).set_raw("\x7f");
+  model.node("ConvInteger", {"x", "w", "x_zero", "w_zero"}, {"y"});
+  EXPECT_THAT(model.refusal(), HasSubstr("sums more products in int32 than floats hold exactly"));
+}
+
 TEST(OnnxNormalization, GroupsThatDoNotDivideTheChannels) {
   Model model(21);
   model.input("x", {1, 6, 4}).output("y");

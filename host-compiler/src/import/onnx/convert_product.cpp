@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
@@ -130,25 +131,10 @@ void read_matmul(Reader& in) {
 
 namespace {
 
-// Floats hold whole numbers up to 2^24: sums of `products` products of the operands' largest values stay
-// below, or a problem.
-bool sums_exactly(Reader& in, int64_t products) {
-  const auto largest = [&](size_t operand) {
-    const graph::Tensor& tensor = in.tensor(in.operand(operand));
-    int64_t value = 255;
-    if (tensor.constant.valid()) {
-      value = 1;
-      for (const int64_t number : as_integers(in.values_of(in.operand(operand))))
-        value = std::max(value, std::abs(number));
-      value += in.has(operand + 2) ? 255 : 0;
-    }
-    return value;
-  };
-  return in.require(
-      products <= (int64_t{1} << 24) / (largest(0) * largest(1)),
-      fmt::format("sums {} products in int32, more than floats hold exactly", products),
-      "quantise the model statically (QDQ), so that scales are known");
-}
+// Floats hold all whole numbers up to 2^24.
+constexpr double kHeld = 1 << 24;
+// What a byte less its zero point reaches, where it is not known.
+constexpr double kByte = 255;
 
 TensorId less_zero(Reader& in, size_t operand, bool per_row) {
   TensorId x = in.cast(in.operand(operand), kFloat);
@@ -164,20 +150,98 @@ TensorId less_zero(Reader& in, size_t operand, bool per_row) {
   return in.emit(OpKind::Sub, BinaryAttrs{}, {x, zero}, kFloat, {}, "zero");
 }
 
+// Where the axis along which products are summed is cut, so that floats hold the sums of every piece exactly whatever the
+// other operand is: the ends of the pieces. Nothing where one place of the axis alone sums more.
+std::optional<std::vector<int64_t>> exact_pieces(Reader& in, TensorId factors, size_t axis,
+                                                 double largest) {
+  const Shape shape = in.shape(factors);
+  const int64_t extent = shape[axis];
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
+  // One sum for each output: along the axis, and along what lies within it in a filter.
+  const int64_t outer = element_count(shape) / std::max<int64_t>(1, extent * inner);
+  const bool is_filter = !in.is("MatMulInteger");
+  const int64_t sums = is_filter ? outer : outer * inner;
+  const std::vector<float> known =
+      in.is_constant(factors) ? as_reals(in.values_of(factors)) : std::vector<float>{};
+  std::vector<double> sum(static_cast<size_t>(sums), 0), added(sum.size());
+  std::vector<int64_t> ends;
+  for (int64_t k = 0; k < extent; ++k) {
+    std::ranges::fill(added, !known.empty() ? 0 : kByte * largest * (is_filter ? inner : 1));
+    if (!known.empty()) {
+      for (int64_t o = 0; o < outer; ++o) {
+        for (int64_t i = 0; i < inner; ++i)
+          added[static_cast<size_t>(is_filter ? o : o * inner + i)] +=
+              std::abs(known[static_cast<size_t>((o * extent + k) * inner + i)]) * largest;
+      }
+    }
+    if (std::ranges::any_of(added, [](double one) { return one > kHeld; })) return std::nullopt;
+    bool fits = true;
+    for (size_t i = 0; i < sum.size(); ++i) fits = fits && sum[i] + added[i] <= kHeld;
+    if (!fits) {
+      ends.push_back(k);
+      std::ranges::fill(sum, 0);
+    }
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += added[i];
+  }
+  ends.push_back(extent);
+  return ends;
+}
+
+TensorId piece(Reader& in, TensorId id, size_t axis, int64_t from, int64_t to) {
+  const Shape shape = in.shape(id);
+  if (from == 0 && to == shape[axis]) return id;
+  graph::SliceAttrs cut{Shape(shape.size(), 0), shape, Shape(shape.size(), 1), {}};
+  cut.begin[axis] = from;
+  cut.size[axis] = to - from;
+  return in.emit_alike(OpKind::Slice, cut, {id}, "piece");
+}
+
+// `multiply` of the operands' pieces, their sums as int32.
+template <typename Multiply>
+void sum_exactly(Reader& in, TensorId x, TensorId factors, size_t x_axis, size_t axis, Multiply&& multiply) {
+  double largest = kByte;
+  if (in.is_constant(x)) {
+    largest = 1;
+    for (const float value : as_reals(in.values_of(x)))
+      largest = std::max<double>(largest, std::abs(value));
+  }
+  const auto ends = exact_pieces(in, factors, axis, largest);
+  if (!in.require(ends && (ends->size() == 1 || in.shape(x)[x_axis] == in.shape(factors)[axis]),
+                  "sums more products in int32 than floats hold exactly",
+                  "quantise the model statically (QDQ), so that scales are known"))
+    return;
+  TensorId sum;
+  int64_t from = 0;
+  for (const int64_t to : *ends) {
+    const TensorId part = in.cast(
+        multiply(piece(in, x, x_axis, from, to), piece(in, factors, axis, from, to)), DataType::Int32);
+    if (!part.valid()) return;
+    sum = sum.valid() ? in.emit(OpKind::Add, BinaryAttrs{}, {sum, part}, DataType::Int32, {}, "sum") : part;
+    from = to;
+  }
+  in.result(sum);
+}
+
 }  // namespace
 
 void read_matmul_integer(Reader& in) {
-  if (in.shape_of(0).empty() || !sums_exactly(in, in.shape_of(0).back())) return;
-  in.result(in.cast(matrix_product(in, less_zero(in, 0, true), less_zero(in, 1, true), kFloat, {}),
-                    DataType::Int32));
+  const size_t rank = in.shape_of(1).size();
+  if (in.shape_of(0).empty() || rank == 0) return in.problem("multiplies a scalar");
+  const TensorId a = less_zero(in, 0, true), b = less_zero(in, 1, true);
+  if (!a.valid() || !b.valid()) return;
+  sum_exactly(in, a, b, in.shape(a).size() - 1, rank < 2 ? 0 : rank - 2, [&](TensorId x, TensorId y) {
+    return matrix_product(in, x, y, kFloat, {});
+  });
 }
 
 void read_conv_integer(Reader& in) {
-  const Shape weights = in.shape_of(1);
-  if (weights.size() != 4) return in.problem("has weights that are not of rank 4");
-  if (!sums_exactly(in, element_count(weights) / weights[0])) return;
-  in.result(in.cast(float_convolution(in, less_zero(in, 0, false), less_zero(in, 1, true)),
-                    DataType::Int32));
+  if (in.shape_of(1).size() < 3 || in.shape_of(0).size() < 3)
+    return in.problem("has weights that are of no image");
+  const TensorId x = less_zero(in, 0, false), filters = less_zero(in, 1, true);
+  if (!x.valid() || !filters.valid()) return;
+  sum_exactly(in, x, filters, 1, 1,
+              [&](TensorId image, TensorId part) { return float_convolution(in, image, part); });
 }
 
 }  // namespace intarsia::onnx
