@@ -1,9 +1,14 @@
 // An in-place pair is legal when the function works element by element: one loop nest holds every
 // access to both, all with the same indices; within an iteration what is loaded is loaded before
-// anything is stored; and no two iterations touch the same element. Or it is one call of a function whose name begins with
-// intarsia_each_: those work on elements of equal index of all their runs, and read some before they write them.
+// anything is stored; and no two iterations touch the same element.
+//
+// Or calls of functions whose names begin with intarsia_each_ hold every access. Those work on elements of equal index of all
+// their runs that are as long as what is written, and read some before they write them. Each of the calls, in whatever loops,
+// writes a run of its own, which meets no other's, and reads none of the input but the same run: then no call reads what another
+// one wrote.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -15,20 +20,46 @@ namespace intarsia::tir {
 
 namespace {
 
+// Variables of lets that were passed, by what they stand for.
+class Lets {
+ public:
+  void add(const Let& let) { values_[let.var] = expanded(let.value); }
+
+  Expr expanded(const Expr& e) const {
+    return rewrite(e, [&](const Expr& part) -> Expr {
+      const auto* ref = std::get_if<VarRef>(&part->node);
+      if (ref == nullptr) return part;
+      const auto found = values_.find(ref->var);
+      return found != values_.end() ? found->second : part;
+    });
+  }
+
+ private:
+  std::map<VarId, Expr> values_;
+};
+
+// Of loop variables; symbols are the variables' numbers.
+std::optional<Linear> affine(const Expr& e) {
+  if (const auto* imm = std::get_if<IntImm>(&e->node)) return Linear::of(imm->value);
+  if (const auto* ref = std::get_if<VarRef>(&e->node)) return Linear::of_symbol(ref->var.index);
+  const auto* node = std::get_if<Binary>(&e->node);
+  if (node == nullptr) return std::nullopt;
+  const auto lhs = affine(node->lhs), rhs = affine(node->rhs);
+  if (!lhs || !rhs) return std::nullopt;
+  if (node->op == BinaryOp::Add) return combine(1, *lhs, 1, *rhs);
+  if (node->op == BinaryOp::Sub) return combine(1, *lhs, -1, *rhs);
+  if (node->op == BinaryOp::Mul && rhs->is_constant()) return times(*lhs, rhs->constant);
+  if (node->op == BinaryOp::Mul && lhs->is_constant()) return times(*rhs, lhs->constant);
+  return std::nullopt;
+}
+
 class PairVerifier {
  public:
-  PairVerifier(const Func& func, const InPlace& pair)
-      : func_(func), input_{pair.input}, output_{pair.output} {}
+  explicit PairVerifier(const InPlace& pair) : input_{pair.input}, output_{pair.output} {}
 
   // The reason why the pair is not in-place, empty when it is.
-  std::string problem() {
-    const Buffer &in = func_.buffer(input_), &out = func_.buffer(output_);
-    if (in.extents != out.extents || bits(in.type) != bits(out.type))
-      return "extents or element sizes differ";
-    if (func_.parameters[input_.at()].access == Access::Write ||
-        func_.parameters[output_.at()].access == Access::Read)
-      return "the input is not read or the output not written";
-    visit(func_.body);
+  std::string problem(const Stmt& body) {
+    visit(body);
     if (problem_.empty() && has_access_ && !visits_once())
       problem_ = "the indices do not tell every iteration apart";
     return problem_;
@@ -40,15 +71,14 @@ class PairVerifier {
   }
 
   void visit(const Stmt& stmt) {
+    for_each_own_expr(*stmt, [&](const Expr& e) { find_loads(e); });
     if (const auto* loop = std::get_if<For>(&stmt->node)) {
-      for_each_own_expr(*stmt, [&](const Expr& e) { find_loads(e); });
       loops_.push_back(loop->var);
       visit(loop->body);
       loops_.pop_back();
       return;
     }
-    for_each_own_expr(*stmt, [&](const Expr& e) { find_loads(e); });
-    if (const auto* let = std::get_if<Let>(&stmt->node)) lets_[let->var] = expanded(let->value);
+    if (const auto* let = std::get_if<Let>(&stmt->node)) lets_.add(*let);
     if (const auto* store = std::get_if<Store>(&stmt->node)) {
       if (store->buffer == output_) {
         access(store->indices);
@@ -57,22 +87,7 @@ class PairVerifier {
         fail("the input is stored to");
       }
     }
-    if (const auto* intrinsic = std::get_if<Intrinsic>(&stmt->node)) {
-      for (const auto& operand : intrinsic->operands)
-        if (const auto* run = std::get_if<BufferRun>(&operand))
-          if (run->buffer == input_ || run->buffer == output_) find_run(*intrinsic, *run);
-      stored_ = stored_ || run_of_ == intrinsic;
-    }
     for_each_inner_stmt(*stmt, [&](const Stmt& inner) { visit(inner); });
-  }
-
-  void find_run(const Intrinsic& intrinsic, const BufferRun& run) {
-    if (!intrinsic.name.starts_with("intarsia_each_"))
-      fail(fmt::format("{} works on runs, whose order is not known", intrinsic.name));
-    if (!loops_.empty() || (run_of_ != nullptr && run_of_ != &intrinsic) || stored_)
-      fail(fmt::format("{} is not all that works on the elements", intrinsic.name));
-    run_of_ = &intrinsic;
-    access(run.start);
   }
 
   void find_loads(const Expr& e) {
@@ -88,7 +103,7 @@ class PairVerifier {
 
   void access(const std::vector<Expr>& indices) {
     std::vector<Expr> full;
-    for (const Expr& index : indices) full.push_back(expanded(index));
+    for (const Expr& index : indices) full.push_back(lets_.expanded(index));
     for (const Expr& index : full)
       walk(index, [&](const ExprNode& node) {
         if (std::holds_alternative<Load>(node.node) || std::holds_alternative<ExprCall>(node.node))
@@ -103,16 +118,6 @@ class PairVerifier {
     } else if (!equal(indices_, full)) {
       fail("input and output are accessed with different indices");
     }
-  }
-
-  // With variables of lets replaced by what they stand for.
-  Expr expanded(const Expr& e) const {
-    return rewrite(e, [&](const Expr& part) -> Expr {
-      const auto* ref = std::get_if<VarRef>(&part->node);
-      if (ref == nullptr) return part;
-      const auto found = lets_.find(ref->var);
-      return found != lets_.end() ? found->second : part;
-    });
   }
 
   // Every loop variable follows from the indices: one after the other, from an index in which all
@@ -134,35 +139,181 @@ class PairVerifier {
     return unknown.empty();
   }
 
-  // Of loop variables; symbols are the variables' numbers.
-  static std::optional<Linear> affine(const Expr& e) {
-    if (const auto* imm = std::get_if<IntImm>(&e->node)) return Linear::of(imm->value);
-    if (const auto* ref = std::get_if<VarRef>(&e->node)) return Linear::of_symbol(ref->var.index);
-    const auto* node = std::get_if<Binary>(&e->node);
-    if (node == nullptr) return std::nullopt;
-    const auto lhs = affine(node->lhs), rhs = affine(node->rhs);
-    if (!lhs || !rhs) return std::nullopt;
-    if (node->op == BinaryOp::Add) return combine(1, *lhs, 1, *rhs);
-    if (node->op == BinaryOp::Sub) return combine(1, *lhs, -1, *rhs);
-    if (node->op == BinaryOp::Mul && rhs->is_constant()) return times(*lhs, rhs->constant);
+  BufferId input_, output_;
+  std::vector<VarId> loops_, nest_;
+  Lets lets_;
+  std::vector<Expr> indices_;
+  bool has_access_ = false, stored_ = false;
+  std::string problem_;
+};
+
+// Of calls that work on runs. A statement is told by the elements from its first to its last one, counted from the buffer's start:
+// what runs beside each other in a loop or one after another has to be apart.
+class RunVerifier {
+ public:
+  RunVerifier(const Func& func, const InPlace& pair)
+      : func_(func), input_{pair.input}, output_{pair.output} {}
+
+  std::string problem(const Stmt& body) {
+    elements_of(body);
+    return problem_;
+  }
+
+ private:
+  // `count` elements from the first one, which depends on variables of loops around the statement.
+  struct Elements {
+    Linear first;
+    int64_t count;
+    bool operator==(const Elements&) const = default;
+  };
+
+  std::nullopt_t fail(std::string what) {
+    if (problem_.empty()) problem_ = std::move(what);
     return std::nullopt;
+  }
+
+  // None where the statement has none, or a problem was found.
+  std::optional<Elements> elements_of(const Stmt& stmt) {
+    if (stmt == nullptr) return std::nullopt;
+    for_each_own_expr(*stmt, [&](const Expr& e) {
+      walk(e, [&](const ExprNode& node) {
+        if (const auto* load = std::get_if<Load>(&node.node)) refuse_element(load->buffer);
+      });
+    });
+    if (!problem_.empty()) return std::nullopt;
+    if (const auto* loop = std::get_if<For>(&stmt->node)) return of_loop(*loop);
+    if (const auto* call = std::get_if<Intrinsic>(&stmt->node)) return of_call(*call);
+    if (const auto* let = std::get_if<Let>(&stmt->node)) lets_.add(*let);
+    if (const auto* store = std::get_if<Store>(&stmt->node)) refuse_element(store->buffer);
+    const bool exclusive = std::holds_alternative<If>(stmt->node);
+    std::vector<Elements> parts;
+    for_each_inner_stmt(*stmt, [&](const Stmt& inner) {
+      if (const auto elements = elements_of(inner)) parts.push_back(*elements);
+    });
+    return joined(parts, exclusive);
+  }
+
+  void refuse_element(BufferId buffer) {
+    if (buffer == input_ || buffer == output_)
+      fail("elements are accessed beside calls that work on runs of them");
+  }
+
+  std::optional<Elements> of_call(const Intrinsic& call) {
+    std::optional<Elements> written;
+    std::vector<Elements> read;
+    for (const auto& operand : call.operands) {
+      const auto* run = std::get_if<BufferRun>(&operand);
+      if (run == nullptr || (run->buffer != input_ && run->buffer != output_)) continue;
+      if (!call.name.starts_with("intarsia_each_"))
+        return fail(fmt::format("{} works on runs, whose order is not known", call.name));
+      const std::optional<Linear> first = place_of(*run);
+      if (!first) return fail("where a run begins is no sum of multiples of loop variables");
+      if (run->access != (run->buffer == input_ ? Access::Read : Access::Write) ||
+          (run->buffer == output_ && written))
+        return fail(fmt::format("{} does not write one run of the output alone", call.name));
+      if (run->buffer == input_)
+        read.push_back({*first, run->count});
+      else
+        written = Elements{*first, run->count};
+    }
+    for (const Elements& elements : read)
+      if (!written || elements != *written)
+        return fail(fmt::format("{} reads other elements than it writes", call.name));
+    return written;
+  }
+
+  // In row-major order.
+  std::optional<Linear> place_of(const BufferRun& run) const {
+    const Shape& extents = func_.buffer(run.buffer).extents;
+    std::optional<Linear> place = Linear::of(0);
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+      const std::optional<Linear> index = affine(lets_.expanded(run.start[axis]));
+      if (!index) return std::nullopt;
+      place = combine(extents[axis], *place, 1, *index);
+      if (!place) return std::nullopt;
+    }
+    return place;
+  }
+
+  std::optional<Elements> of_loop(const For& loop) {
+    const std::optional<Elements> once = elements_of(loop.body);
+    if (!once) return std::nullopt;
+    const auto lo = affine(lets_.expanded(loop.lo)), hi = affine(lets_.expanded(loop.hi));
+    if (!lo || !hi || !lo->is_constant() || !hi->is_constant())
+      return fail("calls are in a loop whose ends are not known");
+    const int64_t rounds = hi->constant - lo->constant;
+    if (rounds <= 0) return std::nullopt;
+    const Symbol symbol = loop.var.index;
+    const int64_t step = once->first.coefficient(symbol);
+    if (rounds > 1 && std::abs(step) < once->count)
+      return fail("calls of different iterations work on the same elements");
+    // From the lowest iteration's first element on.
+    const int64_t lowest = step >= 0 ? lo->constant : hi->constant - 1;
+    auto first = combine(1, once->first, -step, Linear::of_symbol(symbol));
+    const auto start = times(Linear::of(step), lowest),
+               further = times(Linear::of(std::abs(step)), rounds - 1);
+    if (first && start) first = plus(*first, start->constant);
+    if (!first || !start || !further) return fail("places of calls leave 64 bits");
+    return Elements{*first, further->constant + once->count};
+  }
+
+  // Of statements of which all, or one, are executed.
+  std::optional<Elements> joined(const std::vector<Elements>& parts, bool exclusive) {
+    if (parts.empty()) return std::nullopt;
+    std::map<int64_t, int64_t> counts;  // by distance from the first part
+    for (const Elements& part : parts) {
+      const auto distance = combine(1, part.first, -1, parts[0].first);
+      if (!distance || !distance->is_constant())
+        return fail("calls do not take one step after the other");
+      int64_t& count = counts[distance->constant];
+      if (count != 0 && !exclusive) return fail("calls work on the same elements");
+      count = std::max(count, part.count);
+    }
+    const int64_t begin = counts.begin()->first;
+    int64_t end = begin;
+    for (const auto& [at, count] : counts) {
+      if (at < end && !exclusive) return fail("calls work on the same elements");
+      end = std::max(end, at + count);
+    }
+    const auto first = plus(parts[0].first, begin);
+    if (!first) return fail("places of calls leave 64 bits");
+    return Elements{*first, end - begin};
   }
 
   const Func& func_;
   BufferId input_, output_;
-  std::vector<VarId> loops_, nest_;
-  std::map<VarId, Expr> lets_;
-  std::vector<Expr> indices_;
-  bool has_access_ = false, stored_ = false;
-  const Intrinsic* run_of_ = nullptr;  // the call that works on runs of both
+  Lets lets_;
   std::string problem_;
 };
+
+bool has_runs_of(const Func& func, const InPlace& pair) {
+  bool found = false;
+  for_each_statement(func.body, [&](const Stmt& stmt) {
+    const auto* call = std::get_if<Intrinsic>(&stmt->node);
+    if (call == nullptr) return;
+    for (const auto& operand : call->operands)
+      if (const auto* run = std::get_if<BufferRun>(&operand))
+        found |= run->buffer == BufferId{pair.input} || run->buffer == BufferId{pair.output};
+  });
+  return found;
+}
+
+std::string problem_of(const Func& func, const InPlace& pair) {
+  const Buffer &in = func.buffer(BufferId{pair.input}), &out = func.buffer(BufferId{pair.output});
+  if (in.extents != out.extents || bits(in.type) != bits(out.type))
+    return "extents or element sizes differ";
+  if (func.parameters[static_cast<size_t>(pair.input)].access == Access::Write ||
+      func.parameters[static_cast<size_t>(pair.output)].access == Access::Read)
+    return "the input is not read or the output not written";
+  return has_runs_of(func, pair) ? RunVerifier(func, pair).problem(func.body)
+                                 : PairVerifier(pair).problem(func.body);
+}
 
 }  // namespace
 
 void verify_in_place(const Func& func, Diagnostics& problems) {
   for (const InPlace& pair : func.in_place) {
-    const std::string problem = PairVerifier(func, pair).problem();
+    const std::string problem = problem_of(func, pair);
     if (!problem.empty())
       problems.add(place(func),
                    fmt::format("cannot be in-place from '{}' to '{}': {}",

@@ -117,10 +117,11 @@ LowerKernel wide_sum_kernel(CoreClass core, const OpView& view, const AddRescali
   if (lacks_simd(core) || core == CoreClass::Lanes || r.a.shift < -kMostShift ||
       r.b.shift < -kMostShift || r.output.shift > -1 || r.output.shift < -kMostShift)
     return nullptr;
-  return by_rows(view,
-                 view.node.kind == graph::OpKind::Sub ? "intarsia_sub_s16" : "intarsia_add_s16",
-                 {0, r.a.value, -r.a.shift, 0, r.b.value, -r.b.shift, r.output.value,
-                  -r.output.shift, 0, range.low, range.high});
+  return by_rows(
+      view,
+      view.node.kind == graph::OpKind::Sub ? "intarsia_each_sub_s16" : "intarsia_each_add_s16",
+      {0, r.a.value, -r.a.shift, 0, r.b.value, -r.b.shift, r.output.value, -r.output.shift, 0,
+       range.low, range.high});
 }
 
 // Of device/sum.h: no sum leaves 32 bits.
@@ -151,7 +152,7 @@ LowerKernel lane_sum(const OpView& view, const Step& step, int bits, const Range
     return int64_t{static_cast<int32_t>(static_cast<uint32_t>(a & 0xffff) |
                                         static_cast<uint32_t>(b & 0xffff) << 16)};
   };
-  return by_rows(view, "intarsia_lanes_sum_s8",
+  return by_rows(view, "intarsia_each_lanes_sum_s8",
                  {words(step.a_factor >> kPartBits, step.b_factor >> kPartBits),
                   words(step.a_factor & (kPart - 1), step.b_factor & (kPart - 1)), upper_start,
                   step.start & (kPart - 1), bits - kPartBits, range.low, range.high});
@@ -191,7 +192,7 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
     if (core == CoreClass::Lanes) {
       if (LowerKernel kernel = lane_sum(view, *found, bits, range)) return kernel;
     } else if (fits_words(*found)) {
-      return by_rows(view, "intarsia_sum_s8",
+      return by_rows(view, "intarsia_each_sum_s8",
                      {found->a_factor, found->b_factor, found->start, range.low, range.high});
     }
   }
@@ -199,7 +200,8 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
   if (sign < 0 || lacks_simd(core) || r->left_shift != kLeftShift || r->a.shift < -kMostShift ||
       r->b.shift < -kMostShift || r->output.shift > -1 || r->output.shift < -kMostOutShift)
     return nullptr;
-  return by_rows(view, core == CoreClass::Lanes ? "intarsia_lanes_add_s8" : "intarsia_add_s8",
+  return by_rows(view,
+                 core == CoreClass::Lanes ? "intarsia_each_lanes_add_s8" : "intarsia_each_add_s8",
                  {a.quantization.zero_point[0], r->a.value, -r->a.shift,
                   b.quantization.zero_point[0], r->b.value, -r->b.shift, r->output.value,
                   -r->output.shift, out.quantization.zero_point[0], range.low, range.high});

@@ -361,14 +361,14 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("average_pool") || name.starts_with("max_pool")) {
     return {pool(core, window_of(numbers), name.starts_with("average"), name.ends_with("s16"))};
   }
-  if (name == "sum_s8") return {sum(core, Sum(numbers))};
-  if (name == "add_s8") return {add(core, Add(numbers))};
-  if (name == "add_s16") return {wide_sum(core, Add(numbers), false)};
-  if (name == "sub_s16") return {wide_sum(core, Add(numbers), true)};
+  if (name == "each_sum_s8") return {sum(core, Sum(numbers))};
+  if (name == "each_add_s8") return {add(core, Add(numbers))};
+  if (name == "each_add_s16") return {wide_sum(core, Add(numbers), false)};
+  if (name == "each_sub_s16") return {wide_sum(core, Add(numbers), true)};
   if (name.starts_with("each_squared_difference_")) {
     return {squared_difference(core, Add(numbers))};
   }
-  if (name == "mul_s8") return {product(core, Mul(numbers))};
+  if (name == "each_product_s8") return {product(core, Mul(numbers))};
   if (name == "each_lookup_s8") return {lookup(core, numbers.at(0))};
   if (name == "each_product_s16") return {wide_product(core, Mul(numbers))};
   if (name == "each_sigmoid_s16" || name == "each_tanh_s16") {

@@ -49,8 +49,8 @@ ConstantStructs kernel_structs() {
 #define KERNEL(name) all[#name] = window;
 #include "intarsia/targets/cortex_m/kernels.def"
 #undef KERNEL
-  all["intarsia_add_s8"] = all["intarsia_lanes_add_s8"] = all["intarsia_add_s16"] =
-      all["intarsia_sub_s16"] = all["intarsia_each_squared_difference_s8"] =
+  all["intarsia_each_add_s8"] = all["intarsia_each_lanes_add_s8"] = all["intarsia_each_add_s16"] =
+      all["intarsia_each_sub_s16"] = all["intarsia_each_squared_difference_s8"] =
           all["intarsia_each_squared_difference_s16"] = {"struct intarsia_add",
                                                          "add",
                                                          {
@@ -58,20 +58,20 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/add.def"
 #undef FIELD
                                                          }};
-  all["intarsia_sum_s8"] = {"struct intarsia_sum",
-                            "sum",
-                            {
+  all["intarsia_each_sum_s8"] = {"struct intarsia_sum",
+                                 "sum",
+                                 {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/sum.def"
 #undef FIELD
-                            }};
-  all["intarsia_lanes_sum_s8"] = {"struct intarsia_lanes_sum",
-                                  "sum",
-                                  {
+                                 }};
+  all["intarsia_each_lanes_sum_s8"] = {"struct intarsia_lanes_sum",
+                                       "sum",
+                                       {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/lanes_sum.def"
 #undef FIELD
-                                  }};
+                                       }};
   all["intarsia_mean_s8"] = all["intarsia_lanes_mean_s8"] = {"struct intarsia_mean",
                                                              "mean",
                                                              {
@@ -79,14 +79,14 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/mean.def"
 #undef FIELD
                                                              }};
-  all["intarsia_mul_s8"] = all["intarsia_each_product_s16"] =
-      all["intarsia_lanes_mul_s8"] = {"struct intarsia_mul",
-                                      "mul",
-                                      {
+  all["intarsia_each_product_s8"] = all["intarsia_each_product_s16"] =
+      all["intarsia_each_lanes_product_s8"] = {"struct intarsia_mul",
+                                               "mul",
+                                               {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/mul.def"
 #undef FIELD
-                                      }};
+                                               }};
   const ConstantStruct matmul{"struct intarsia_matmul",
                               "matmul",
                               {

@@ -79,7 +79,8 @@ LowerKernel mul_kernel(CoreClass core, const OpView& view) {
   constexpr int kMostShift = 16;
   if (m.shift > -1 || m.shift < -kMostShift) return nullptr;
   const Range range = output_range(view, view.node.attrs<graph::BinaryAttrs>().activation);
-  const std::string name = core == CoreClass::Lanes ? "intarsia_lanes_mul_s8" : "intarsia_mul_s8";
+  const std::string name =
+      core == CoreClass::Lanes ? "intarsia_each_lanes_product_s8" : "intarsia_each_product_s8";
   const int64_t count = element_count(b.shape), rows = element_count(a.shape) / count;
   const bool short_rows = rows > 1 && count < kLongRow;
   if (short_rows || !repeats_by_rows(b.shape, out.shape)) {
@@ -106,6 +107,7 @@ LowerKernel mul_kernel(CoreClass core, const OpView& view) {
   return [=](OpLowering& op) {
     const Shape all{rows * count}, some{count};
     op.declare({swapped ? some : all, swapped ? all : some}, all);
+    op.allow_in_place();
     return call_kernel(op.b.func(),
                        {name, numbers, {op.in(first), op.in(second)}, op.out(), {}, {}});
   };

@@ -118,8 +118,7 @@ tir::Stmt call_by_rows(OpLowering& op, const RowKernel& kernel, size_t part,
   std::vector<std::optional<Shape>> inputs(2, Shape{whole});
   inputs[part] = Shape{elements};
   op.declare(inputs, Shape{whole});
-  const bool one_call = axes.size() == 1 && !axes[0].repeats;
-  if (one_call && kernel.name.starts_with("intarsia_each_")) op.allow_in_place();
+  op.allow_in_place();
   return Rows(op, kernel, part, axes).from(0, tir::int_imm(0), tir::int_imm(0));
 }
 

@@ -21,7 +21,8 @@ struct RepeatedAxis {
 // How `part` repeats to fill `whole`, outermost first; none where it does not. Without axes of extent 1.
 std::optional<std::vector<RepeatedAxis>> repeated_axes(const Shape& part, const Shape& whole);
 
-// A kernel that takes rows of both operands and of the result, and its numbers for a count of elements.
+// A kernel that takes rows of both operands and of the result, and its numbers for a count of elements. The result may be an operand:
+// its name begins with intarsia_each_ (host-compiler/src/tir/verify_in_place.cpp).
 struct RowKernel {
   std::string name;
   std::function<std::vector<int64_t>(int64_t count)> numbers;

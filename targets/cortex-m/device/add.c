@@ -132,8 +132,8 @@ INTARSIA_INLINE void put_half_first(struct intarsia_add *sum, const int8_t **a, 
 #endif
 
 #if INTARSIA_HAS_MVE
-void intarsia_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
-                     int8_t *output) {
+void intarsia_each_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
+                          int8_t *output) {
   struct intarsia_add sum = *add;
   put_half_first(&sum, &a, &b);
   int32_t done = 0;
@@ -187,8 +187,8 @@ INTARSIA_OUTLINE void add_to_half_pushes_4(const struct intarsia_add *s, const i
                      "cc", "memory");
 }
 
-void intarsia_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
-                     int8_t *output) {
+void intarsia_each_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
+                          int8_t *output) {
   struct intarsia_add sum = *add;
   put_half_first(&sum, &a, &b);
   if (sum.count > 0 && is_half(sum.a_multiplier, sum.a_shift) && sum.b_shift != 0 &&
@@ -198,8 +198,8 @@ void intarsia_add_s8(const struct intarsia_add *add, const int8_t *a, const int8
     add_one_by_one(&sum, a, b, output, sum.count);
 }
 #else
-void intarsia_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
-                     int8_t *output) {
+void intarsia_each_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
+                          int8_t *output) {
   add_one_by_one(add, a, b, output, add->count);
 }
 #endif

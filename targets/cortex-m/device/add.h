@@ -15,14 +15,14 @@ struct intarsia_add {
 };
 
 // Shifts are to the right: 0 <= a_shift, b_shift <= 30, 1 <= out_shift <= 22.
-void intarsia_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
-                     int8_t *output);
+void intarsia_each_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
+                          int8_t *output);
 
 // Of int16: no zero points, operands shifted by 15 first, out_shift up to 30. The sum, and the first less the second.
-void intarsia_add_s16(const struct intarsia_add *add, const int16_t *a, const int16_t *b,
-                      int16_t *output);
-void intarsia_sub_s16(const struct intarsia_add *add, const int16_t *a, const int16_t *b,
-                      int16_t *output);
+void intarsia_each_add_s16(const struct intarsia_add *add, const int16_t *a, const int16_t *b,
+                           int16_t *output);
+void intarsia_each_sub_s16(const struct intarsia_add *add, const int16_t *a, const int16_t *b,
+                           int16_t *output);
 
 // Squares of differences, operands shifted by 7 first, of int16 by none: shifts of the operands up to 31, out_shift too. The output may
 // be one of the operands.

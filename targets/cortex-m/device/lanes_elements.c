@@ -46,8 +46,8 @@ INTARSIA_INLINE void sum_sixteen(const struct sum_lanes *s, const int8_t *a, con
   intarsia_narrowed(intarsia_shifted(sums, s->numbers->shift), s->range, output);
 }
 
-void intarsia_lanes_sum_s8(const struct intarsia_lanes_sum *sum, const int8_t *a, const int8_t *b,
-                           int8_t *output) {
+void intarsia_each_lanes_sum_s8(const struct intarsia_lanes_sum *sum, const int8_t *a,
+                                const int8_t *b, int8_t *output) {
   const struct sum_lanes lanes = {sum,
                                   intarsia_each(sum->upper_start),
                                   intarsia_each(sum->lower_start),
@@ -91,8 +91,8 @@ INTARSIA_INLINE void add_sixteen(const struct add_lanes *s, const int8_t *a, con
                     s->range, output);
 }
 
-void intarsia_lanes_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
-                           int8_t *output) {
+void intarsia_each_lanes_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
+                                int8_t *output) {
   const int32_t shift = add->out_shift;
   const struct add_lanes lanes = {operand_lanes(add->a_zero, add->a_multiplier, add->a_shift),
                                   operand_lanes(add->b_zero, add->b_multiplier, add->b_shift),
@@ -118,8 +118,8 @@ INTARSIA_INLINE void mul_sixteen(const struct mul_lanes *s, const int8_t *a, con
                     s->range, output);
 }
 
-void intarsia_lanes_mul_s8(const struct intarsia_mul *mul, const int8_t *a, const int8_t *b,
-                           int8_t *output) {
+void intarsia_each_lanes_product_s8(const struct intarsia_mul *mul, const int8_t *a,
+                                    const int8_t *b, int8_t *output) {
   const int32_t shift = mul->shift;
   const struct mul_lanes lanes = {intarsia_each(-mul->a_zero),
                                   intarsia_each(-mul->b_zero),

@@ -83,8 +83,8 @@ INTARSIA_INLINE void mul_row(const struct intarsia_mul *s, const int8_t *a, cons
 }
 #endif
 
-void intarsia_mul_s8(const struct intarsia_mul *mul, const int8_t *a, const int8_t *b,
-                     int8_t *output) {
+void intarsia_each_product_s8(const struct intarsia_mul *mul, const int8_t *a, const int8_t *b,
+                              int8_t *output) {
   for (int32_t rows = mul->rows; rows > 0; --rows, a += mul->count, output += mul->count)
     mul_row(mul, a, b, output);
 }

@@ -15,8 +15,8 @@ struct intarsia_mul {
 };
 
 // The shift is to the right, 1 .. 16. The output may be `a`; with one row also `b`.
-void intarsia_mul_s8(const struct intarsia_mul *mul, const int8_t *a, const int8_t *b,
-                     int8_t *output);
+void intarsia_each_product_s8(const struct intarsia_mul *mul, const int8_t *a, const int8_t *b,
+                              int8_t *output);
 
 // Of int16: no zero points, the shift up to 31; the output may be any of the operands. With SMMLAR the compiler has seen to it that
 // the product of -32768 with itself may be one less.

@@ -7,8 +7,8 @@
 
 enum { kShift = 22, kTogether = 8 };
 
-void intarsia_sum_s8(const struct intarsia_sum *sum, const int8_t *a, const int8_t *b,
-                     int8_t *output) {
+void intarsia_each_sum_s8(const struct intarsia_sum *sum, const int8_t *a, const int8_t *b,
+                          int8_t *output) {
   const int32_t a_factor = sum->a_factor, b_factor = sum->b_factor, start = sum->start;
   const int32_t low = sum->low, high = sum->high;
   int32_t left = sum->count;

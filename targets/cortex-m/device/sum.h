@@ -16,8 +16,8 @@ struct intarsia_sum {
 #undef FIELD
 };
 
-void intarsia_sum_s8(const struct intarsia_sum *sum, const int8_t *a, const int8_t *b,
-                     int8_t *output);
+void intarsia_each_sum_s8(const struct intarsia_sum *sum, const int8_t *a, const int8_t *b,
+                          int8_t *output);
 
 #ifdef __cplusplus
 }

@@ -180,12 +180,12 @@ INTARSIA_INLINE void wide_sum(const struct intarsia_add *add, const int16_t *a, 
 }
 #endif
 
-void intarsia_add_s16(const struct intarsia_add *add, const int16_t *a, const int16_t *b,
-                      int16_t *output) {
+void intarsia_each_add_s16(const struct intarsia_add *add, const int16_t *a, const int16_t *b,
+                           int16_t *output) {
   wide_sum(add, a, b, output, 1);
 }
 
-void intarsia_sub_s16(const struct intarsia_add *add, const int16_t *a, const int16_t *b,
-                      int16_t *output) {
+void intarsia_each_sub_s16(const struct intarsia_add *add, const int16_t *a, const int16_t *b,
+                           int16_t *output) {
   wide_sum(add, a, b, output, -1);
 }

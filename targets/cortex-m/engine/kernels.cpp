@@ -107,22 +107,22 @@ void add_engine(EngineRegistry& registry) {
 #define KERNEL(name) ADD(name, staged, kStagedFields);
 #include "intarsia/targets/cortex_m/staged_kernels.def"
 #undef KERNEL
-  ADD(intarsia_add_s8, add, kAddFields);
-  ADD(intarsia_add_s16, add, kAddFields);
-  ADD(intarsia_sub_s16, add, kAddFields);
+  ADD(intarsia_each_add_s8, add, kAddFields);
+  ADD(intarsia_each_add_s16, add, kAddFields);
+  ADD(intarsia_each_sub_s16, add, kAddFields);
   ADD(intarsia_each_squared_difference_s8, add, kAddFields);
   ADD(intarsia_each_squared_difference_s16, add, kAddFields);
-  ADD(intarsia_lanes_add_s8, add, kAddFields);
-  ADD(intarsia_sum_s8, sum, kSumFields);
-  ADD(intarsia_lanes_sum_s8, lanes_sum, kLanesSumFields);
+  ADD(intarsia_each_lanes_add_s8, add, kAddFields);
+  ADD(intarsia_each_sum_s8, sum, kSumFields);
+  ADD(intarsia_each_lanes_sum_s8, lanes_sum, kLanesSumFields);
   ADD(intarsia_mean_s8, mean, kMeanFields);
   ADD(intarsia_lanes_mean_s8, mean, kMeanFields);
   ADD(intarsia_matmul_s8, matmul, kMatmulFields);
   ADD(intarsia_matmul_s16, matmul, kMatmulFields);
   ADD(intarsia_mve_matmul_s8, matmul, kMatmulFields);
-  ADD(intarsia_mul_s8, mul, kMulFields);
+  ADD(intarsia_each_product_s8, mul, kMulFields);
   ADD(intarsia_each_product_s16, mul, kMulFields);
-  ADD(intarsia_lanes_mul_s8, mul, kMulFields);
+  ADD(intarsia_each_lanes_product_s8, mul, kMulFields);
   ADD(intarsia_dsp_wide_conv_s16, wide, kWideFields);
   ADD(intarsia_dsp_wide_depthwise_s16, wide, kWideFields);
   ADD(intarsia_mve_wide_conv_s16, wide, kWideFields);

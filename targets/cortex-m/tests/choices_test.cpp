@@ -247,7 +247,7 @@ TEST(Choices, ProductsShiftByOneToSixteen) {
     module.functions[0]
         .tensors[static_cast<size_t>(module.functions[0].outputs[0].index)]
         .quantization.scale = {std::ldexp(1.0f, -exponent)};
-    return kernel_of("cortex-m4", std::move(module)) == "intarsia_mul_s8";
+    return kernel_of("cortex-m4", std::move(module)) == "intarsia_each_product_s8";
   };
   EXPECT_FALSE(product(-1));
   EXPECT_TRUE(product(-2));

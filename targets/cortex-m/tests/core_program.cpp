@@ -22,7 +22,7 @@ size_t rounded(size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// A slice of input: the operator's number, its inputs one after another. A slice of output: guard, output, and
+// A slice of input: the operator's number, that of the input whose place the output takes and one, or 0, its inputs one after another. A slice of output: guard, output, and
 // at its end the scratch with a guard around every buffer. Nothing of it is the operator's but what it was given.
 struct Layout {
   size_t input_bytes = kAlignment, output_bytes = 0, scratch_bytes = 0;
@@ -113,22 +113,29 @@ std::string driver(const KernelProgram& kernels, const Layout& layout) {
   text += strict_call();
   text += "enum { REGISTERS_CHANGED = 77 };\nstatic void nothing(void **p) { (void)p; }\n";
   text +=
-      "static const struct { void (*run)(void **); int32_t inputs, scratch, at[6]; } operators[] = "
+      "static const struct { void (*run)(void **); int32_t inputs, scratch, bytes, at[6]; } "
+      "operators[] = "
       "{\n";
   for (size_t i = 0; i < kernels.count(); ++i) {
     const size_t scratch = kernels.scratch(i).size();
-    text += fmt::format("  {{m{}_run, {}, {}, {{{}}}}},\n", i, layout.arguments[i].size() - scratch,
-                        scratch, fmt::join(layout.arguments[i], ", "));
+    text +=
+        fmt::format("  {{m{}_run, {}, {}, {}, {{{}}}}},\n", i, layout.arguments[i].size() - scratch,
+                    scratch, layout.outputs[i], fmt::join(layout.arguments[i], ", "));
   }
-  text += R"(  {nothing, 0, 0, {0}}};
+  text += R"(  {nothing, 0, 0, 0, {0}}};
 static int32_t init(void) { return 0; }
 static int32_t run(void) {
   void *p[8] = {0};
-  uint32_t number, next = 0;
+  uint32_t number, shared, next = 0;
   memcpy(&number, in, sizeof number);
+  memcpy(&shared, in + sizeof number, sizeof shared);
   memset(out, PAINT, sizeof out);
   for (int32_t i = 0; i < operators[number].inputs; ++i, ++next) p[next] = in + operators[number].at[i];
   p[next] = out + GUARD;
+  if (shared != 0) {
+    memcpy(out + GUARD, p[shared - 1], (size_t)operators[number].bytes);
+    p[shared - 1] = out + GUARD;
+  }
   for (int32_t i = 0; i < operators[number].scratch; ++i, ++next) p[next + 1] = out + OUTPUT + operators[number].at[next];
   return strict_call(operators[number].run, p) == 0 ? 0 : REGISTERS_CHANGED;
 }
@@ -141,13 +148,30 @@ const struct intarsia_model_descriptor intarsia_model = {"operators", 1, 1, inpu
   return text;
 }
 
-std::vector<uint8_t> input_file(const KernelProgram& kernels, const Layout& layout,
+// One run: an operator, and the input whose place its output takes and one, or 0.
+struct Step {
+  size_t number, shared;
+};
+
+// All operators and the one that does nothing; then those that may write in place of an input.
+std::vector<Step> steps_of(const KernelProgram& kernels, bool in_place) {
+  std::vector<Step> steps;
+  for (size_t i = 0; i <= kernels.count(); ++i) steps.push_back({i, 0});
+  for (size_t i = 0; in_place && i < kernels.count(); ++i)
+    for (const tir::InPlace& pair : kernels.in_place(i))
+      steps.push_back({i, static_cast<size_t>(pair.input) + 1});
+  return steps;
+}
+
+std::vector<uint8_t> input_file(const std::vector<Step>& steps, const Layout& layout,
                                 const std::vector<std::vector<graph::TensorValue>>& inputs) {
-  std::vector<uint8_t> bytes((kernels.count() + 1) * layout.input_bytes);
-  for (size_t i = 0; i <= kernels.count(); ++i) {
-    uint8_t* slice = &bytes[i * layout.input_bytes];
+  std::vector<uint8_t> bytes(steps.size() * layout.input_bytes);
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const size_t i = steps[s].number;
+    uint8_t* slice = &bytes[s * layout.input_bytes];
     for (size_t byte = 0; byte < 4; ++byte) slice[byte] = static_cast<uint8_t>(i >> (8 * byte));
-    if (i == kernels.count()) break;
+    slice[4] = static_cast<uint8_t>(steps[s].shared);
+    if (i == inputs.size()) continue;
     for (size_t t = 0; t < inputs[i].size(); ++t)
       std::copy(inputs[i][t].begin(), inputs[i][t].end(), slice + layout.arguments[i][t]);
   }
@@ -333,9 +357,10 @@ Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& ker
   board::StartRequest start;
   INTARSIA_TRY(start.program, build(board, core, request, folder + "/operators.c", folder));
 
-  const std::vector<uint8_t> file = input_file(kernels, layout, inputs);
+  const std::vector<Step> steps = steps_of(kernels, !request.count && !request.count_cycles);
+  const std::vector<uint8_t> file = input_file(steps, layout, inputs);
   board::RunRequest run;
-  run.repeat = static_cast<int32_t>(kernels.count() + 1);
+  run.repeat = static_cast<int32_t>(steps.size());
   run.keep_all = true;
   run.inputs = {folder + "/in0.bin"};
   run.outputs = {folder + "/out0.bin"};
@@ -355,10 +380,21 @@ Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& ker
 
   INTARSIA_TRY(const std::vector<uint8_t> all, read_file(run.outputs[0]));
   CoreRun result;
-  for (size_t i = 0; i < kernels.count(); ++i) {
-    const uint8_t* slice = &all[i * layout.slice()];
-    result.outputs.emplace_back(slice + kGuard, slice + kGuard + layout.outputs[i]);
-    result.damage.push_back(damage_of(kernels, layout, i, slice));
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const size_t i = steps[s].number;
+    if (i == kernels.count()) continue;
+    const uint8_t* slice = &all[s * layout.slice()];
+    std::vector<uint8_t> output(slice + kGuard, slice + kGuard + layout.outputs[i]);
+    const std::string damage = damage_of(kernels, layout, i, slice);
+    if (s < kernels.count()) {
+      result.outputs.push_back(std::move(output));
+      result.damage.push_back(damage);
+      continue;
+    }
+    // What is in place of an input has to be what it is elsewhere.
+    if (output != result.outputs[i] && result.damage[i].empty())
+      result.damage[i] = fmt::format("by writing in place of input {}", steps[s].shared - 1);
+    if (result.damage[i].empty()) result.damage[i] = damage;
   }
   if (request.count_cycles) {
     INTARSIA_TRY(const auto counts, board::read_cycle_counts(start.count->output));

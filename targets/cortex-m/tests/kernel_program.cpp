@@ -61,6 +61,7 @@ void KernelProgram::add(graph::Module module, LoweringOptions::Optimise optimise
     functions_ += fmt::format("{}p[{}]", i == 0 ? "" : ", ", i);
   functions_ += ");\n}\n";
   scratch_.push_back(std::move(scratch));
+  in_place_.push_back(kernel.in_place);
   modules_.push_back(std::move(module));
 }
 

@@ -8,6 +8,7 @@
 #include "intarsia/builtin_targets.h"
 #include "intarsia/lowering_options.h"
 #include "intarsia/plan.h"
+#include "intarsia/plugin/tir.h"
 #include "operator_modules.h"
 
 namespace intarsia::test::cortex_m {
@@ -31,6 +32,8 @@ class KernelProgram {
   size_t count() const { return modules_.size(); }
   const graph::Module& module(size_t index) const { return modules_[index]; }
   const std::vector<size_t>& scratch(size_t index) const { return scratch_[index]; }
+  // Which inputs may be the output's memory; numbers of what p points at.
+  const std::vector<tir::InPlace>& in_place(size_t index) const { return in_place_[index]; }
 
   size_t tuned() const { return tuned_; }  // how many became calls of the core's kernels
   size_t copies_constants() const { return copies_constants_; }  // how many of them, by groups
@@ -45,6 +48,7 @@ class KernelProgram {
   std::string functions_;
   std::vector<graph::Module> modules_;
   std::vector<std::vector<size_t>> scratch_;
+  std::vector<std::vector<tir::InPlace>> in_place_;
   size_t tuned_ = 0, copies_constants_ = 0;
 };
 

@@ -77,6 +77,18 @@ void check(const KernelProgram& kernels, const std::string& compiler = "gcc",
     for (const std::vector<uint8_t>& buffer : scratch)
       ASSERT_TRUE(std::all_of(buffer.end() - kGuard, buffer.end(),
                               [](uint8_t byte) { return byte == 0xCD; }));
+    for (const tir::InPlace& pair : kernels.in_place(i)) {
+      SCOPED_TRACE(fmt::format("in place of input {}", pair.input));
+      const auto input = static_cast<size_t>(pair.input);
+      std::vector<uint8_t> shared = inputs[input];
+      shared.resize(output.size(), 0xCD);
+      arguments[input] = arguments[inputs.size()] = shared.data();
+      run(arguments.data());
+      ASSERT_EQ(difference(kernels.module(i), shared, (*expected)[0]), "");
+      ASSERT_TRUE(std::all_of(shared.end() - kGuard, shared.end(),
+                              [](uint8_t byte) { return byte == 0xCD; }));
+      arguments[input] = inputs[input].data();
+    }
   }
 }
 

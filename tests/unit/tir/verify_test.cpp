@@ -304,15 +304,61 @@ TEST(Verify, InPlace) {
   const std::string each =
       "intrinsic intarsia_each_k(read %a[0, 0] count 12, write %b[0, 0] count 12)";
   EXPECT_EQ(in_place(each), "");
-  EXPECT_THAT(in_place(each + "\n" + each), HasSubstr("not all that works on the elements"));
+  EXPECT_THAT(in_place(each + "\n" + each), HasSubstr("calls work on the same elements"));
   EXPECT_THAT(in_place("for i in 0..2 { " + each + " }"),
-              HasSubstr("not all that works on the elements"));
-  EXPECT_THAT(in_place(each + "\nlet x = %a[0, 0]"),
-              HasSubstr("loaded after the output was stored to"));
-  EXPECT_THAT(in_place("intrinsic intarsia_each_k(read %a[1, 0] count 9, write %b[0, 0] count 9)"),
-              HasSubstr("different indices"));
+              HasSubstr("different iterations work on the same elements"));
+  EXPECT_THAT(in_place(each + "\nlet x = %a[0, 0]"), HasSubstr("accessed beside calls"));
+  EXPECT_THAT(in_place(nest + "store %b[i, j] = %a[i, j] } }\n" + each),
+              HasSubstr("accessed beside calls"));
   EXPECT_THAT(in_place(nest + "store %b[j, i] = %a[i, j] } }", "[3,4]"),
               HasSubstr("extents or element sizes differ"));
+}
+
+TEST(Verify, InPlaceByRuns) {
+  const auto each = [](const std::string& read, const std::string& written, int count) {
+    return "intrinsic intarsia_each_k(read %a[" + read + "] count " + std::to_string(count) +
+           ", write %b[" + written + "] count " + std::to_string(count) + ")\n";
+  };
+  const auto same = [&](const std::string& at, int count) { return each(at, at, count); };
+  EXPECT_EQ(in_place("for i in 0..4 { " + same("i, 0", 3) + "}"), "");
+  EXPECT_EQ(in_place("for i in 0..4 { let k = 3 - i " + same("k, 0", 3) + "}"), "");
+  EXPECT_EQ(in_place("for i in 0..2 { for j in 0..2 { " + same("i + j * 2, 0", 3) + "} }"), "");
+  EXPECT_EQ(in_place("for i in 0..2 { " + same("2 * i, 0", 2) + same("2 * i, 2", 4) + "}"), "");
+  EXPECT_EQ(in_place(same("1, 1", 8) + "for i in 0..2 { " + same("0, 2 - i * 2", 2) + "}"), "");
+  EXPECT_EQ(in_place("for i in 1..4 { " + same("i, 0", 3) + "}\nfor j in 0..1 { " +
+                     same("0, j", 3) + "}"),
+            "");
+  EXPECT_EQ(in_place("for i in 0..4 { if i > 1 { " + same("i, 0", 3) + "} else { " +
+                     same("i, 1", 2) + "} }"),
+            "");
+  const auto other = HasSubstr("reads other elements than it writes");
+  EXPECT_THAT(in_place(each("1, 0", "0, 0", 9)), other);
+  EXPECT_THAT(in_place("for i in 0..4 { " + each("i, 0", "3 - i, 0", 3) + "}"), other);
+  EXPECT_THAT(in_place("for i in 0..4 { intrinsic intarsia_each_k(read %a[i, 0] count 2, write "
+                       "%b[i, 0] count 3) }"),
+              other);
+  EXPECT_THAT(in_place("for i in 0..4 { " + same("i, 0", 3) +
+                       "intrinsic intarsia_each_l(read %a[i, 0] count 3) }"),
+              other);
+  EXPECT_THAT(in_place("for i in 0..4 { intrinsic intarsia_each_k(read %a[i, 0] count 1, write "
+                       "%b[i, 0] count 1, write %b[i, 1] count 1) }"),
+              HasSubstr("does not write one run of the output alone"));
+  const auto iterations = HasSubstr("different iterations work on the same elements");
+  EXPECT_THAT(in_place("for i in 0..4 { " + same("0, i", 3) + "}"), iterations);
+  EXPECT_THAT(in_place("for i in 0..3 { for j in 0..2 { " + same("i, j * 3", 3) + "} }"),
+              iterations);
+  EXPECT_THAT(in_place("for i in 0..2 { for j in 0..2 { " + same("j, 0", 3) + "} }"), iterations);
+  EXPECT_THAT(in_place("for i in 0..2 { if i > 0 { " + same("i, 0", 3) + "} else { " +
+                       same("i + 1, 0", 3) + "} }"),
+              iterations);
+  EXPECT_THAT(in_place(same("0, 0", 4) + same("1, 0", 3)),
+              HasSubstr("calls work on the same elements"));
+  EXPECT_THAT(in_place("for i in 0..4 { let k = i / 2 " + same("k, 0", 3) + "}"),
+              HasSubstr("no sum of multiples of loop variables"));
+  EXPECT_THAT(in_place("for i in 0..2 { for j in 0..i { " + same("j, 0", 3) + "} }"),
+              HasSubstr("a loop whose ends are not known"));
+  EXPECT_THAT(in_place("for i in 0..2 { " + same("i, 0", 3) + same("3 - i, 0", 3) + "}"),
+              HasSubstr("do not take one step after the other"));
 }
 
 // Whatever is accepted as in-place computes the same when both are one buffer.
@@ -384,6 +430,71 @@ TEST(Verify, InPlaceFunctionsMayShareTheirBuffer) {
     for (size_t i = 0; i < 25; ++i) output[i] = input[i] = static_cast<uint8_t>(random());
     std::vector<uint8_t> shared = input;
     intarsia::testing::TirInterpreter interpreter(module);
+    ASSERT_TRUE(interpreter.run("f", {input, output}).ok());
+    ASSERT_TRUE(interpreter.run("f", {shared, shared}).ok());
+    ASSERT_EQ(output, shared) << print(module);
+  }
+  EXPECT_GT(accepted, 300);
+}
+
+// The same of calls that work on runs.
+class RunGenerator {
+ public:
+  explicit RunGenerator(uint32_t seed) : f_("f"), random_(seed) {}
+
+  Module make() {
+    in_ = f_.parameter("a", DataType::Int8, {kElements}, Access::Read);
+    out_ = f_.parameter("b", DataType::Int8, {kElements}, Access::Write);
+    f_.func().in_place = {{0, 1}};
+    const Stmt body = statement(int_imm(pick(3)), 0);
+    Module module;
+    module.funcs.push_back(f_.finish(pick(3) ? body : seq({body, statement(int_imm(pick(9)), 1)})));
+    return module;
+  }
+
+ private:
+  static constexpr int64_t kElements = 40;
+  int pick(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
+
+  Stmt statement(const Expr& at, int depth) {
+    if (depth < 2 && pick(4) != 0)
+      return f_.loop("i", 1 + pick(3), [&](const Expr& i) {
+        const Expr further = at + i * (pick(4) ? int64_t{1 + pick(10)} : int64_t{-pick(3)});
+        return pick(2) ? statement(further, depth + 1)
+                       : seq({statement(further, depth + 1), call(at + i * 12 + pick(8))});
+      });
+    return call(at);
+  }
+
+  Stmt call(const Expr& at) {
+    const int64_t count = 1 + pick(6);
+    const Expr from = pick(8) ? at : at + 1;
+    return intrinsic("intarsia_each_k", {BufferRun{in_, {from}, count, Access::Read},
+                                         BufferRun{out_, {at}, count, Access::Write}});
+  }
+
+  FuncBuilder f_;
+  std::mt19937 random_;
+  BufferId in_, out_;
+};
+
+TEST(Verify, InPlaceCallsMayShareTheirBuffer) {
+  int accepted = 0;
+  for (uint32_t seed = 0; seed < 5000; ++seed) {
+    const Module module = RunGenerator(seed).make();
+    if (!verify(module).ok()) continue;
+    ++accepted;
+    constexpr size_t kElements = 40;
+    std::vector<uint8_t> input(kElements), output(kElements);
+    std::mt19937 random(seed);
+    for (size_t i = 0; i < kElements; ++i) output[i] = input[i] = static_cast<uint8_t>(random());
+    std::vector<uint8_t> shared = input;
+    intarsia::testing::TirInterpreter interpreter(module);
+    interpreter.define_intrinsic(
+        "intarsia_each_k", [](std::vector<intarsia::testing::Operand>& operands) {
+          for (size_t i = 0; i < operands[1].bytes.size(); ++i)
+            operands[1].bytes[i] = static_cast<uint8_t>(operands[0].bytes[i] * 3 + 1);
+        });
     ASSERT_TRUE(interpreter.run("f", {input, output}).ok());
     ASSERT_TRUE(interpreter.run("f", {shared, shared}).ok());
     ASSERT_EQ(output, shared) << print(module);

@@ -50,31 +50,31 @@ void BRANCHES_TRACE(int32_t index, const char *name, const void *tensor, int32_t
 #define BRANCHES_TRACE(index, name, tensor, bytes) ((void)0)
 #endif
 
-_Static_assert(BRANCHES_SRAM_BYTES == 48, "header and source belong together");
+_Static_assert(BRANCHES_SRAM_BYTES == 32, "header and source belong together");
 _Static_assert(BRANCHES_ALIGNMENT == 16, "header and source belong together");
 
 /* louder: add i8[1,16], i8[1,16] -> i8[1,16]
- * input_a: sram 0x0020..0x0030
- * input_b: sram 0x0000..0x0010
- * output: sram 0x0010..0x0020 */
-static void branches_louder(const int8_t *input_a, const int8_t *input_b, int8_t *restrict output) {
+ * input_a: sram 0x0000..0x0010
+ * input_b: sram 0x0010..0x0020
+ * output: sram 0x0000..0x0010 */
+static void branches_louder(const int8_t *input_a, const int8_t *input_b, int8_t *output) {
   static const struct intarsia_sum sum = {
     .count = 16, .a_factor = 2097153, .b_factor = 2097153, .start = 2097151, .low = -128, .high =
         127,
   };
-  intarsia_sum_s8(&sum, input_a, input_b, output);
+  intarsia_each_sum_s8(&sum, input_a, input_b, output);
 }
 
 /* bent: tanh i8[1,16] -> i8[1,16]
- * input: sram 0x0010..0x0020
- * output: sram 0x0010..0x0020 */
+ * input: sram 0x0000..0x0010
+ * output: sram 0x0000..0x0010 */
 static void branches_bent(const int8_t *input, int8_t *output) {
   intarsia_each_lookup_s8(input, output, branches_bent_table, 16);
 }
 
 /* straight: relu i8[1,16] -> i8[1,16]
- * input: sram 0x0000..0x0010
- * output: sram 0x0000..0x0010 */
+ * input: sram 0x0010..0x0020
+ * output: sram 0x0010..0x0020 */
 static void branches_straight(const int8_t *input, int8_t *output) {
   for (int32_t i = 0; i < 16; ++i) {
     output[i] = (int8_t)intarsia_clamp_i32(intarsia_requantize_right(input[i], 1073741824, 0) - 128,
@@ -83,15 +83,15 @@ static void branches_straight(const int8_t *input, int8_t *output) {
 }
 
 /* sum: add i8[1,16], i8[1,16] -> i8[1,16]
- * input_a: sram 0x0010..0x0020
- * input_b: sram 0x0000..0x0010
- * output: sram 0x0020..0x0030 */
-static void branches_sum(const int8_t *input_a, const int8_t *input_b, int8_t *restrict output) {
+ * input_a: sram 0x0000..0x0010
+ * input_b: sram 0x0010..0x0020
+ * output: sram 0x0000..0x0010 */
+static void branches_sum(const int8_t *input_a, const int8_t *input_b, int8_t *output) {
   static const struct intarsia_sum sum = {
     .count = 16, .a_factor = 21846, .b_factor = 2796203, .start = 376788415, .low = -128, .high =
         127,
   };
-  intarsia_sum_s8(&sum, input_a, input_b, output);
+  intarsia_each_sum_s8(&sum, input_a, input_b, output);
 }
 
 intarsia_status branches_init(struct branches *model, const struct branches_resources *resources) {
@@ -108,8 +108,8 @@ intarsia_status branches_init(struct branches *model, const struct branches_reso
 void *branches_input(const struct branches *model, int32_t index) {
   if (model == NULL || !model->ready) return NULL;
   switch (index) {
-    case 0: return (uint8_t *)model->resources.sram + 32;
-    case 1: return (uint8_t *)model->resources.sram + 0;
+    case 0: return (uint8_t *)model->resources.sram + 0;
+    case 1: return (uint8_t *)model->resources.sram + 16;
     default: return NULL;
   }
 }
@@ -117,7 +117,7 @@ void *branches_input(const struct branches *model, int32_t index) {
 const void *branches_output(const struct branches *model, int32_t index) {
   if (model == NULL || !model->ready) return NULL;
   switch (index) {
-    case 0: return (uint8_t *)model->resources.sram + 32;
+    case 0: return (uint8_t *)model->resources.sram + 0;
     default: return NULL;
   }
 }
@@ -129,13 +129,13 @@ intarsia_status branches_run(struct branches *model) {
   if (!model->ready) return INTARSIA_ERROR_NOT_INITIALISED;
   sram = model->resources.sram;
 
-  branches_louder((const int8_t *)(sram + 32), (const int8_t *)(sram), (int8_t *)(sram + 16));
-  BRANCHES_TRACE(0, "louder", sram + 16, 16);
-  branches_bent((const int8_t *)(sram + 16), (int8_t *)(sram + 16));
-  BRANCHES_TRACE(1, "bent", sram + 16, 16);
-  branches_straight((const int8_t *)(sram), (int8_t *)(sram));
-  BRANCHES_TRACE(2, "straight", sram, 16);
-  branches_sum((const int8_t *)(sram + 16), (const int8_t *)(sram), (int8_t *)(sram + 32));
-  BRANCHES_TRACE(3, "sum", sram + 32, 16);
+  branches_louder((const int8_t *)(sram), (const int8_t *)(sram + 16), (int8_t *)(sram));
+  BRANCHES_TRACE(0, "louder", sram, 16);
+  branches_bent((const int8_t *)(sram), (int8_t *)(sram));
+  BRANCHES_TRACE(1, "bent", sram, 16);
+  branches_straight((const int8_t *)(sram + 16), (int8_t *)(sram + 16));
+  BRANCHES_TRACE(2, "straight", sram + 16, 16);
+  branches_sum((const int8_t *)(sram), (const int8_t *)(sram + 16), (int8_t *)(sram));
+  BRANCHES_TRACE(3, "sum", sram, 16);
   return INTARSIA_OK;
 }

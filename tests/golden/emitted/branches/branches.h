@@ -26,7 +26,7 @@ extern "C" {
 
 /* Working memory in bytes, one block per memory of the plan; by number too, in the
  * order of struct branches_resources. */
-#define BRANCHES_SRAM_BYTES 48
+#define BRANCHES_SRAM_BYTES 32
 #define BRANCHES_MEMORY_COUNT 1
 #define BRANCHES_MEMORY0_BYTES BRANCHES_SRAM_BYTES
 #define BRANCHES_ALIGNMENT 16
