@@ -117,6 +117,8 @@ struct Partitioned {
 struct JoinedOperators {
   graph::Module module;
   std::map<std::string, std::vector<std::string>> lookups;
+  // By the last operator of a chain in floats that stays, the tensor of int16 that it begins with: no operators on integers do the same.
+  std::map<std::string, std::string> in_floats;
 };
 
 // Operators that compute each element from one int8 alone become a lookup of all 256 results, where there are two or more in a chain:

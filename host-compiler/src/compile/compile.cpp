@@ -59,6 +59,12 @@ std::vector<std::string> placeable_objects(const CompiledModel& model) {
 // For `explain`: what each lookup, or operator in the place of several, stands for.
 void note_lookups(const JoinedOperators& joined, Explanation& explanation) {
   for (Explanation::Operator& row : explanation.operators) {
+    if (const auto from = joined.in_floats.find(row.name); from != joined.in_floats.end())
+      for (Offer& offer : row.offers)
+        if (offer.can)
+          offer.note = fmt::format(
+              "floats from '{}' on: no operators on integers give the same for all 65,536 values",
+              from->second);
     const auto names = joined.lookups.find(row.name);
     if (names == joined.lookups.end()) continue;
     for (Offer& offer : row.offers)

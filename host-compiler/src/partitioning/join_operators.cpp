@@ -49,7 +49,8 @@ size_t place_of(const graph::Function& function, const std::string& node) {
 
 JoinedOperators join_operators(const graph::Module& module, const TargetRegistry& registry,
                                const TargetSpec& target, const PartitionOptions& options) {
-  std::vector<Island> islands = passes::find_islands(module);
+  JoinedOperators result;
+  std::vector<Island> islands = passes::find_islands(module, &result.in_floats);
   const auto name = [&](const Island& island, size_t n) -> const std::string& {
     return module.functions[island.function].nodes[n].name;
   };
@@ -57,7 +58,10 @@ JoinedOperators join_operators(const graph::Module& module, const TargetRegistry
     return std::ranges::any_of(island.nodes,
                                [&](size_t n) { return options.pins.contains(name(island, n)); });
   });
-  if (islands.empty()) return {module, {}};
+  if (islands.empty()) {
+    result.module = module;
+    return result;
+  }
 
   graph::Module all = passes::join_lookups(module, islands);
   DeviceAnswers apart(module, registry, target), joined(all, registry, target);
@@ -71,8 +75,7 @@ JoinedOperators join_operators(const graph::Module& module, const TargetRegistry
     return false;
   });
 
-  JoinedOperators result{kept_apart == 0 ? std::move(all) : passes::join_lookups(module, islands),
-                         {}};
+  result.module = kept_apart == 0 ? std::move(all) : passes::join_lookups(module, islands);
   for (const Island& island : islands) {
     std::vector<std::string> names;
     for (const size_t n : island.nodes) names.push_back(name(island, n));

@@ -42,6 +42,7 @@ Result<ReducedModule> eliminate_dead_channels(const Module& module,
     bool changed = true;
     while (changed) {
       changed = passes::simplify(job);
+      changed |= passes::move_floats(job);
       changed |= passes::fold_dilation(job);
       changed |= passes::fold_repeats(job);
       changed |= passes::move_padding(job);

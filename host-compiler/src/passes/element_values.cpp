@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "intarsia/plugin/fixed_point.h"
+#include "intarsia/plugin/op_families.h"
 #include "passes/channel_flow.h"
 
 namespace intarsia::passes {
@@ -137,6 +138,11 @@ bool every_element_alone(const Function& function, const Node& node) {
 }
 
 }  // namespace
+
+bool computes_elements(OpKind kind) {
+  return graph::is_elementwise_unary(kind) || graph::is_elementwise_binary(kind) ||
+         kind == OpKind::Select || kind == OpKind::AddN;
+}
 
 bool enumerable(DataType type) {
   return type == DataType::Int8 || type == DataType::UInt8 || type == DataType::Int16;

@@ -11,6 +11,9 @@
 
 namespace intarsia::passes {
 
+// Each element of the result is made of the elements at its place: functions of one value, and of several.
+bool computes_elements(graph::OpKind kind);
+
 // Integers of at most 16 bits and whole bytes: few enough to try them all.
 bool enumerable(DataType type);
 

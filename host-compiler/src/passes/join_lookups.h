@@ -5,36 +5,33 @@
 //
 // The results are the reference evaluator's, so that no bit changes. What converters leave in floats between two
 // quantised operators (HardSwish, SiLU, GELU written out, square roots) needs no floats on the device, and runs wherever
-// a table does. Chains in floats from one int16 to another become a product with a constant, where that gives the same for all 65,536
-// values: changes of sign are what does, mostly, since floats are rounded otherwise. A hard swish in floats between two int16 is the
-// operator on int16.
+// a table does. Chains in floats from one int16 to other integers become operators on integers (integer_forms.h), where one or two give
+// the same for all 65,536 values.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "intarsia/graph.h"
+#include "passes/integer_forms.h"
 
 namespace intarsia::passes {
 
 struct Island {
   size_t function;  // of the module
   std::vector<size_t>
-      nodes;  // that the lookup stands for, in their order; the last one makes the result
-  std::vector<graph::TensorId>
-      path;  // tensors between source and result, also those that others read too
+      nodes;  // that make the result, in their order, also those whose results others read too
   graph::TensorId source, result;
-  std::optional<float> factor;  // of an int16: result = factor * source
-  std::optional<graph::OpKind>
-      kind;  // of an int16: the operator without attributes that does the same
+  std::vector<IntegerStep> steps;  // of an int16; else it is a lookup
 };
 
-// All there are, apart from one another. At least two operators each; none is pinned. Shapes are the source's throughout, constants
-// have one element.
-std::vector<Island> find_islands(const graph::Module& module);
+// All there are. At least two operators each; none is pinned. Shapes are the source's throughout, constants
+// have one element. `in_floats` gets those that stay: by the name of their last operator the name of their source, of 16 bits.
+std::vector<Island> find_islands(const graph::Module& module,
+                                 std::map<std::string, std::string>* in_floats = nullptr);
 
-// Each island as one lookup, product or operator, with the name of its last operator. Islands that the evaluator has no arithmetic for stay.
+// Each island as one lookup, or operators on integers, with the name of its last operator. Islands that the evaluator has no arithmetic for stay.
 graph::Module join_lookups(const graph::Module& module, const std::vector<Island>& islands);
 
 }  // namespace intarsia::passes

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "intarsia/plugin/fixed_point.h"
-#include "intarsia/plugin/op_families.h"
 #include "passes/channel_flow.h"
 #include "passes/element_values.h"
 #include "passes/graph_edit.h"
@@ -31,7 +30,7 @@ class Simplifier {
   bool once() {
     for (size_t n = 0; n < function_.nodes.size(); ++n)
       if (unread(n) || constant(n) || identity(n) || reshape_only(n) || reshape_of_reshape(n) ||
-          activation(n) || chain(n) || move_of_floats(n))
+          activation(n) || chain(n))
         return true;
     return false;
   }
@@ -328,59 +327,6 @@ class Simplifier {
                   "it gives the same for every value of the input");
     }
     return false;
-  }
-
-  // What one operand's elements become without arithmetic, whatever their type is.
-  static bool rearranges(OpKind kind) {
-    switch (kind) {
-      case OpKind::Reshape:
-      case OpKind::Slice:
-      case OpKind::Split:
-      case OpKind::Transpose:
-      case OpKind::Unpack:
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  // move(dequantize(x)) whose results become something else element by element: dequantize(move(x)), so that what
-  // follows is a chain that begins with the quantised elements.
-  bool move_of_floats(size_t n) {
-    const Node move = node(n);
-    if (!rearranges(move.kind) || move.inputs.size() != 1 || !removable(move)) return false;
-    const int maker = uses_.producer(move.inputs[0]);
-    if (maker < 0) return false;
-    const Node dequantize = node(static_cast<size_t>(maker));
-    if (dequantize.kind != OpKind::Dequantize || !removable(dequantize)) return false;
-    const Tensor x = tensor(dequantize.inputs[0]);
-    if ((x.type != DataType::Int8 && x.type != DataType::Int16) || x.constant.valid() ||
-        x.quantization.per_channel() || !x.quantization.present())
-      return false;
-    for (const TensorId id : move.outputs)
-      if (uses_.is_output(id) || std::ranges::any_of(uses_.readers(id), [&](size_t reader) {
-            return !graph::is_elementwise_unary(node(reader).kind);
-          }))
-        return false;
-
-    node(n).inputs[0] = dequantize.inputs[0];
-    std::vector<Node> behind;
-    for (size_t i = 0; i < move.outputs.size(); ++i) {
-      Tensor moved = tensor(move.outputs[i]);
-      moved.name = fmt::format("{}_{}", x.name, moved.name);
-      moved.type = x.type;
-      moved.quantization = x.quantization;
-      const TensorId id = add_tensor(function_, std::move(moved));
-      node(n).outputs[i] = id;
-      Node& back = behind.emplace_back(dequantize);
-      back.name = fmt::format("{}_{}_{}", dequantize.name, move.name, i);
-      back.inputs = {id};
-      back.outputs = {move.outputs[i]};
-    }
-    function_.nodes.insert(function_.nodes.begin() + static_cast<int64_t>(n) + 1, behind.begin(),
-                           behind.end());
-    return done("order", move.name, fmt::format("comes before '{}'", dequantize.name),
-                fmt::format("a {} moves elements, whatever type they have", to_string(move.kind)));
   }
 
   bool same_as(const Node& candidate, const TensorValue& elements,

@@ -40,6 +40,10 @@ bool fold_dilation(const EliminationJob& job);
 // it becomes resize_nearest. True when something changed.
 bool fold_repeats(const EliminationJob& job);
 
+// What moves floats that are functions of single integers, and what they become integers for again, moves the integers: before
+// the dequantize, or behind the quantize. True when something changed.
+bool move_floats(const EliminationJob& job);
+
 // Channels that are the same for every input, or unread. True when something changed.
 bool remove_channels(const EliminationJob& job);
 

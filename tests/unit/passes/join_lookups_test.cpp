@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 
 #include <fmt/format.h>
@@ -96,32 +97,97 @@ entry @main
   EXPECT_THAT(kinds(joined), ElementsAre(OpKind::Lookup));
 }
 
-// A change of sign, of all values of an int16.
-TEST(JoinLookups, FactorsOfInt16BecomeProducts) {
-  const auto text = [](const std::string& steps, float scale) {
-    return fmt::format(R"(intarsia.graph m
+// An int16 `x` on this scale, what happens to it in floats, and what is made of that.
+std::string of_words(const std::string& steps, float from, const std::string& to) {
+  return fmt::format(R"(intarsia.graph m
+const @0 factor = f32[0.25]
+const @1 most = f32[1]
 func @main(%0) -> (%3) {{
-  %0 x: i16[65536] q(0.0001)
+  %0 x: i16[65536] q({1})
   %1 real: f32[65536]
   %2 made: f32[65536]
-  %3 y: i16[65536] q({})
+  %3 y: {2}
+  %4 a: f32[65536]
+  %5 b: f32[65536]
+  %6 c: f32[] = @0
+  %7 d: f32[] = @1
   dequantize d(%0) -> (%1)
-  {}
+  {0}
   quantize q(%2) -> (%3)
 }}
 entry @main
 )",
-                       scale, steps);
+                     steps, from, to);
+}
+
+// What floats between an int16 and another integer become where it is the same for every value.
+TEST(JoinLookups, FunctionsOfInt16BecomeOperatorsOnIntegers) {
+  const auto joined = [](const std::string& steps, float from, const std::string& to) {
+    return kinds(
+        joined_everywhere(parsed_module(of_words(steps, from, "i16[65536] q(" + to + ")"))));
   };
-  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("neg n(%1) -> (%2)", 0.0001f)))),
-              ElementsAre(OpKind::Mul));
-  // Halves are rounded away from zero there, which products do not do; and none gives what a curve does.
-  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("neg n(%1) -> (%2)", 0.0002f)))),
-              ElementsAre(OpKind::Dequantize, OpKind::Neg, OpKind::Quantize));
-  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("abs n(%1) -> (%2)", 0.0001f)))),
-              ElementsAre(OpKind::Dequantize, OpKind::Abs, OpKind::Quantize));
-  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("hard_swish n(%1) -> (%2)", 0.0001f)))),
+  const std::string absolute = "neg n(%1) -> (%4)\n maximum m(%1, %4) -> (%2)";
+  EXPECT_THAT(joined("neg n(%1) -> (%2)", 0.0001f, "0.0001"), ElementsAre(OpKind::Mul));
+  EXPECT_THAT(joined("abs n(%1) -> (%2)", 0.0001f, "0.0001"), ElementsAre(OpKind::Abs));
+  EXPECT_THAT(joined(absolute, 0.0001f, "0.0001"), ElementsAre(OpKind::Abs));
+  EXPECT_THAT(joined("minimum r(%1, %7) -> (%2)", 0.0001f, "0.00015"),
+              ElementsAre(OpKind::Minimum, OpKind::Quantize));
+  // Changes of scale by less than a half round twice, others once.
+  EXPECT_THAT(joined(absolute, 0.0001f, "0.00015"), ElementsAre(OpKind::Abs));
+  EXPECT_THAT(joined("neg n(%1) -> (%4)\n neg m(%4) -> (%2)", 0.0001f, "0.00015"),
+              ElementsAre(OpKind::Quantize));
+  EXPECT_THAT(joined("relu r(%1) -> (%2) {activation=relu}", 0.0001f, "0.0001"),
+              ElementsAre(OpKind::Relu));
+  EXPECT_THAT(joined("relu r(%1) -> (%2) {activation=relu6}", 0.0003f, "0.0003"),
+              ElementsAre(OpKind::Relu));
+  EXPECT_THAT(joined("minimum r(%1, %7) -> (%2)", 0.0001f, "0.0001"), ElementsAre(OpKind::Minimum));
+  EXPECT_THAT(joined("maximum r(%1, %6) -> (%4)\n minimum s(%4, %7) -> (%2)", 0.0001f, "0.0001"),
+              ElementsAre(OpKind::Maximum, OpKind::Minimum));
+  EXPECT_THAT(joined("hard_swish n(%1) -> (%2)", 0.0001f, "0.0001"),
               ElementsAre(OpKind::HardSwish));
+  EXPECT_THAT(joined("mul m(%1, %6) -> (%2)", 0.0001f, "0.000025"), ElementsAre(OpKind::Mul));
+}
+
+// Floats round halves away from zero, which neither products nor changes of scale do; and there is no table of 65,536 results.
+TEST(JoinLookups, FunctionsOfInt16ThatStayFloatsAreSaid) {
+  const auto stays = [](const std::string& steps, const std::string& to, OpKind function) {
+    const Module module = parsed_module(of_words(steps, 0.0001f, to));
+    std::map<std::string, std::string> in_floats;
+    EXPECT_TRUE(find_islands(module, &in_floats).empty());
+    EXPECT_EQ(in_floats, (std::map<std::string, std::string>{{"q", "x"}}));
+    EXPECT_EQ(kinds(module)[1], function);
+  };
+  stays("neg n(%1) -> (%2)", "i16[65536] q(0.0002)", OpKind::Neg);
+  stays("logistic n(%1) -> (%2)", "i16[65536] q(0.000030517578125)", OpKind::Logistic);
+  stays("logistic n(%1) -> (%2)", "i8[65536] q(0.00390625:-128)", OpKind::Logistic);
+  std::map<std::string, std::string> in_floats;
+  find_islands(parsed_module(of_words("abs n(%1) -> (%2)", 0.0001f, "i16[65536] q(0.0001)")),
+               &in_floats);
+  EXPECT_TRUE(in_floats.empty());
+}
+
+TEST(JoinLookups, AFunctionThatIsQuantisedTwice) {
+  const auto text = [](const std::string& outputs) {
+    return fmt::format(R"(intarsia.graph m
+func @main(%0) -> ({}) {{
+  %0 x: i8[256] q(0.05:3)
+  %1 a: f32[256]
+  %2 b: f32[256]
+  %3 y: i8[256] q(0.04:-20)
+  %4 z: i16[256] q(0.0001)
+  dequantize d(%0) -> (%1)
+  tanh t(%1) -> (%2)
+  quantize q(%2) -> (%3)
+  quantize r(%2) -> (%4)
+}}
+entry @main
+)",
+                       outputs);
+  };
+  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("%3, %4")))),
+              ElementsAre(OpKind::Lookup, OpKind::Lookup));
+  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text("%3, %4, %2")))),
+              ElementsAre(OpKind::Dequantize, OpKind::Tanh, OpKind::Lookup, OpKind::Lookup));
 }
 
 // Two tensors of int16 from the same floats, one of which goes on to a function of its own.
