@@ -322,7 +322,7 @@ TEST(Verify, InPlaceByRuns) {
   const auto same = [&](const std::string& at, int count) { return each(at, at, count); };
   EXPECT_EQ(in_place("for i in 0..4 { " + same("i, 0", 3) + "}"), "");
   EXPECT_EQ(in_place("for i in 0..4 { let k = 3 - i " + same("k, 0", 3) + "}"), "");
-  EXPECT_EQ(in_place("for i in 0..2 { for j in 0..2 { " + same("i + j * 2, 0", 3) + "} }"), "");
+  EXPECT_EQ(in_place("for i in 0..2 { for j in 0..2 { " + same("i * 2 + j, 0", 3) + "} }"), "");
   EXPECT_EQ(in_place("for i in 0..2 { " + same("2 * i, 0", 2) + same("2 * i, 2", 4) + "}"), "");
   EXPECT_EQ(in_place(same("1, 1", 8) + "for i in 0..2 { " + same("0, 2 - i * 2", 2) + "}"), "");
   EXPECT_EQ(in_place("for i in 1..4 { " + same("i, 0", 3) + "}\nfor j in 0..1 { " +
