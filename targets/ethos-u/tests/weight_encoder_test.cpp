@@ -1,10 +1,13 @@
 // Weight streams of our encoder, read by the simulator's decoder, which shares no code with it.
 #include <algorithm>
 #include <random>
+#include <span>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "intarsia/targets/ethos_u/weight_stream.h"
+#include "weights/weight_choice.h"
 #include "weights/weight_encoder.h"
 #include "weights/weight_order.h"
 
@@ -81,6 +84,54 @@ TEST(WeightEncoder, IsSmall) {
   std::vector<int16_t> even(8192);
   for (int16_t& weight : even) weight = static_cast<int16_t>(random() % 255) - 127;
   EXPECT_LE(encode_weights(even).size(), 8192u + 32);
+}
+
+// Bits of one slice with that palette and code, weight by weight; kNever where a weight cannot be coded.
+int64_t bits_one_by_one(std::span<const int16_t> weights, const targets::ethos_u::Choice& choice) {
+  namespace compiler = targets::ethos_u;
+  const auto index_of = compiler::indices_under(choice.palette);
+  int64_t values = 0, first = 0, second = 0, run = 0, zeros = 0;
+  for (const int16_t weight : weights) {
+    if (choice.zero_runs && weight == 0) {
+      ++run;
+      continue;
+    }
+    zeros += (std::exchange(run, 0) >> choice.zero_divisor) + 1;
+    const int32_t index = index_of[compiler::symbol_of(weight)];
+    if (index < 0 || !compiler::codable(choice.code, index)) return compiler::kNever;
+    ++values;
+    first += compiler::unary_bits(choice.code, index).first;
+    second += compiler::unary_bits(choice.code, index).second;
+  }
+  zeros += (run >> choice.zero_divisor) + 1;
+  return compiler::kSliceHeaderBits + choice.palette.header_bits() +
+         compiler::weight_bits(choice.code, values, first, second) +
+         (choice.zero_runs ? compiler::zero_bits(choice.zero_divisor, values + 1, zeros) : 0);
+}
+
+TEST(WeightChoice, HasTheSizeThatItsWeightsHave) {
+  namespace compiler = targets::ethos_u;
+  uint32_t seed = 77;
+  for (const size_t count : {2, 40, 2000})
+    for (const double deviation : {0.6, 3.0, 30.0, 90.0})
+      for (const double zeros : {0.0, 0.4, 0.95}) {
+        std::vector<int16_t> weights = normal(count, deviation, zeros, seed++);
+        weights[0] = 5;
+        const auto statistics = compiler::statistics_of(weights);
+        std::vector<compiler::Choice> choices = compiler::choose_each(statistics, true);
+        ASSERT_FALSE(choices.empty());
+        for (compiler::Choice& choice : choices) {
+          EXPECT_EQ(choice.bits, bits_one_by_one(weights, choice));
+          // No other code and no other divisor of runs makes fewer bits with this palette.
+          for (compiler::Choice other = choice;
+               const compiler::WeightCode& code : compiler::common_codes())
+            for (other.zero_divisor = 0; other.zero_divisor < compiler::kZeroDivisors;
+                 ++other.zero_divisor) {
+              other.code = code;
+              EXPECT_GE(bits_one_by_one(weights, other), choice.bits);
+            }
+        }
+      }
 }
 
 TEST(WeightOrder, IsTheSimulators) {

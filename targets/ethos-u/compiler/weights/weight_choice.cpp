@@ -1,8 +1,9 @@
 #include "weights/weight_choice.h"
 
 #include <algorithm>
-#include <bit>
+#include <bitset>
 #include <numeric>
+#include <utility>
 
 #include "intarsia/plugin/check.h"
 #include "intarsia/plugin/rounding.h"
@@ -18,6 +19,40 @@ constexpr int64_t kManyWeights = 1 << 14;
 struct Counted {
   uint16_t symbol;
   int32_t count;
+};
+
+constexpr size_t kMostEntries = 32;
+// Divisors of weights, and one more: the field that is sent second has half of the quotients.
+constexpr size_t kQuotients = kWeightDivisors + 1;
+
+// Sums of symbols' quotients by every divisor, for any number that is added to all symbols before. Numbers that are added
+// carry into the quotient of those whose remainder is large enough.
+class QuotientSums {
+ public:
+  void add(const Counted& entry, int64_t sign) {
+    const int64_t count = sign * entry.count;
+    total_ += count;
+    for (size_t d = 0; d < kQuotients; ++d) sums_[d] += count * (entry.symbol >> d);
+    remainders_[entry.symbol % kRemainders] += count;
+  }
+  std::array<int64_t, kQuotients> moved_by(int32_t move) const {
+    std::array<int64_t, kQuotients> result;
+    std::array<int64_t, kRemainders> remainders = remainders_;
+    for (size_t d = kQuotients; d-- > 0;) {
+      const size_t divisor = size_t{1} << d, rest = static_cast<size_t>(move) % divisor;
+      result[d] = std::accumulate(&remainders[divisor - rest], &remainders[0] + divisor,
+                                  sums_[d] + total_ * (move >> d));
+      for (size_t r = 0; r < divisor / 2; ++r) remainders[r] += remainders[r + divisor / 2];
+    }
+    return result;
+  }
+  int64_t total() const { return total_; }
+
+ private:
+  static constexpr size_t kRemainders = size_t{1} << (kQuotients - 1);
+  int64_t total_ = 0;
+  std::array<int64_t, kQuotients> sums_ = {};
+  std::array<int64_t, kRemainders> remainders_ = {};
 };
 
 class SectionSearch {
@@ -61,22 +96,21 @@ class SectionSearch {
     // Nothing but zeros: the first of them is coded as a weight.
     if (by_symbol_.empty()) by_symbol_.push_back({0, 1});
     choose_zero_divisor();
-
-    by_count_ = by_symbol_;
-    std::stable_sort(by_count_.begin(), by_count_.end(),
-                     [](const Counted& a, const Counted& b) { return a.count > b.count; });
-    const size_t distinct = by_count_.size();
-    try_palette(0);
-    if (distinct <= 32) try_palette(std::max<size_t>(distinct, 2));
+    count_all();
+    const size_t distinct = by_symbol_.size();
     static constexpr size_t kQuick[] = {8, 32};
     static constexpr size_t kThorough[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32};
-    if (thorough_) {
-      for (const size_t size : kThorough)
-        if (size < distinct) try_palette(size);
-    } else {
-      for (const size_t size : kQuick)
-        if (size < distinct) try_palette(size);
+    const std::span<const size_t> sizes = thorough_ ? std::span<const size_t>(kThorough) : kQuick;
+    try_palette(0);
+    for (const size_t size : sizes) {
+      if (size >= distinct) break;
+      take_entries(size);
+      try_palette(size);
     }
+    // All symbols: of two palettes that make as few bits, one for all is in a place of its own.
+    if (distinct > kMostEntries) return;
+    take_entries(distinct);
+    try_palette(std::max<size_t>(distinct, 2));
   }
 
   void choose_zero_divisor() {
@@ -98,102 +132,126 @@ class SectionSearch {
     }
   }
 
-  // The `size` most frequent symbols are the palette.
-  void try_palette(size_t size) {
-    Palette palette;
-    indexed_.clear();
-    int32_t most_entry = 0, least_direct = kSymbols, most_direct = 0;
-    for (size_t i = 0; i < size; ++i) {
-      // A palette has no single entry; the second is never used.
-      const Counted entry = i < by_count_.size() ? by_count_[i] : Counted{by_count_[0].symbol, 0};
-      palette.symbols.push_back(entry.symbol);
-      most_entry = std::max<int32_t>(most_entry, entry.symbol);
-      if (entry.count > 0) indexed_.push_back({static_cast<uint16_t>(i), entry.count});
-    }
-    const size_t in_palette = indexed_.size();
-    for (size_t i = size; i < by_count_.size(); ++i) {
-      least_direct = std::min<int32_t>(least_direct, by_count_[i].symbol);
-      most_direct = std::max<int32_t>(most_direct, by_count_[i].symbol);
-      indexed_.push_back(by_count_[i]);
-    }
-    const bool direct = by_count_.size() > size;
-    palette.direct_offset = direct ? std::min(least_direct, 31) : 0;
-    const int32_t move = static_cast<int32_t>(size) - palette.direct_offset;
-    if (most_direct + move >= kSymbols) return;
-    for (size_t i = in_palette; i < indexed_.size(); ++i)
-      indexed_[i].symbol = static_cast<uint16_t>(indexed_[i].symbol + move);
-    palette.bits = std::max(2, bits_for(size > 0 ? most_entry : most_direct + move));
+  // Before any entry of a palette: all symbols are direct.
+  void count_all() {
+    const size_t most = std::min(by_symbol_.size(), kMostEntries);
+    by_count_.resize(most);
+    std::partial_sort_copy(by_symbol_.begin(), by_symbol_.end(), by_count_.begin(), by_count_.end(),
+                           [](const Counted& a, const Counted& b) {
+                             return a.count != b.count ? a.count > b.count : a.symbol < b.symbol;
+                           });
+    taken_ = 0;
+    most_entry_ = 0;
+    indexed_ = {};
+    direct_ = {};
+    for (const Counted& entry : by_symbol_) direct_.add(entry, 1);
+    is_entry_.reset();
+    lowest_ = 0;
+    highest_ = by_symbol_.size() - 1;
+    at_least_.fill(0);
+    for (const Counted& entry : by_symbol_) at_least_[entry.symbol] = entry.count;
+    for (size_t s = kSymbols; s-- > 0;) at_least_[s] += at_least_[s + 1];
+  }
 
+  // The most frequent symbols become entries.
+  void take_entries(size_t size) {
+    for (; taken_ < size; ++taken_) {
+      const Counted& entry = by_count_[taken_];
+      direct_.add(entry, -1);
+      indexed_.add({static_cast<uint16_t>(taken_), entry.count}, 1);
+      is_entry_.set(entry.symbol);
+      most_entry_ = std::max<int32_t>(most_entry_, entry.symbol);
+    }
+    while (lowest_ < highest_ && is_entry_[by_symbol_[lowest_].symbol]) ++lowest_;
+    while (highest_ > lowest_ && is_entry_[by_symbol_[highest_].symbol]) --highest_;
+  }
+
+  // The entries that have been taken; a palette has no single entry, the second is then never used.
+  void try_palette(size_t size) {
+    const bool direct = by_symbol_.size() > taken_;
+    const int32_t least_direct = by_symbol_[lowest_].symbol,
+                  most_direct = by_symbol_[highest_].symbol;
+    const int32_t direct_offset = direct ? std::min(least_direct, kMostDirectOffset) : 0;
+    const int32_t move = static_cast<int32_t>(size) - direct_offset;
+    if (direct && most_direct + move >= kSymbols) return;
+    const int32_t bits = std::max(2, bits_for(size > 0 ? most_entry_ : most_direct + move));
+
+    Palette palette;
+    palette.direct_offset = direct_offset;
+    palette.bits = bits;
+    const int64_t header = palette.header_bits() + static_cast<int64_t>(size) * bits;
     const int64_t fixed =
-        kSliceHeaderBits * (ceil_div(values_, kSliceValues)) + palette.header_bits() + zero_bits_;
-    Coding least = least_coded();
+        kSliceHeaderBits * (ceil_div(values_, kSliceValues)) + header + zero_bits_;
+    Coding least =
+        least_coded(move, direct ? most_direct + move : static_cast<int32_t>(taken_) - 1);
     if (size == 0 || !direct) {
-      const int32_t raw = size == 0 ? palette.bits : bits_for(static_cast<int32_t>(size) - 1);
+      const int32_t raw = size == 0 ? bits : bits_for(static_cast<int32_t>(size) - 1);
       if (values_ * raw <= least.bits)
         least = {values_ * raw, {WeightCode::Kind::Uncompressed, raw}};
     }
-    take(fixed + least.bits, palette, least.code);
+    const size_t extent = size == 0 ? 0 : direct ? 1 : 2;
+    Choice& best = best_[2 * extent + (zero_runs_ ? 1 : 0)];
+    if (fixed + least.bits >= best.bits) return;
+    for (size_t i = 0; i < size; ++i)
+      palette.symbols.push_back(by_count_[i < taken_ ? i : 0].symbol);
+    best = {fixed + least.bits, zero_runs_, std::move(palette), least.code, zero_divisor_};
   }
-
-  using Eight [[gnu::vector_size(32)]] = int32_t;
 
   struct Coding {
     int64_t bits = kNever;
     WeightCode code;
   };
 
-  // Both codes with every divisor. Palettes of all sizes are tried for each section, so that this is one walk through the
-  // indices: how many of them have a bit says the sums of all quotients.
-  Coding least_coded() const {
-    constexpr size_t kBits = 9;
-    static_assert(kSymbols == 1 << kBits);
-    constexpr Eight kLow = {1, 2, 4, 8, 16, 32, 64, 128};
-    Eight with_low = {};
-    std::array<int64_t, kBits + 1> of_width = {};  // how many have that many bits
-    int32_t with_highest = 0, most = 0;
-    for (const Counted& entry : indexed_) {
-      const auto index = static_cast<int32_t>(entry.symbol);
-      most = std::max(most, index);
-      with_low += entry.count & ((index & kLow) != 0);
-      with_highest += entry.count & -(index >> (kBits - 1));
-      of_width[static_cast<size_t>(std::bit_width(entry.symbol))] += entry.count;
-    }
-    int64_t quotients = int64_t{with_highest} << (kBits - 1);  // their sum
-    for (size_t bit = 0; bit + 1 < kBits; ++bit) quotients += int64_t{with_low[bit]} << bit;
-    int64_t above = std::accumulate(of_width.begin(), of_width.end(), int64_t{0});
-    const int64_t count = above;
+  // Both codes with every divisor. Palettes of all sizes are tried for each section: this does not walk through the symbols.
+  Coding least_coded(int32_t move, int32_t most) const {
+    std::array<int64_t, kQuotients> quotients = indexed_.moved_by(0);
+    const std::array<int64_t, kQuotients> direct = direct_.moved_by(move);
+    for (size_t d = 0; d < kQuotients; ++d) quotients[d] += direct[d];
+    const int64_t count = indexed_.total() + direct_.total();
     Coding least;
     const auto take = [&](const WeightCode& code, int64_t in_first, int64_t in_second) {
-      if (!codable(code, most)) return;
       const int64_t bits = weight_bits(code, values_, in_first, in_second);
       if (bits < least.bits) least = {bits, code};
     };
     for (int32_t divisor = 0; divisor < kWeightDivisors; ++divisor) {
-      const auto bit = static_cast<size_t>(divisor);
-      above -= of_width[bit];
-      const int64_t halves = (quotients - with_low[bit]) / 2;
-      take({WeightCode::Kind::GolombRice, divisor}, count + halves, quotients - halves);
-      take({WeightCode::Kind::Truncated, divisor}, count, above);
-      quotients = halves;
+      const auto d = static_cast<size_t>(divisor);
+      const WeightCode plain = {WeightCode::Kind::GolombRice, divisor},
+                       truncated = {WeightCode::Kind::Truncated, divisor};
+      if (codable(plain, most))
+        take(plain, count + quotients[d + 1], quotients[d] - quotients[d + 1]);
+      if (codable(truncated, most)) take(truncated, count, with_quotient(divisor, move));
     }
     return least;
   }
 
-  void take(int64_t bits, const Palette& palette, const WeightCode& code) {
-    const size_t extent = palette.symbols.empty()                     ? 0
-                          : palette.symbols.size() < by_count_.size() ? 1
-                                                                      : 2;
-    Choice& best = best_[2 * extent + (zero_runs_ ? 1 : 0)];
-    if (bits < best.bits) best = {bits, zero_runs_, palette, code, zero_divisor_};
+  // How many indices have a quotient above zero.
+  int64_t with_quotient(int32_t divisor, int32_t move) const {
+    const int32_t least = 1 << divisor;
+    const int32_t least_direct = std::max(least - move, 0);
+    int64_t result = at_least_[static_cast<size_t>(least_direct)];
+    for (size_t i = 0; i < taken_; ++i) {
+      if (by_count_[i].symbol >= least_direct) result -= by_count_[i].count;
+      if (static_cast<int32_t>(i) >= least) result += by_count_[i].count;
+    }
+    return result;
   }
+
+  static constexpr int32_t kMostDirectOffset = 31;
 
   const Statistics& statistics_;
   bool thorough_;
   bool zero_runs_ = false;
   int64_t values_ = 0, zero_bits_ = 0;
   int32_t zero_divisor_ = 0;
-  std::vector<Counted> by_symbol_, by_count_, indexed_;
-  std::array<Choice, 6> best_;  // by extent of the palette and zero runs
+  std::vector<Counted> by_symbol_;
+  std::vector<Counted> by_count_;  // those that may be entries
+  size_t taken_ = 0;               // that are
+  int32_t most_entry_ = 0;
+  std::bitset<kSymbols> is_entry_;
+  size_t lowest_ = 0, highest_ = 0;  // of by_symbol_, those that are no entries
+  QuotientSums indexed_, direct_;    // of entries their indices, of others their symbols
+  std::array<int64_t, kSymbols + 1> at_least_ = {};  // how many symbols are no less
+  std::array<Choice, 6> best_;                       // by extent of the palette and zero runs
 };
 
 }  // namespace
@@ -206,21 +264,29 @@ int32_t bits_for(int32_t most) {
 
 Statistics statistics_of(std::span<const int16_t> weights) {
   Statistics result;
-  int64_t run = 0;
-  for (const int16_t weight : weights) {
-    ++result.count[symbol_of(weight)];
-    if (weight == 0) {
-      ++run;
-      continue;
-    }
-    if (run == 0) continue;
-    for (int32_t z = 0; z < kZeroDivisors; ++z)
-      result.zero_unary[static_cast<size_t>(z)] += run >> z;
-    run = 0;
+  RunCounter runs;
+  // Two tables, for the next weight is often the same symbol, and would wait until that is counted.
+  std::array<int32_t, kSymbols> odd = {};
+  size_t i = 0;
+  for (; i + 1 < weights.size(); i += 2) {
+    ++result.count[symbol_of(weights[i])];
+    ++odd[symbol_of(weights[i + 1])];
+    runs.add(weights[i]);
+    runs.add(weights[i + 1]);
+    if (i % RunCounter::kMost == 0) runs.take(result.zero_unary);
   }
+  if (i < weights.size()) {
+    ++result.count[symbol_of(weights[i])];
+    runs.add(weights[i]);
+  }
+  runs.take(result.zero_unary);
+  for (size_t s = 0; s < odd.size(); ++s) result.count[s] += odd[s];
   result.total = static_cast<int64_t>(weights.size());
-  for (int64_t& unary : result.zero_unary) unary += result.non_zero();
-  result.tail = run;
+  while (result.tail < result.total &&
+         weights[static_cast<size_t>(result.total - 1 - result.tail)] == 0)
+    ++result.tail;
+  for (int32_t z = 0; z < kZeroDivisors; ++z)
+    result.zero_unary[static_cast<size_t>(z)] -= result.tail >> z;
   return result;
 }
 
@@ -244,12 +310,18 @@ std::array<int32_t, kSymbols> indices_under(const Palette& palette) {
   return result;
 }
 
-std::vector<WeightCode> codes_for(const Palette& palette, int32_t most) {
+std::vector<WeightCode> common_codes() {
   std::vector<WeightCode> codes;
+  codes.reserve(2 * kWeightDivisors + 1);
   for (int32_t divisor = 0; divisor < kWeightDivisors; ++divisor) {
     codes.push_back({WeightCode::Kind::GolombRice, divisor});
     codes.push_back({WeightCode::Kind::Truncated, divisor});
   }
+  return codes;
+}
+
+std::vector<WeightCode> codes_for(const Palette& palette, int32_t most) {
+  std::vector<WeightCode> codes = common_codes();
   const auto entries = static_cast<int32_t>(palette.symbols.size());
   if (entries == 0 || most < entries)
     codes.push_back(

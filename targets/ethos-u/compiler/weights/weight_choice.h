@@ -37,6 +37,38 @@ struct Statistics {
   }
 };
 
+// Counts the bits of unary parts that weights and the runs of zeros between them have, for all divisors at once.
+class RunCounter {
+ public:
+  static constexpr size_t kMost = 1 << 15;  // weights between two calls of `take`
+
+  void add(int16_t weight) {
+    run_ = weight == 0 ? (run_ + 1) % kRuns : 0;
+    counts_ += kCounts[run_];
+  }
+  // A weight has one, a zero where the run that it ends is a multiple of the divisor.
+  template <class Number>
+  void take(std::array<Number, kZeroDivisors>& counts) {
+    for (size_t z = 0; z < counts.size(); ++z)
+      counts[z] += static_cast<Number>(counts_ >> (kBits * z) & ((1 << kBits) - 1));
+    counts_ = 0;
+  }
+
+ private:
+  static constexpr size_t kRuns = size_t{1} << (kZeroDivisors - 1), kBits = 64 / kZeroDivisors;
+  // What is added to the numbers of all divisors, which lie side by side, by the run's remainder.
+  static constexpr std::array<uint64_t, kRuns> kCounts = [] {
+    std::array<uint64_t, kRuns> counts = {};
+    for (size_t run = 0; run < kRuns; ++run)
+      for (size_t z = 0; z < kZeroDivisors; ++z)
+        if (run % (size_t{1} << z) == 0) counts[run] |= uint64_t{1} << (kBits * z);
+    return counts;
+  }();
+
+  size_t run_ = 0;
+  uint64_t counts_ = 0;
+};
+
 Statistics statistics_of(std::span<const int16_t> weights);
 
 // A way to code a section in one slice, and its size.
@@ -56,7 +88,8 @@ std::vector<Choice> choose_each(const Statistics& statistics, bool thorough);
 
 // Indices of all symbols under the palette; negative where there is none.
 std::array<int32_t, kSymbols> indices_under(const Palette& palette);
-// Every code that takes the indices up to `most`, with its parameter.
+// Every code that takes the indices up to `most`, with its parameter: first those that do not depend on the palette.
+std::vector<WeightCode> common_codes();
 std::vector<WeightCode> codes_for(const Palette& palette, int32_t most);
 // What a slice costs beside its values: its header, and half a unary field left empty in each of its parts.
 int64_t slice_bits(const WeightCode& code, bool zero_runs);

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -36,16 +37,37 @@ struct Columns {
     for (size_t i = 0; i < eights.size(); ++i) eights[i] += other.eights[i];
     return *this;
   }
-  Columns& operator+=(int32_t value) {
-    for (Eight& part : eights) part += static_cast<int16_t>(value);
+  Columns& operator+=(const Eight& each) {
+    for (Eight& part : eights) part += each;
     return *this;
   }
+  Columns& operator-=(const Eight& each) {
+    for (Eight& part : eights) part -= each;
+    return *this;
+  }
+  // What does not fit its 16 bits is the most that does.
+  void add_saturated(const Columns& other) {
+    for (size_t i = 0; i < eights.size(); ++i) eights[i] = saturated(eights[i], other.eights[i]);
+  }
   static Eight least_of(const Eight& a, const Eight& b) { return a < b ? a : b; }
-  int32_t least() const {
+  // Eight times the least of all: it stays where vectors are, for each costs what the next one starts from.
+  Eight least() const {
     Eight all = least_of(eights[0], eights[1]);
     all = least_of(all, __builtin_shufflevector(all, all, 4, 5, 6, 7, 0, 1, 2, 3));
     all = least_of(all, __builtin_shufflevector(all, all, 2, 3, 0, 1, 6, 7, 4, 5));
-    return std::min(all[0], all[1]);
+    return least_of(all, __builtin_shufflevector(all, all, 1, 0, 3, 2, 5, 4, 7, 6));
+  }
+
+ private:
+  // Of numbers that are not negative.
+  static Eight saturated(const Eight& a, const Eight& b) {
+#if defined(__SSE2__)
+    return std::bit_cast<Eight>(
+        _mm_adds_epi16(std::bit_cast<__m128i>(a), std::bit_cast<__m128i>(b)));
+#else
+    const Eight sum = a + b;
+    return sum < 0 ? eight(std::numeric_limits<int16_t>::max()) : sum;
+#endif
   }
 };
 
@@ -74,21 +96,9 @@ inline uint16_t less(const Columns& a, const Columns& b) {
   return bits_of_lanes({a.eights[0] < b.eights[0], a.eights[1] < b.eights[1]});
 }
 
-// The first column that has the value.
-inline size_t column_with(const Columns& a, int32_t value) {
-  const Columns::Eight all = Columns::eight(static_cast<int16_t>(value));
-  return static_cast<size_t>(
-      std::countr_zero(bits_of_lanes({a.eights[0] == all, a.eights[1] == all})));
-}
-
-// Which columns cannot be: bit c of `columns`.
-inline Columns where_impossible(const Columns& otherwise, uint16_t columns, int32_t impossible) {
-  const Columns::Eight all = Columns::eight(static_cast<int16_t>(columns & 0xFF)),
-                       upper = Columns::eight(static_cast<int16_t>(columns >> 8)),
-                       bit = {1, 2, 4, 8, 16, 32, 64, 128},
-                       never = Columns::eight(static_cast<int16_t>(impossible));
-  return {{(all & bit) != 0 ? never : otherwise.eights[0],
-           (upper & bit) != 0 ? never : otherwise.eights[1]}};
+// Bit c: column c has the value.
+inline uint16_t equal(const Columns& a, const Columns::Eight& value) {
+  return bits_of_lanes({a.eights[0] == value, a.eights[1] == value});
 }
 
 // A block has 512 values of 37 bits at most, and costs less than what cannot be. Costs of a state are counted from the least
@@ -97,9 +107,9 @@ inline Columns where_impossible(const Columns& otherwise, uint16_t columns, int3
 inline constexpr int32_t kImpossible = 20'000, kMostBlockValues = 512, kMostRunBits = 8'000,
                          kMostChangeBits = 4'000, kNoCode = 2'000;
 
-// Bits that stand for the columns from the given one on.
-inline uint16_t columns_from(size_t first) {
-  return static_cast<uint16_t>(0xFFFF << first);
+// Sums of what values cost, among which there is one that cannot be, are kImpossible.
+inline Columns within_possible(const Columns& sums) {
+  return least_of(sums, Columns::filled(kImpossible));
 }
 
 static_assert(kMostBlockValues * 37 < kImpossible);

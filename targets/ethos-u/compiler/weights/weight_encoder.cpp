@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "intarsia/plugin/check.h"
 #include "intarsia/plugin/rounding.h"
+#include "weights/code_rows.h"
 #include "weights/weight_choice.h"
 #include "weights/weight_columns.h"
 #include "weights/weight_sections.h"
@@ -72,88 +74,92 @@ class SliceSearch {
     const uint16_t most = *std::max_element(coded.indices.begin(), coded.indices.end());
     codes_ = codes_for(choice.palette, most);
     INTARSIA_CHECK(codes_.size() <= kColumns, "every code has its column");
-    rows_.assign(size_t{most} + 1, Columns::filled(0));
-    impossible_.assign(rows_.size(), columns_from(codes_.size()));
     const int32_t most_worth = std::min(slice_worth, kNoCode / 2);
-    Columns change = Columns::filled(kNoCode);
+    change_ = Columns::filled(kNoCode);
     for (size_t c = 0; c < codes_.size(); ++c)
-      change.set(c, static_cast<int32_t>(slice_bits(codes_[c], choice.zero_runs)) + most_worth);
-    change_.assign(choice.zero_runs ? kZeroDivisors : 1, change);
-    for (size_t v = 0; v < rows_.size(); ++v)
-      for (size_t c = 0; c < codes_.size(); ++c) {
-        const auto index = static_cast<int32_t>(v);
-        if (codable(codes_[c], index)) {
-          rows_[v].set(c, bits_of(codes_[c], index));
-        } else {
-          impossible_[v] = static_cast<uint16_t>(impossible_[v] | 1 << c);
-        }
-      }
+      change_.set(c, static_cast<int32_t>(slice_bits(codes_[c], choice.zero_runs)) + most_worth);
+    rows_ = bits_by_index(codes_, size_t{most} + 1);
   }
 
-  std::vector<SliceChoice> run() {
-    const size_t values = coded_.indices.size(), block = block_of(values), rows = change_.size();
+  std::vector<SliceChoice> run() const {
+    return coded_.runs.empty() ? path<1>() : path<kZeroDivisors>();
+  }
+
+ private:
+  // Which states of a block have the least cost before it, and which are entered anew: for each divisor of runs a bit of each
+  // code.
+  template <size_t kRows>
+  struct Step {
+    std::array<uint16_t, kRows> least, changed;
+  };
+
+  template <size_t kRows>
+  std::vector<SliceChoice> path() const {
+    const size_t values = coded_.indices.size(), block = block_of(values);
     const size_t blocks = ceil_div(values, block);
-    std::vector<Columns> cost = change_;
-    std::vector<uint16_t> changed(blocks * rows);
-    std::vector<uint8_t> least(blocks);
+    std::array<Columns, kRows> cost;
+    cost.fill(change_);
+    std::vector<Step<kRows>> steps(blocks + 1);
     for (size_t b = 0; b < blocks; ++b) {
       const size_t begin = b * block, end = std::min(begin + block, values);
-      Columns bits = Columns::filled(0);
-      uint16_t impossible = 0;
-      for (size_t i = begin; i < end; ++i) {
-        bits += rows_[coded_.indices[i]];
-        impossible |= impossible_[coded_.indices[i]];
-      }
-      bits = where_impossible(bits, impossible, kImpossible);
-      const int32_t first = least_cost(cost);
-      least[b] = static_cast<uint8_t>(state_with(cost, first));
-      for (size_t z = 0; z < rows; ++z) {
+      Columns bits = rows_[coded_.indices[begin]];
+      for (size_t i = begin + 1; i < end; ++i) bits.add_saturated(rows_[coded_.indices[i]]);
+      bits = within_possible(bits);
+      const Columns::Eight least = least_cost(cost);
+      for (size_t z = 0; z < kRows; ++z) {
+        steps[b].least[z] = equal(cost[z], least);
         // Costs are kept relative to the least, so that they stay small.
-        cost[z] += -first;
-        changed[b * rows + z] = less(change_[z], cost[z]);
-        cost[z] = least_of(cost[z], change_[z]);
+        cost[z] -= least;
+        steps[b].changed[z] = less(change_, cost[z]);
+        cost[z] = least_of(cost[z], change_);
         cost[z] += bits;
-        if (rows > 1) cost[z] += zero_bits_of(begin, end, z);
       }
+      if constexpr (kRows > 1) add_zero_bits(begin, end, cost);
     }
-    size_t state = state_with(cost, least_cost(cost)), end = values;
+    const Columns::Eight least = least_cost(cost);
+    for (size_t z = 0; z < kRows; ++z) steps[blocks].least[z] = equal(cost[z], least);
+    size_t state = first_of(steps[blocks].least), end = values;
     std::vector<SliceChoice> slices;
     for (size_t b = blocks; b-- > 0;) {
-      const uint16_t flags = changed[b * rows + state / kColumns];
+      const uint16_t flags = steps[b].changed[state / kColumns];
       if (b > 0 && (flags >> (state % kColumns) & 1) == 0) continue;
       slices.push_back({end, codes_.at(state % kColumns), static_cast<int32_t>(state / kColumns)});
       end = b * block;
-      state = least[b];
+      state = first_of(steps[b].least);
     }
     std::reverse(slices.begin(), slices.end());
     return slices;
   }
 
- private:
-  static int32_t least_cost(const std::vector<Columns>& cost) {
+  template <size_t kRows>
+  static Columns::Eight least_cost(const std::array<Columns, kRows>& cost) {
     Columns all = cost[0];
-    for (size_t z = 1; z < cost.size(); ++z) all = least_of(all, cost[z]);
+    for (size_t z = 1; z < kRows; ++z) all = least_of(all, cost[z]);
     return all.least();
   }
-  // The first state that has the least cost.
-  static size_t state_with(const std::vector<Columns>& cost, int32_t least) {
+  template <size_t kRows>
+  static size_t first_of(const std::array<uint16_t, kRows>& states) {
     size_t z = 0;
-    while (cost[z].least() != least) ++z;
-    return z * kColumns + column_with(cost[z], least);
+    while (states[z] == 0) ++z;
+    return z * kColumns + static_cast<size_t>(std::countr_zero(states[z]));
   }
 
-  int32_t zero_bits_of(size_t begin, size_t end, size_t divisor) const {
-    int32_t bits = begin == 0 ? coded_.runs[0] >> divisor : 0;
+  template <size_t kRows>
+  void add_zero_bits(size_t begin, size_t end, std::array<Columns, kRows>& cost) const {
+    std::array<int32_t, kRows> bits;
+    for (size_t z = 0; z < kRows; ++z)
+      bits[z] =
+          static_cast<int32_t>((end - begin) * (1 + z)) + (begin == 0 ? coded_.runs[0] >> z : 0);
     for (size_t i = begin; i < end; ++i)
-      bits += (coded_.runs[i + 1] >> divisor) + 1 + static_cast<int32_t>(divisor);
-    return std::min(bits, kMostRunBits);
+      for (size_t z = 0; z < kRows; ++z) bits[z] += coded_.runs[i + 1] >> z;
+    for (size_t z = 0; z < kRows; ++z)
+      cost[z] += Columns::eight(static_cast<int16_t>(std::min(bits[z], kMostRunBits)));
   }
 
   const Coded& coded_;
   std::vector<WeightCode> codes_;
-  std::vector<Columns> change_;       // bits of another slice, by zero divisor and code
-  std::vector<Columns> rows_;         // bits of an index, by code
-  std::vector<uint16_t> impossible_;  // codes that an index does not have
+  Columns change_;             // bits of another slice, by code
+  std::vector<Columns> rows_;  // bits of an index, by code
 };
 
 // Slices longer than the format allows are cut.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "intarsia/plugin/check.h"
 #include "intarsia/plugin/rounding.h"
+#include "weights/code_rows.h"
 #include "weights/weight_choice.h"
 #include "weights/weight_columns.h"
 
@@ -50,96 +52,90 @@ class Search {
     const std::vector<Choice> choices = candidates(weights_);
     if (choices.size() == 1) return {weights_.size()};
     for (const Choice& choice : choices) add(choice);
-    const size_t ways = ways_.size();
     const size_t blocks = ceil_div(weights_.size(), block_);
-    std::vector<Origins> origins(blocks * ways);
-    std::vector<State> least(blocks);
-    std::vector<uint8_t> least_of_way(blocks * ways);
+    origins_.resize((blocks + 1) * ways_.size());  // those behind the last block are where it ends
+    least_.resize(blocks + 1);
     std::vector<uint16_t> symbols(block_);
-    int32_t run = 0;
+    RunCounter runs;
     for (size_t b = 0; b < blocks; ++b) {
       const auto part =
           weights_.subspan(b * block_, std::min(block_, weights_.size() - b * block_));
       std::array<int32_t, kZeroDivisors> zero_bits = {};
-      int32_t non_zero = 0;
+      int32_t zeros = 0;
       for (size_t i = 0; i < part.size(); ++i) {
         symbols[i] = symbol_of(part[i]);
-        if (part[i] != 0) {
-          ++non_zero;
-          run = 0;
-          continue;
-        }
-        ++run;
-        for (int32_t z = 0; z < kZeroDivisors; ++z)
-          if ((run & ((1 << z) - 1)) == 0) ++zero_bits[static_cast<size_t>(z)];
+        zeros += part[i] == 0 ? 1 : 0;
       }
+      for (const int16_t weight : part) runs.add(weight);
+      runs.take(zero_bits);
       for (int32_t z = 0; z < kZeroDivisors; ++z)
-        zero_bits[static_cast<size_t>(z)] += non_zero * (1 + z);
-      least[b] = least_state();
-      const int32_t base = ways_[least[b].way].least_cost();
-      for (size_t w = 0; w < ways; ++w) {
+        zero_bits[static_cast<size_t>(z)] += (static_cast<int32_t>(part.size()) - zeros) * z;
+      const Columns::Eight base = find_least(b);
+      for (size_t w = 0; w < ways_.size(); ++w) {
         Way& way = ways_[w];
-        const int32_t of_way = way.least_cost();
-        least_of_way[b * ways + w] = static_cast<uint8_t>(way.state_with(of_way));
-        const int32_t same_way = of_way - base, other_way = way.palette;
-        Origins& from = origins[b * ways + w];
-        from.same_way = same_way <= other_way;
-        const Columns bits = way.bits_of(std::span(symbols).first(part.size()));
-        for (size_t row = 0; row < way.rows(); ++row) {
-          // Costs are kept relative to the least, so that they stay small.
-          Columns& cost = way.cost[row];
-          cost += -base;
-          Columns entered = way.slice[row];
-          entered += std::min(same_way, other_way);
-          from.entered[row] = less(entered, cost);
-          cost = ethos_u::least_of(cost, entered);
-          cost += bits;
-          if (way.zero_runs) cost += zero_bits[row];
-        }
+        Origins& from = origins(b, w);
+        way.enter(base, way.bits_of(std::span(symbols).first(part.size())), from);
+        if (!way.zero_runs) continue;
+        for (size_t z = 0; z < kZeroDivisors; ++z)
+          way.cost[z] += Columns::eight(static_cast<int16_t>(zero_bits[z]));
       }
     }
-    return ends(origins, least, least_of_way, blocks);
+    find_least(blocks);
+    return ends(blocks);
   }
 
  private:
-  struct State {
-    size_t way = 0, state = 0;
-  };
-  // Which states a block is entered anew in, and whether from the same way.
+  // Whether and where a block is entered anew: which states are, whether from the same way, and which states of that have the
+  // least cost before the block. A bit for each code, by parameter of runs.
   struct Origins {
     bool same_way = false;
-    std::array<uint16_t, kZeroDivisors> entered = {};
+    std::array<uint16_t, kZeroDivisors> entered = {}, least = {};
+
+    bool is_entered(size_t state) const {
+      return (entered[state / kColumns] >> (state % kColumns) & 1) != 0;
+    }
+    size_t least_state() const {
+      size_t row = 0;
+      while (least[row] == 0) ++row;
+      return row * kColumns + static_cast<size_t>(std::countr_zero(least[row]));
+    }
   };
 
   // A palette with or without runs of zeros. Its states: for each parameter of runs a row of codes.
   struct Way {
     bool zero_runs = false;
-    int32_t palette = 0;               // bits of starting a section
-    std::vector<Columns> slice;        // of starting a slice, by row
-    std::vector<Columns> bits;         // of a symbol
-    std::vector<uint16_t> impossible;  // codes that a symbol does not have
-    std::vector<Columns> cost;         // by row
+    int32_t palette = 0;                      // bits of starting a section
+    Columns slice;                            // of starting a slice
+    std::vector<Columns> bits;                // of a symbol
+    std::array<Columns, kZeroDivisors> cost;  // by parameter of runs
+    Columns::Eight least = {};                // of all of them
 
-    size_t rows() const { return slice.size(); }
-    int32_t least_cost() const {
+    size_t rows() const { return zero_runs ? kZeroDivisors : 1; }
+    void find_least(Origins& from) {
       Columns all = cost[0];
       for (size_t row = 1; row < rows(); ++row) all = ethos_u::least_of(all, cost[row]);
-      return all.least();
+      least = all.least();
+      for (size_t row = 0; row < rows(); ++row) from.least[row] = equal(cost[row], least);
     }
-    // The first state that has the least cost.
-    size_t state_with(int32_t least) const {
-      size_t row = 0;
-      while (cost[row].least() != least) ++row;
-      return row * kColumns + column_with(cost[row], least);
+    // Of a block: `base` is the least cost of all ways before it.
+    void enter(const Columns::Eight& base, const Columns& of_block, Origins& from) {
+      const Columns::Eight same_way = least - base,
+                           other_way = Columns::eight(static_cast<int16_t>(palette));
+      from.same_way = same_way[0] <= palette;
+      Columns entering = slice;
+      entering += Columns::least_of(same_way, other_way);
+      for (size_t row = 0; row < rows(); ++row) {
+        // Costs are kept relative to the least, so that they stay small.
+        cost[row] -= base;
+        from.entered[row] = less(entering, cost[row]);
+        cost[row] = ethos_u::least_of(cost[row], entering);
+        cost[row] += of_block;
+      }
     }
     Columns bits_of(std::span<const uint16_t> symbols) const {
-      Columns sum = Columns::filled(0);
-      uint16_t without = 0;
-      for (const uint16_t symbol : symbols) {
-        sum += bits[symbol];
-        without |= impossible[symbol];
-      }
-      return where_impossible(sum, without, kImpossible);
+      Columns sum = bits[symbols[0]];
+      for (const uint16_t symbol : symbols.subspan(1)) sum.add_saturated(bits[symbol]);
+      return within_possible(sum);
     }
   };
 
@@ -149,58 +145,55 @@ class Search {
     way.palette = choice.palette.header_bits() + (way.zero_runs ? 1 : 0) + headers_.palette +
                   headers_.entry * static_cast<int32_t>(choice.palette.symbols.size());
     way.palette = std::min(way.palette, kMostChangeBits - kNoCode);
-    way.bits.assign(kSymbols, Columns::filled(0));
     const std::array<int32_t, kSymbols> indices = indices_under(choice.palette);
     const std::vector<WeightCode> codes = codes_for(choice.palette, 0);
-    way.impossible.assign(kSymbols, columns_from(codes.size()));
     INTARSIA_CHECK(codes.size() <= kColumns, "every code has its column");
-    Columns slice = Columns::filled(kNoCode);
+    way.slice = Columns::filled(kNoCode);
     for (size_t c = 0; c < codes.size(); ++c)
-      slice.set(c, static_cast<int32_t>(slice_bits(codes[c], way.zero_runs)) +
-                       std::min(headers_.slice, kNoCode / 2));
-    way.slice.assign(way.zero_runs ? kZeroDivisors : 1, slice);
-    way.cost = way.slice;
-    for (Columns& cost : way.cost) cost += way.palette;
-    for (size_t c = 0; c < codes.size(); ++c)
-      for (size_t s = 0; s < kSymbols; ++s) {
-        const bool in_palette = indices[s] < static_cast<int32_t>(choice.palette.symbols.size());
-        const bool raw =
-            codes[c].kind == WeightCode::Kind::Uncompressed && !choice.palette.symbols.empty();
-        if (indices[s] >= 0 && codable(codes[c], indices[s]) && (!raw || in_palette)) {
-          way.bits[s].set(c, ethos_u::bits_of(codes[c], indices[s]));
-        } else {
-          way.impossible[s] = static_cast<uint16_t>(way.impossible[s] | 1 << c);
-        }
-      }
-    if (way.zero_runs) {  // zeros are runs, not symbols
-      way.bits[0] = Columns::filled(0);
-      way.impossible[0] = columns_from(codes.size());
+      way.slice.set(c, static_cast<int32_t>(slice_bits(codes[c], way.zero_runs)) +
+                           std::min(headers_.slice, kNoCode / 2));
+    way.cost.fill(way.slice);
+    for (Columns& cost : way.cost) cost += Columns::eight(static_cast<int16_t>(way.palette));
+    const std::vector<Columns> by_index = bits_by_index(codes, kSymbols);
+    const std::ptrdiff_t entries = std::ssize(choice.palette.symbols);
+    way.bits.assign(kSymbols, Columns::filled(kImpossible));
+    for (size_t s = 0; s < kSymbols; ++s) {
+      if (indices[s] < 0) continue;
+      way.bits[s] = by_index[static_cast<size_t>(indices[s])];
+      // Uncompressed indices are those of entries, where there are any.
+      if (entries > 0 && indices[s] >= entries) way.bits[s].set(codes.size() - 1, kImpossible);
     }
+    if (way.zero_runs)  // zeros are runs, not symbols
+      for (size_t c = 0; c < codes.size(); ++c) way.bits[0].set(c, 0);
     ways_.push_back(std::move(way));
   }
 
-  State least_state() const {
-    size_t least = 0;
-    for (size_t w = 1; w < ways_.size(); ++w)
-      if (ways_[w].least_cost() < ways_[least].least_cost()) least = w;
-    return {least, ways_[least].state_with(ways_[least].least_cost())};
+  Origins& origins(size_t block, size_t way) { return origins_[block * ways_.size() + way]; }
+
+  // The least cost before a block, and which way has it.
+  Columns::Eight find_least(size_t block) {
+    Columns::Eight base = {};
+    for (size_t w = 0; w < ways_.size(); ++w) {
+      ways_[w].find_least(origins(block, w));
+      if (w > 0 && ways_[w].least[0] >= base[0]) continue;
+      base = ways_[w].least;
+      least_[block] = static_cast<uint8_t>(w);
+    }
+    return base;
   }
 
   // Where the way changes.
-  std::vector<size_t> ends(const std::vector<Origins>& origins, const std::vector<State>& least,
-                           const std::vector<uint8_t>& least_of_way, size_t blocks) const {
+  std::vector<size_t> ends(size_t blocks) {
     std::vector<size_t> result = {weights_.size()};
-    State at = least_state();
+    size_t way = least_[blocks], state = origins(blocks, way).least_state();
     for (size_t b = blocks; b-- > 1;) {
-      const size_t place = b * ways_.size() + at.way;
-      const Origins& from = origins[place];
-      if ((from.entered[at.state / kColumns] >> (at.state % kColumns) & 1) == 0) continue;
-      if (from.same_way) {
-        at.state = least_of_way[place];
-      } else {
+      const Origins& from = origins(b, way);
+      if (!from.is_entered(state)) continue;
+      if (!from.same_way) {
         result.push_back(b * block_);
-        at = least[b];
+        way = least_[b];
       }
+      state = origins(b, way).least_state();
     }
     std::reverse(result.begin(), result.end());
     return result;
@@ -210,6 +203,8 @@ class Search {
   HeaderWorth headers_;
   size_t block_;
   std::vector<Way> ways_;
+  std::vector<Origins> origins_;  // by block and way
+  std::vector<uint8_t> least_;    // the way that has the least cost before a block
 };
 
 }  // namespace

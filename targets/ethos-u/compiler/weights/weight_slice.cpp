@@ -16,51 +16,88 @@ int32_t zero_field(int32_t divisor) {
   return divisor < 3 ? 12 : 8;
 }
 
-// One position of a unary field.
-struct UnaryStep {
-  bool more = false, second = false, completes = false;
-};
-
-std::vector<UnaryStep> weight_steps(const Slice& slice) {
-  std::vector<UnaryStep> steps;
-  steps.reserve(slice.values.size() * 2);
-  const bool truncated = slice.code.kind == WeightCode::Kind::Truncated;
-  for (const uint16_t value : slice.values) {
-    if (slice.code.kind == WeightCode::Kind::Uncompressed) {
-      steps.push_back({false, false, true});
-      continue;
-    }
-    int32_t quotient = value >> slice.code.divisor;
-    if (truncated) {
-      steps.push_back({quotient > 0, quotient > 1, true});
-      continue;
-    }
-    for (; quotient >= 2; quotient -= 2) steps.push_back({true, true, false});
-    steps.push_back({quotient > 0, false, true});
-  }
-  return steps;
-}
-
-std::vector<UnaryStep> zero_steps(const Slice& slice) {
-  std::vector<UnaryStep> steps;
-  if (!slice.has_zero_runs) return steps;
-  for (const int32_t run : slice.zero_runs) {
-    for (int32_t quotient = run >> slice.zero_divisor; quotient > 0; --quotient)
-      steps.push_back({true, false, false});
-    steps.push_back({false, false, true});
-  }
-  return steps;
-}
-
-// Values whose unary part is sent; their remainders follow one field later.
+// What one of the two kinds of values has sent. The remainders of values follow one field after their unary parts.
 struct Progress {
-  size_t step = 0;         // next unary position
-  int64_t completed = 0;   // values
+  int64_t completed = 0;   // values whose unary part is sent
+  int32_t quotient = 0;    // what is left to send of the next one's
   int64_t remainders = 0;  // sent
+  int64_t due = 0;         // values whose remainders follow the next field
 };
 
 uint32_t low_bits(uint32_t value, int32_t bits) {
   return value & ((uint32_t{1} << bits) - 1);
+}
+
+// Of unary parts as many as a field takes.
+struct Field {
+  uint32_t first = 0, second = 0;
+  int32_t second_bits = 0;
+};
+
+Field weight_field(const Slice& slice, Progress& weight) {
+  Field field;
+  const auto count = std::ssize(slice.values);
+  const int32_t divisor = slice.code.divisor;
+  int32_t at = 0;
+  if (slice.code.kind == WeightCode::Kind::Truncated) {
+    for (; at < kUnaryField && weight.completed < count; ++at, ++weight.completed) {
+      const int32_t quotient = slice.values[static_cast<size_t>(weight.completed)] >> divisor;
+      if (quotient == 0) continue;
+      field.first |= uint32_t{1} << at;
+      field.second |= uint32_t{quotient > 1} << field.second_bits++;
+    }
+    return field;
+  }
+  // Ones for every two of the quotient, and what remains of it, which is the value's last position.
+  int32_t left = weight.quotient;
+  while (at < kUnaryField && weight.completed < count) {
+    const int32_t pairs = std::min(left / 2, kUnaryField - at);
+    const uint32_t ones = (uint32_t{1} << pairs) - 1;
+    field.first |= ones << at;
+    field.second |= ones << field.second_bits;
+    field.second_bits += pairs;
+    at += pairs;
+    left -= 2 * pairs;
+    if (at == kUnaryField) break;
+    field.first |= static_cast<uint32_t>(left) << at++;
+    field.second_bits += left;
+    ++weight.completed;
+    left = weight.completed < count ? slice.values[static_cast<size_t>(weight.completed)] >> divisor
+                                    : 0;
+  }
+  weight.quotient = left;
+  return field;
+}
+
+uint32_t zero_field_of(const Slice& slice, Progress& zero) {
+  const int32_t size = zero_field(slice.zero_divisor);
+  const auto count = std::ssize(slice.zero_runs);
+  uint32_t field = 0;
+  int32_t left = zero.quotient;
+  for (int32_t at = 0; at < size && zero.completed < count;) {
+    const int32_t ones = std::min(left, size - at);
+    field |= ((uint32_t{1} << ones) - 1) << at;
+    at += ones;
+    left -= ones;
+    if (at == size) break;
+    ++at;
+    ++zero.completed;
+    left = zero.completed < count
+               ? slice.zero_runs[static_cast<size_t>(zero.completed)] >> slice.zero_divisor
+               : 0;
+  }
+  zero.quotient = left;
+  return field;
+}
+
+template <class Value>
+void put_remainders(std::span<const Value> values, int32_t bits, Progress& progress,
+                    BitWriter& out) {
+  if (bits > 0)
+    for (int64_t i = progress.remainders; i < progress.due; ++i)
+      out.put(low_bits(static_cast<uint32_t>(values[static_cast<size_t>(i)]), bits), bits);
+  progress.remainders = progress.due;
+  progress.due = progress.completed;
 }
 
 }  // namespace
@@ -77,16 +114,23 @@ int64_t zero_bits(int32_t divisor, int64_t values, int64_t unary) {
   return values * divisor + round_up(unary, field);
 }
 
-void BitWriter::put(uint32_t value, int32_t bits) {
-  pending_ |= uint64_t{value} << pending_bits_;
-  for (pending_bits_ += bits; pending_bits_ >= 8; pending_bits_ -= 8, pending_ >>= 8)
-    bytes_.push_back(static_cast<uint8_t>(pending_));
-}
-
 std::vector<uint8_t> BitWriter::finish(size_t bytes) {
-  if (pending_bits_ > 0) put(low_bits(~uint32_t{0}, 8 - pending_bits_), 8 - pending_bits_);
+  if (pending_bits_ % 8 != 0) {
+    const int32_t rest = 8 - pending_bits_ % 8;
+    put(low_bits(~uint32_t{0}, rest), rest);
+  }
+  for (; pending_bits_ > 0; pending_bits_ -= 8, pending_ >>= 8)
+    bytes_.push_back(static_cast<uint8_t>(pending_));
   bytes_.resize(round_up(bytes_.size(), bytes), 0xFF);
   return std::move(bytes_);
+}
+
+void BitWriter::flush() {
+  const size_t at = bytes_.size();
+  bytes_.resize(at + 4);
+  for (size_t i = 0; i < 4; ++i) bytes_[at + i] = static_cast<uint8_t>(pending_ >> (8 * i));
+  pending_ >>= 32;
+  pending_bits_ -= 32;
 }
 
 void write_slice(const Slice& slice, BitWriter& out) {
@@ -106,49 +150,27 @@ void write_slice(const Slice& slice, BitWriter& out) {
     for (const uint16_t symbol : palette->symbols) out.put(symbol, palette->bits);
   }
 
-  const std::vector<UnaryStep> weights = weight_steps(slice), zeros = zero_steps(slice);
-  const int64_t zero_count = slice.has_zero_runs ? static_cast<int64_t>(slice.zero_runs.size()) : 0;
-  const size_t weight_field = raw && slice.code.divisor > 5 ? 8 : kUnaryField;
+  const int64_t zero_count = std::ssize(slice.zero_runs);
+  const int64_t raw_field = slice.code.divisor > 5 ? 8 : kUnaryField;
   Progress weight, zero;
-  int64_t weights_due = 0, zeros_due = 0;  // whose remainders follow the next field
+  if (!raw) weight.quotient = slice.values[0] >> slice.code.divisor;
+  if (slice.has_zero_runs) zero.quotient = slice.zero_runs[0] >> slice.zero_divisor;
   bool any = true;
   while (any) {
     // The decoder's two queues are kept in step: weights run ahead of zeros by at most eight.
     const int64_t balance = slice.has_zero_runs ? weight.completed - zero.completed : 0;
     const bool send_weights = balance < 8 && weight.completed < value_count;
     const bool send_zeros = balance >= 0 && zero.completed < zero_count;
-    uint32_t first = 0, second = 0;
-    int32_t second_bits = 0;
-    if (send_weights) {
-      for (size_t i = 0; i < weight_field && weight.step < weights.size(); ++i, ++weight.step) {
-        const UnaryStep& step = weights[weight.step];
-        if (step.more) {
-          first |= uint32_t{1} << i;
-          second |= static_cast<uint32_t>(step.second) << second_bits++;
-        }
-        weight.completed += step.completes;
-      }
-      if (!raw) out.put(first, kUnaryField);
+    Field field;
+    if (send_weights && raw) weight.completed = std::min(weight.completed + raw_field, value_count);
+    if (send_weights && !raw) {
+      field = weight_field(slice, weight);
+      out.put(field.first, kUnaryField);
     }
-    if (send_zeros) {
-      const int32_t field = zero_field(slice.zero_divisor);
-      uint32_t unary = 0;
-      for (int32_t i = 0; i < field && zero.step < zeros.size(); ++i, ++zero.step) {
-        if (zeros[zero.step].more) unary |= uint32_t{1} << i;
-        zero.completed += zeros[zero.step].completes;
-      }
-      out.put(unary, field);
-    }
-    if (send_weights && !raw) out.put(second, second_bits);
-    for (; weight.remainders < weights_due; ++weight.remainders)
-      out.put(low_bits(slice.values[static_cast<size_t>(weight.remainders)], slice.code.divisor),
-              slice.code.divisor);
-    for (; zero.remainders < zeros_due; ++zero.remainders)
-      out.put(low_bits(static_cast<uint32_t>(slice.zero_runs[static_cast<size_t>(zero.remainders)]),
-                       slice.zero_divisor),
-              slice.zero_divisor);
-    weights_due = weight.completed;
-    zeros_due = zero.completed;
+    if (send_zeros) out.put(zero_field_of(slice, zero), zero_field(slice.zero_divisor));
+    if (send_weights && !raw) out.put(field.second, field.second_bits);
+    put_remainders(slice.values, slice.code.divisor, weight, out);
+    put_remainders(slice.zero_runs, slice.zero_divisor, zero, out);
     any = send_weights || send_zeros;
   }
 }

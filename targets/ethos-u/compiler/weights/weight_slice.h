@@ -60,12 +60,19 @@ int64_t zero_bits(int32_t divisor, int64_t values, int64_t unary);
 
 class BitWriter {
  public:
-  void put(uint32_t value, int32_t bits);
+  // At most 32 bits.
+  void put(uint32_t value, int32_t bits) {
+    pending_ |= uint64_t{value} << pending_bits_;
+    pending_bits_ += bits;
+    if (pending_bits_ >= 32) flush();
+  }
   // Ones up to the next multiple of `bytes`.
   std::vector<uint8_t> finish(size_t bytes);
   int64_t bits() const { return static_cast<int64_t>(bytes_.size()) * 8 + pending_bits_; }
 
  private:
+  void flush();
+
   std::vector<uint8_t> bytes_;
   uint64_t pending_ = 0;
   int32_t pending_bits_ = 0;
