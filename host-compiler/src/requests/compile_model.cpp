@@ -108,10 +108,9 @@ void note_idle_devices(const Environment& environment, const Selection& selectio
     if (busy.contains(m)) continue;
     const std::string& device = target.devices()[m].name;
     const std::string reason = common_reason(model.partitioned.explanation, device);
-    on_note(fmt::format("{} runs nothing of {}{}", device, model.partitioned.module.name,
-                        reason.empty()
-                            ? "; 'intarsia explain' says why, operator by operator"
-                            : ": " + reason));
+    on_note(fmt::format(
+        "{} runs nothing of {}{}", device, model.partitioned.module.name,
+        reason.empty() ? "; 'intarsia explain' says why, operator by operator" : ": " + reason));
   }
 }
 

@@ -120,6 +120,7 @@ Accesses accesses_of(const DmaTransfer& dma, const Memory& memory) {
       accesses.reads.push_back(
           range_access("the source", source,
                        base(dma.source, from, dma.source_stride0, dma.source_stride1), dma.length));
+      accesses.reads.back().is_copied = true;
       accesses.writes.push_back(
           range_access("the target", target,
                        base(dma.target, to, dma.target_stride0, dma.target_stride1), dma.length));
@@ -153,21 +154,31 @@ void Checker::set_written(uint32_t region, const std::vector<uint8_t>& written) 
   for (size_t i = 0; i < std::min(shadow.size(), written.size()); ++i) shadow[i] |= written[i];
 }
 
-bool Checker::is_written(uint32_t region, const ByteRange& range) const {
-  if (region >= written_.size() || !written_[region]) return true;
+const std::vector<uint8_t>* Checker::shadow_of(uint32_t region, const ByteRange& range) const {
+  if (region >= written_.size() || !written_[region]) return nullptr;
   const std::vector<uint8_t>& shadow = *written_[region];
-  if (range.end > shadow.size() || range.first >= range.end) return true;  // the run's business
-  return std::memchr(shadow.data() + range.first, 0,
-                     static_cast<size_t>(range.end - range.first)) == nullptr;
+  // What lies outside is the run's business.
+  return range.end > shadow.size() || range.first >= range.end ? nullptr : &shadow;
+}
+
+bool Checker::is_written(uint32_t region, const ByteRange& range) const {
+  const std::vector<uint8_t>* shadow = shadow_of(region, range);
+  return shadow == nullptr || std::memchr(shadow->data() + range.first, 0,
+                                          static_cast<size_t>(range.end - range.first)) == nullptr;
 }
 
 void Checker::check_reads(const Accesses& accesses) {
   for (const Access& access : accesses.reads) {
     const auto check = [&](const ByteRange& range) {
       if (is_written(access.region, range)) return true;
+      // Transfers are of whole units, of which a tensor may fill a part.
+      const std::vector<uint8_t>* shadow = shadow_of(access.region, range);
+      if (access.is_copied && std::memchr(shadow->data() + range.first, 1,
+                                          static_cast<size_t>(range.end - range.first)) != nullptr)
+        return true;
       report(
           access.region == kTableMemory ? FindingKind::LookUpTable : FindingKind::UninitialisedRead,
-          access.what + " has " + place_text(access.region, range) +
+          access.what + " takes " + place_text(access.region, range) +
               ", of which nothing wrote all");
       return false;
     };
@@ -212,6 +223,21 @@ void Checker::note_writes(const Accesses& accesses) {
         set(access.region, range.first, range.end - range.first);
         return true;
       });
+  }
+}
+
+void Checker::note_copies(const Accesses& accesses) {
+  auto target = accesses.writes.begin();
+  for (const Access& source : accesses.reads) {
+    if (!source.is_copied) continue;
+    const Access& to = *target++;
+    const std::vector<uint8_t>* from = shadow_of(source.region, source.range);
+    if (from == nullptr) {
+      set(to.region, to.range.first, to.range.end - to.range.first);
+    } else if (shadow_of(to.region, to.range) != nullptr) {
+      std::memmove(written_[to.region]->data() + to.range.first, from->data() + source.range.first,
+                   static_cast<size_t>(source.range.end - source.range.first));
+    }
   }
 }
 
@@ -261,7 +287,7 @@ void Checker::before(const DmaTransfer& dma, const Memory& memory) {
 }
 
 void Checker::after(const DmaTransfer&, const Memory&) {
-  note_writes(now_);
+  note_copies(now_);
   transfers_.push_back(std::move(now_));
   if (transfers_.size() > kMostTransfers) transfers_.pop_front();
 }

@@ -25,6 +25,7 @@ struct Access {
   std::optional<FeatureMap> map;
   std::vector<ethos_u::Box> parts;  // of the map, that are read
   ByteRange range;                  // without a map
+  bool is_copied = false;  // of a transfer: what nothing wrote of it stays so at the other end
 
   bool meets(const Access& transferred) const;
 };
@@ -70,10 +71,13 @@ class Checker final : public Observer {
     offset_ = offset;
     command_ = command;
   }
+  // Null where every byte of the range has a value.
+  const std::vector<uint8_t>* shadow_of(uint32_t region, const ByteRange& range) const;
   bool is_written(uint32_t region, const ByteRange& range) const;
   void check_reads(const Accesses& accesses);
   void check_conflict(const Accesses& operation, const Accesses& transfer, bool is_transfer);
   void note_writes(const Accesses& accesses);
+  void note_copies(const Accesses& accesses);
   void check_records(const Operation& operation);
 
   std::span<const uint8_t> stream_;

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "intarsia/contract/device.h"
-#include "intarsia/targets/ethos_u85/isa.h"
 #include "intarsia/targets/ethos_u/watch.h"
+#include "intarsia/targets/ethos_u85/isa.h"
 
 namespace intarsia::simulators::ethos_u85 {
 

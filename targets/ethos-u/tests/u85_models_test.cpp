@@ -16,8 +16,7 @@ namespace sim85 = simulators::ethos_u85;
 
 // The inputs may hold several invocations on one state; the last one's outputs are compared. Empty where all is equal.
 std::string run_model(const fs::path& path, std::vector<RecordedSample> samples) {
-  const Result<graph::Module> imported =
-      import_stream(read_bytes(path), path.filename().string());
+  const Result<graph::Module> imported = import_stream(read_bytes(path), path.filename().string());
   if (!imported.ok()) return imported.error().to_string();
   const std::string tag = stream_tag(path);
   const Result<CompiledModel> compiled = compile_for(*imported, tag);
@@ -30,10 +29,10 @@ std::string run_model(const fs::path& path, std::vector<RecordedSample> samples)
   const auto& inputs = compiled->program().emitted.inputs;
   for (const RecordedSample& sample : samples) {
     Program program(*compiled, device);
-    const size_t times =
-        inputs.empty() || inputs[0].bytes == 0
-            ? 1
-            : std::max<size_t>(1, sample.inputs.at(0).size() / static_cast<size_t>(inputs[0].bytes));
+    const size_t times = inputs.empty() || inputs[0].bytes == 0
+                             ? 1
+                             : std::max<size_t>(1, sample.inputs.at(0).size() /
+                                                       static_cast<size_t>(inputs[0].bytes));
     std::vector<graph::TensorValue> outputs;
     for (size_t t = 0; t < times; ++t) {
       std::vector<graph::TensorValue> slices;

@@ -2,6 +2,7 @@
 // kernels for the model that was compiled, and of the TOSA reference model.
 #include <gtest/gtest.h>
 
+#include "intarsia/targets/ethos_u85/checker.h"
 #include "intarsia/targets/ethos_u85/payload.h"
 #include "intarsia/targets/ethos_u85/run.h"
 #include "recorded_run.h"
@@ -53,8 +54,15 @@ std::string run_sample(const VelaOperator& op, const Interface& interface,
   Arena memory(op, sim85::kTableMemoryBytes);
   for (size_t i = 0; i < invocations(op, interface, sample); ++i) {
     if (!fill(memory, op, interface, sample, i)) return "an input does not fit its place";
-    const sim85::Outcome outcome = sim85::run(payload.stream, *payload.made_for, memory.memory());
+    sim85::Checker checker(payload.stream);
+    for (const uint32_t region : {1u, 2u})
+      checker.forget(region, region == 1 || op.cache_is_arena ? op.arena_bytes : op.cache_bytes);
+    for (const VelaTensor& place : op.inputs) checker.set(1, place.offset, place.bytes);
+    for (const VelaTensor& place : op.outputs) checker.expect(1, place.offset, place.bytes);
+    const sim85::Outcome outcome =
+        sim85::run(payload.stream, *payload.made_for, memory.memory(), &checker);
     if (outcome.fault) return outcome.fault->to_string();
+    for (const auto& finding : checker.findings().all()) return finding.to_string();
   }
   for (const VelaTensor& place : op.outputs) {
     const auto found = std::find(interface.outputs.begin(), interface.outputs.end(), place.tensor);

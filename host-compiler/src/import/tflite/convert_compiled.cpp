@@ -99,6 +99,7 @@ std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const Op
   attributes.arena_bytes = room(format.arena);
   attributes.fast_arena_bytes = room(format.fast_arena);
 
+  constexpr int64_t kNoAddress = -1;  // of the metadata
   // The arena begins where the metadata puts it; tensors are found in it.
   const auto address = [&](int32_t id) { return int64_t{(*addresses)[static_cast<size_t>(id)]}; };
   const int64_t base = good ? address(op.inputs[format.arena]) : 0;
@@ -113,14 +114,16 @@ std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const Op
                               address(id), attributes.arena_bytes));
     offsets.push_back(offset);
   };
-  for (size_t i = format.first_input; i < op.inputs.size(); ++i)
+  result.inputs = {op.inputs[format.payload], has_constants ? constants : -1};
+  for (size_t i = format.first_input; i < op.inputs.size(); ++i) {
+    // What no command reads has no address: the shape that a transposed convolution once took.
+    const auto id = static_cast<size_t>(op.inputs[i]);
+    if (id < addresses->size() && (*addresses)[id] == kNoAddress) continue;
     place(op.inputs[i], reads, attributes.input_offsets);
+    result.inputs.push_back(op.inputs[i]);
+  }
   for (const int32_t id : op.outputs) place(id, writes, attributes.output_offsets);
   if (!good) return std::nullopt;
-  result.inputs = {op.inputs[format.payload], has_constants ? constants : -1};
-  result.inputs.insert(result.inputs.end(),
-                       op.inputs.begin() + static_cast<ptrdiff_t>(format.first_input),
-                       op.inputs.end());
   return result;
 }
 
