@@ -32,17 +32,23 @@ class QuotientSums {
   void add(const Counted& entry, int64_t sign) {
     const int64_t count = sign * entry.count;
     total_ += count;
-    for (size_t d = 0; d < kQuotients; ++d) sums_[d] += count * (entry.symbol >> d);
+    largest_ += count * (entry.symbol / kRemainders);
     remainders_[entry.symbol % kRemainders] += count;
   }
   std::array<int64_t, kQuotients> moved_by(int32_t move) const {
     std::array<int64_t, kQuotients> result;
     std::array<int64_t, kRemainders> remainders = remainders_;
+    int64_t sum = largest_;
     for (size_t d = kQuotients; d-- > 0;) {
       const size_t divisor = size_t{1} << d, rest = static_cast<size_t>(move) % divisor;
       result[d] = std::accumulate(&remainders[divisor - rest], &remainders[0] + divisor,
-                                  sums_[d] + total_ * (move >> d));
-      for (size_t r = 0; r < divisor / 2; ++r) remainders[r] += remainders[r + divisor / 2];
+                                  sum + total_ * (move >> d));
+      // By half of the divisor: remainders of the upper half have one more in their quotient.
+      sum *= 2;
+      for (size_t r = 0; r < divisor / 2; ++r) {
+        sum += remainders[r + divisor / 2];
+        remainders[r] += remainders[r + divisor / 2];
+      }
     }
     return result;
   }
@@ -50,8 +56,7 @@ class QuotientSums {
 
  private:
   static constexpr size_t kRemainders = size_t{1} << (kQuotients - 1);
-  int64_t total_ = 0;
-  std::array<int64_t, kQuotients> sums_ = {};
+  int64_t total_ = 0, largest_ = 0;  // the sum by the largest divisor
   std::array<int64_t, kRemainders> remainders_ = {};
 };
 
@@ -142,7 +147,8 @@ class SectionSearch {
                            });
     taken_ = 0;
     most_entry_ = 0;
-    indexed_ = {};
+    entries_ = 0;
+    of_entries_ = {};
     direct_ = {};
     for (const Counted& entry : by_symbol_) direct_.add(entry, 1);
     is_entry_.reset();
@@ -158,7 +164,9 @@ class SectionSearch {
     for (; taken_ < size; ++taken_) {
       const Counted& entry = by_count_[taken_];
       direct_.add(entry, -1);
-      indexed_.add({static_cast<uint16_t>(taken_), entry.count}, 1);
+      entries_ += entry.count;
+      for (size_t d = 0; d < kQuotients; ++d)
+        of_entries_[d] += int64_t{entry.count} * static_cast<int64_t>(taken_ >> d);
       is_entry_.set(entry.symbol);
       most_entry_ = std::max<int32_t>(most_entry_, entry.symbol);
     }
@@ -182,8 +190,8 @@ class SectionSearch {
     const int64_t header = palette.header_bits() + static_cast<int64_t>(size) * bits;
     const int64_t fixed =
         kSliceHeaderBits * (ceil_div(values_, kSliceValues)) + header + zero_bits_;
-    Coding least =
-        least_coded(move, direct ? most_direct + move : static_cast<int32_t>(taken_) - 1);
+    const int32_t most = direct ? most_direct + move : static_cast<int32_t>(taken_) - 1;
+    Coding least = least_coded(move, most);
     if (size == 0 || !direct) {
       const int32_t raw = size == 0 ? bits : bits_for(static_cast<int32_t>(size) - 1);
       if (values_ * raw <= least.bits)
@@ -194,7 +202,7 @@ class SectionSearch {
     if (fixed + least.bits >= best.bits) return;
     for (size_t i = 0; i < size; ++i)
       palette.symbols.push_back(by_count_[i < taken_ ? i : 0].symbol);
-    best = {fixed + least.bits, zero_runs_, std::move(palette), least.code, zero_divisor_};
+    best = {fixed + least.bits, zero_runs_, std::move(palette), least.code, zero_divisor_, most};
   }
 
   struct Coding {
@@ -204,10 +212,9 @@ class SectionSearch {
 
   // Both codes with every divisor. Palettes of all sizes are tried for each section: this does not walk through the symbols.
   Coding least_coded(int32_t move, int32_t most) const {
-    std::array<int64_t, kQuotients> quotients = indexed_.moved_by(0);
-    const std::array<int64_t, kQuotients> direct = direct_.moved_by(move);
-    for (size_t d = 0; d < kQuotients; ++d) quotients[d] += direct[d];
-    const int64_t count = indexed_.total() + direct_.total();
+    std::array<int64_t, kQuotients> quotients = direct_.moved_by(move);
+    for (size_t d = 0; d < kQuotients; ++d) quotients[d] += of_entries_[d];
+    const int64_t count = entries_ + direct_.total();
     Coding least;
     const auto take = [&](const WeightCode& code, int64_t in_first, int64_t in_second) {
       const int64_t bits = weight_bits(code, values_, in_first, in_second);
@@ -248,8 +255,10 @@ class SectionSearch {
   size_t taken_ = 0;               // that are
   int32_t most_entry_ = 0;
   std::bitset<kSymbols> is_entry_;
-  size_t lowest_ = 0, highest_ = 0;  // of by_symbol_, those that are no entries
-  QuotientSums indexed_, direct_;    // of entries their indices, of others their symbols
+  size_t lowest_ = 0, highest_ = 0;                  // of by_symbol_, those that are no entries
+  int64_t entries_ = 0;                              // how many weights they are
+  std::array<int64_t, kQuotients> of_entries_ = {};  // sums of the quotients of their indices
+  QuotientSums direct_;                              // of the other symbols
   std::array<int64_t, kSymbols + 1> at_least_ = {};  // how many symbols are no less
   std::array<Choice, 6> best_;                       // by extent of the palette and zero runs
 };

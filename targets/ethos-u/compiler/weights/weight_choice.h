@@ -78,6 +78,7 @@ struct Choice {
   Palette palette;
   WeightCode code;
   int32_t zero_divisor = 0;
+  int32_t most = 0;  // index that occurs
 };
 
 // The smallest way. `thorough` tries all sizes of the palette.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <memory>
+#include <utility>
 
 #include "intarsia/plugin/check.h"
 #include "intarsia/plugin/rounding.h"
@@ -21,13 +23,53 @@ size_t block_of(size_t values) {
   return values <= 2048 ? 1 : values <= 8192 ? 2 : values <= 32768 ? 4 : 8;
 }
 
-// A section's weights as the indices and runs that its palette and mode make of them.
-struct Coded {
-  std::vector<uint16_t> indices;
-  std::vector<int32_t> runs;  // one more than indices; none where zeros are indices too
+// The runs of zeros in front of every other weight of a section and behind the last, which palettes do not change.
+struct Runs {
+  std::vector<int32_t> lengths;
+  std::vector<std::array<int16_t, kZeroDivisors>> bits;  // of each block of values
 };
 
-Coded code_values(std::span<const int16_t> weights, const Choice& choice) {
+std::shared_ptr<const Runs> runs_of(std::span<const int16_t> weights) {
+  auto result = std::make_shared<Runs>();
+  std::vector<int32_t>& lengths = result->lengths;
+  lengths.resize(weights.size() + 1);
+  int32_t run = 0;
+  size_t values = 0;
+  for (const int16_t weight : weights) {
+    lengths[values] = run;
+    values += weight != 0 ? 1 : 0;
+    run = weight != 0 ? 0 : run + 1;
+  }
+  lengths[values] = run;
+  // Of nothing but zeros the first is coded as a weight.
+  if (values == 0) {
+    lengths = {0, run - 1};
+    values = 1;
+  }
+  lengths.resize(values + 1);
+  const size_t block = block_of(values);
+  for (size_t begin = 0; begin < values; begin += block) {
+    const size_t end = std::min(begin + block, values);
+    std::array<int32_t, kZeroDivisors> bits;
+    for (size_t z = 0; z < bits.size(); ++z)
+      bits[z] = static_cast<int32_t>((end - begin) * (1 + z)) + (begin == 0 ? lengths[0] >> z : 0);
+    for (size_t i = begin; i < end; ++i)
+      for (size_t z = 0; z < bits.size(); ++z) bits[z] += lengths[i + 1] >> z;
+    std::array<int16_t, kZeroDivisors>& few = result->bits.emplace_back();
+    for (size_t z = 0; z < bits.size(); ++z)
+      few[z] = static_cast<int16_t>(std::min(bits[z], kMostRunBits));
+  }
+  return result;
+}
+
+// A section's weights as the indices that its palette and mode make of them.
+struct Coded {
+  std::vector<uint16_t> indices;
+  std::shared_ptr<const Runs> runs;  // one more than indices; none where zeros are indices too
+};
+
+Coded code_values(std::span<const int16_t> weights, const Choice& choice,
+                  const std::shared_ptr<const Runs>& runs) {
   const std::array<int32_t, kSymbols> index_of = indices_under(choice.palette);
   std::array<uint16_t, 2 * kMostWeight + 1> index_of_weight;
   for (int32_t weight = -kMostWeight; weight <= kMostWeight; ++weight)
@@ -42,21 +84,13 @@ Coded code_values(std::span<const int16_t> weights, const Choice& choice) {
     std::transform(weights.begin(), weights.end(), coded.indices.begin(), index);
     return coded;
   }
-  coded.runs.resize(weights.size() + 1);
-  const bool only_zeros =
-      std::all_of(weights.begin(), weights.end(), [](int16_t weight) { return weight == 0; });
-  int32_t run = 0;
+  coded.runs = runs;
   size_t values = 0;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const bool is_value = weights[i] != 0 || (only_zeros && i == 0);
-    coded.indices[values] = index(weights[i]);
-    coded.runs[values] = run;
-    values += is_value ? 1 : 0;
-    run = is_value ? 0 : run + 1;
+  for (const int16_t weight : weights) {
+    coded.indices[values] = index(weight);
+    values += weight != 0 ? 1 : 0;
   }
-  coded.runs[values] = run;
-  coded.indices.resize(values);
-  coded.runs.resize(values + 1);
+  coded.indices.resize(runs->lengths.size() - 1);
   return coded;
 }
 
@@ -71,18 +105,17 @@ struct SliceChoice {
 class SliceSearch {
  public:
   SliceSearch(const Coded& coded, const Choice& choice, int32_t slice_worth) : coded_(coded) {
-    const uint16_t most = *std::max_element(coded.indices.begin(), coded.indices.end());
-    codes_ = codes_for(choice.palette, most);
+    codes_ = codes_for(choice.palette, choice.most);
     INTARSIA_CHECK(codes_.size() <= kColumns, "every code has its column");
     const int32_t most_worth = std::min(slice_worth, kNoCode / 2);
     change_ = Columns::filled(kNoCode);
     for (size_t c = 0; c < codes_.size(); ++c)
       change_.set(c, static_cast<int32_t>(slice_bits(codes_[c], choice.zero_runs)) + most_worth);
-    rows_ = bits_by_index(codes_, size_t{most} + 1);
+    rows_ = bits_by_index(codes_, static_cast<size_t>(choice.most) + 1);
   }
 
   std::vector<SliceChoice> run() const {
-    return coded_.runs.empty() ? path<1>() : path<kZeroDivisors>();
+    return coded_.runs == nullptr ? path<1>() : path<kZeroDivisors>();
   }
 
  private:
@@ -114,7 +147,8 @@ class SliceSearch {
         cost[z] = least_of(cost[z], change_);
         cost[z] += bits;
       }
-      if constexpr (kRows > 1) add_zero_bits(begin, end, cost);
+      if constexpr (kRows > 1)
+        for (size_t z = 0; z < kRows; ++z) cost[z] += Columns::eight(coded_.runs->bits[b][z]);
     }
     const Columns::Eight least = least_cost(cost);
     for (size_t z = 0; z < kRows; ++z) steps[blocks].least[z] = equal(cost[z], least);
@@ -142,18 +176,6 @@ class SliceSearch {
     size_t z = 0;
     while (states[z] == 0) ++z;
     return z * kColumns + static_cast<size_t>(std::countr_zero(states[z]));
-  }
-
-  template <size_t kRows>
-  void add_zero_bits(size_t begin, size_t end, std::array<Columns, kRows>& cost) const {
-    std::array<int32_t, kRows> bits;
-    for (size_t z = 0; z < kRows; ++z)
-      bits[z] =
-          static_cast<int32_t>((end - begin) * (1 + z)) + (begin == 0 ? coded_.runs[0] >> z : 0);
-    for (size_t i = begin; i < end; ++i)
-      for (size_t z = 0; z < kRows; ++z) bits[z] += coded_.runs[i + 1] >> z;
-    for (size_t z = 0; z < kRows; ++z)
-      cost[z] += Columns::eight(static_cast<int16_t>(std::min(bits[z], kMostRunBits)));
   }
 
   const Coded& coded_;
@@ -214,8 +236,8 @@ class ExactSlices {
       // How often each quotient occurs says the rest: a truncated code has no other than those that it takes.
       std::array<int32_t, kSymbols> count = {};
       for (size_t i = begin; i < slice.end; ++i) ++count[coded_.indices[i] >> slice.code.divisor];
-      for (size_t quotient = 0; quotient < count.size(); ++quotient) {
-        if (count[quotient] == 0) continue;
+      const auto most = static_cast<size_t>(choice_.most >> slice.code.divisor);
+      for (size_t quotient = 0; quotient <= most; ++quotient) {
         const UnaryBits bits =
             unary_bits(slice.code, static_cast<int32_t>(quotient) << slice.code.divisor);
         sums.first += int64_t{count[quotient]} * bits.first;
@@ -228,7 +250,8 @@ class ExactSlices {
     return sums;
   }
   void add_run(const SliceChoice& slice, size_t run, int64_t times, Sums& sums) const {
-    if (choice_.zero_runs) sums.zeros += times * ((coded_.runs[run] >> slice.zero_divisor) + 1);
+    if (choice_.zero_runs)
+      sums.zeros += times * ((coded_.runs->lengths[run] >> slice.zero_divisor) + 1);
   }
   void add(const SliceChoice& slice, size_t value, int64_t times, Sums& sums) const {
     sums.values += times;
@@ -294,7 +317,7 @@ void write_section(const Coded& coded, const Choice& choice, const std::vector<S
     slice.has_zero_runs = choice.zero_runs;
     const size_t first_run = begin == 0 ? 0 : begin + 1;
     if (choice.zero_runs)
-      slice.zero_runs = std::span(coded.runs).subspan(first_run, part.end + 1 - first_run);
+      slice.zero_runs = std::span(coded.runs->lengths).subspan(first_run, part.end + 1 - first_run);
     slice.code = part.code;
     slice.zero_divisor = part.zero_divisor;
     slice.new_palette = begin == 0 ? &choice.palette : nullptr;
@@ -312,21 +335,24 @@ struct Section {
 };
 
 // The smallest way to code the weights behind one palette.
-Section make_section(std::span<const int16_t> weights, const HeaderWorth& worth) {
+Section make_section(std::span<const int16_t> weights, const Statistics& statistics,
+                     const HeaderWorth& worth) {
   Section best;
-  for (const Choice& choice : choose_each(statistics_of(weights), true)) {
-    const Coded coded = code_values(weights, choice);
+  std::shared_ptr<const Runs> runs;
+  for (const Choice& choice : choose_each(statistics, true)) {
+    if (choice.zero_runs && runs == nullptr) runs = runs_of(weights);
+    const Coded coded = code_values(weights, choice, runs);
     const auto take = [&](const std::vector<SliceChoice>& slices) {
       const ExactSlices exact(coded, choice, slices);
-      const int64_t cost = exact.bits() + worth.palette +
-                           worth.entry * std::ssize(choice.palette.symbols) +
+      const int64_t bits = exact.bits();
+      const int64_t cost = bits + worth.palette + worth.entry * std::ssize(choice.palette.symbols) +
                            worth.slice * std::ssize(exact.slices());
       if (cost >= best.worth) return;
       best.worth = cost;
       best.choice = choice;
       best.coded = coded;
       best.slices = exact.slices();
-      best.bits = exact.bits();
+      best.bits = bits;
     };
     const std::vector<SliceChoice> several = SliceSearch(coded, choice, worth.slice).run();
     if (several.size() > 1) take(several);
@@ -340,30 +366,31 @@ Section make_section(std::span<const int16_t> weights, const HeaderWorth& worth)
 struct Stream {
   std::vector<Section> sections;
   int64_t bits = 0, worth = 0;
-};
 
-Stream make_stream(std::span<const int16_t> weights, const std::vector<size_t>& ends,
-                   const HeaderWorth& worth) {
-  Stream stream;
-  size_t begin = 0;
-  for (const size_t end : ends) {
-    stream.sections.push_back(make_section(weights.subspan(begin, end - begin), worth));
-    stream.bits += stream.sections.back().bits;
-    stream.worth += stream.sections.back().worth;
-    begin = end;
+  void add(Section section) {
+    bits += section.bits;
+    worth += section.worth;
+    sections.push_back(std::move(section));
   }
-  return stream;
-}
+};
 
 }  // namespace
 
 std::vector<uint8_t> encode_weights(std::span<const int16_t> weights, WeightHeaders* headers,
                                     const HeaderWorth& worth) {
   INTARSIA_CHECK(!weights.empty(), "a stream has at least one weight");
-  const std::vector<size_t> ends = choose_sections(weights, worth);
-  Stream best = make_stream(weights, {weights.size()}, worth);
+  const Statistics statistics = statistics_of(weights);
+  const std::vector<size_t> ends = choose_sections(weights, statistics, worth);
+  Stream best;
+  best.add(make_section(weights, statistics, worth));
   if (ends.size() > 1) {
-    Stream several = make_stream(weights, ends, worth);
+    Stream several;
+    size_t begin = 0;
+    for (const size_t end : ends) {
+      const auto part = weights.subspan(begin, end - begin);
+      several.add(make_section(part, statistics_of(part), worth));
+      begin = end;
+    }
     if (several.worth < best.worth) best = std::move(several);
   }
   BitWriter out;

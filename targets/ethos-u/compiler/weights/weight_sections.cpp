@@ -23,8 +23,8 @@ bool same(const Choice& a, const Choice& b) {
          a.palette.bits == b.palette.bits && a.palette.direct_offset == b.palette.direct_offset;
 }
 
-std::vector<Choice> candidates(std::span<const int16_t> weights) {
-  std::vector<Choice> result = choose_each(statistics_of(weights), false);
+std::vector<Choice> candidates(std::span<const int16_t> weights, const Statistics& statistics) {
+  std::vector<Choice> result = choose_each(statistics, false);
   const auto add = [&](const Choice& choice) {
     if (std::none_of(result.begin(), result.end(),
                      [&](const Choice& other) { return same(choice, other); }))
@@ -48,8 +48,8 @@ class Search {
         block_(std::clamp(ceil_div(weights.size(), kMostBlocks), kLeastBlock,
                           size_t{kMostBlockValues})) {}
 
-  std::vector<size_t> run() {
-    const std::vector<Choice> choices = candidates(weights_);
+  std::vector<size_t> run(const Statistics& statistics) {
+    const std::vector<Choice> choices = candidates(weights_, statistics);
     if (choices.size() == 1) return {weights_.size()};
     for (const Choice& choice : choices) add(choice);
     const size_t blocks = ceil_div(weights_.size(), block_);
@@ -209,8 +209,9 @@ class Search {
 
 }  // namespace
 
-std::vector<size_t> choose_sections(std::span<const int16_t> weights, const HeaderWorth& headers) {
-  return Search(weights, headers).run();
+std::vector<size_t> choose_sections(std::span<const int16_t> weights, const Statistics& statistics,
+                                    const HeaderWorth& headers) {
+  return Search(weights, headers).run(statistics);
 }
 
 }  // namespace intarsia::targets::ethos_u
