@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -10,10 +9,18 @@
 namespace intarsia::npu {
 namespace {
 
+// PrefetchPlan while it is made.
+struct Plan {
+  std::vector<uint8_t> fetched;
+  std::vector<int32_t> position, reserved_from, table_position;
+  double cycles = 0;
+  int64_t peak_bytes = 0;
+};
+
 // A plan on the timeline, with the timeline as it was before each unit: what differs from this plan behind some unit only
 // is measured from there.
 struct Measured {
-  PrefetchPlan plan;
+  Plan plan;
   std::vector<Timeline> before;          // per unit
   std::vector<int64_t> weights, tables;  // numbers of the transfers; -1: none
 };
@@ -31,8 +38,12 @@ class Planner {
       return Span{cost.alone(), waits ? cost.first_fetch : 0};
     };
     spans_.reserve(units.size());
-    for (const PrefetchUnit& unit : units)
+    source_.reserve(units.size());
+    for (const PrefetchUnit& unit : units) {
+      source_.push_back(unit.owner < 0 ? static_cast<uint32_t>(spans_.size())
+                                       : static_cast<uint32_t>(unit.owner));
       spans_.push_back({span(unit.direct, unit.waits), span(unit.fetched, unit.waits)});
+    }
   }
 
   PrefetchPlan run() {
@@ -49,6 +60,7 @@ class Planner {
     // One at a time, the other way, as long as it helps. What was tried in vain is tried again when something within its reach
     // has changed.
     std::vector<std::optional<Reach>> in_vain(units_.size());
+    bool changed = false;
     for (int round = 0; round < 3; ++round) {
       bool better = false;
       for (size_t i = first; i < end; ++i) {
@@ -58,89 +70,134 @@ class Planner {
           in_vain[i] = reach;
           continue;
         }
-        better = true;
+        better = changed = true;
         for (std::optional<Reach>& other : in_vain)
           if (other && other->first <= reach.last && reach.first <= other->last) other.reset();
       }
       if (!better) break;
     }
-    return std::move(best.plan);
+    // The sum of differences is not rounded as the whole is.
+    if (changed)
+      best.plan.cycles =
+          measure(best.plan, best.weights, best.tables, Timeline(queues_), {}, nullptr);
+    return result(std::move(best.plan));
   }
 
-  PrefetchPlan placed(std::vector<bool> fetched) const {
-    return std::move(measured(std::move(fetched)).plan);
+  PrefetchPlan placed(const std::vector<bool>& fetched) const {
+    return result(std::move(measured(fetched, false).plan));
   }
 
  private:
-  Measured measured(std::vector<bool> fetched) const {
+  static PrefetchPlan result(Plan plan) {
+    return {{plan.fetched.begin(), plan.fetched.end()},
+            std::move(plan.position),
+            std::move(plan.reserved_from),
+            std::move(plan.table_position),
+            plan.cycles,
+            plan.peak_bytes};
+  }
+
+  Measured measured(const std::vector<bool>& fetched, bool keeps = true) const {
     Measured made;
-    made.plan.fetched = std::move(fetched);
+    made.plan.fetched.assign(fetched.begin(), fetched.end());
     place(made.plan);
-    made.before.reserve(units_.size());
     made.weights.assign(units_.size(), -1), made.tables.assign(units_.size(), -1);
-    made.plan.cycles = measure(made, 0, std::numeric_limits<double>::infinity());
+    if (keeps) made.before.assign(units_.size(), Timeline(queues_));
+    made.plan.cycles = measure(made.plan, made.weights, made.tables, Timeline(queues_), {},
+                               keeps ? &made.before : nullptr);
     return made;
   }
 
   // Keeps it when it is faster.
-  bool try_other_way(size_t unit, Measured& best, Reach& reach) const {
-    Measured other;
+  bool try_other_way(size_t unit, Measured& best, Reach& reach) {
+    Measured& other = other_;
     other.plan.fetched = best.plan.fetched;
-    other.plan.fetched[unit] = !other.plan.fetched[unit];
+    other.plan.fetched[unit] ^= 1;
     place(other.plan);
-    const size_t first = first_difference(best.plan, other.plan);
-    reach = {first, units_.size()};
-    if (first == units_.size()) {  // there is no room for it, whatever takes it
+    Range range = differences(best.plan, other.plan);
+    reach = {range.from, units_.size()};
+    if (range.from == units_.size()) {  // there is no room for it, whatever takes it
       reach.first = 0;
       return false;
     }
     other.weights = best.weights, other.tables = best.tables;
-    forget_from(first, best.plan.position, other.weights);
-    forget_from(first, best.plan.table_position, other.tables);
-    other.before = {best.before[first]};
-    if (measure(other, first, best.plan.cycles, &best, &reach.last) >= best.plan.cycles)
-      return false;
-    other.before = {best.before[first]};
-    forget_from(first, other.plan.position, other.weights);
-    forget_from(first, other.plan.table_position, other.tables);
-    other.plan.cycles = measure(other, first, std::numeric_limits<double>::infinity());
-    if (other.plan.cycles >= best.plan.cycles) return false;  // it was a matter of rounding
-    best.before.erase(best.before.begin() + static_cast<ptrdiff_t>(first), best.before.end());
-    best.before.insert(best.before.end(), std::make_move_iterator(other.before.begin()),
-                       std::make_move_iterator(other.before.end()));
-    best.plan = std::move(other.plan);
-    best.weights = std::move(other.weights), best.tables = std::move(other.tables);
+    range.limit = best.plan.cycles;
+    range.known = &best;
+    const double cycles = measure(other.plan, other.weights, other.tables, best.before[range.from],
+                                  range, nullptr, &reach.last);
+    if (cycles >= best.plan.cycles) return false;
+    // Once more, for the timelines in front of the units. Behind them they are those that there are, at another time.
+    const size_t end = reach.last;
+    const Timeline known_there = end < units_.size() ? best.before[end] : Timeline(queues_);
+    Range again;
+    again.from = range.from, again.end = end;
+    const std::vector<int64_t> weights = best.weights, tables = best.tables;
+    best.weights = other.weights, best.tables = other.tables;
+    const Timeline first = best.before[range.from];
+    Timeline now = first;
+    measure(other.plan, best.weights, best.tables, first, again, &best.before, nullptr, &now);
+    if (end < units_.size()) {
+      const double later = now.now() - known_there.now();
+      const int64_t more = now.transfers_started() - known_there.transfers_started();
+      for (size_t k = end; k < units_.size(); ++k) best.before[k].delay(later, more);
+      // Transfers that are issued from there on are numbered anew.
+      const auto renumber = [&](const std::vector<int32_t>& position,
+                                const std::vector<int64_t>& known, std::vector<int64_t>& numbers) {
+        for (size_t i = end; i < units_.size(); ++i)
+          if (position[i] >= static_cast<int32_t>(end) && known[i] >= 0)
+            numbers[i] = known[i] + more;
+      };
+      renumber(other.plan.position, weights, best.weights);
+      renumber(other.plan.table_position, tables, best.tables);
+    }
+    std::swap(best.plan, other.plan);
+    best.plan.cycles = cycles;
     return true;
   }
 
-  // The first unit in front of which other commands stand, or which takes another time.
-  size_t first_difference(const PrefetchPlan& a, const PrefetchPlan& b) const {
+  bool is_fetched(const Plan& plan, size_t i) const { return plan.fetched[source_[i]] != 0; }
+  const OperationCost& cost(const Plan& plan, size_t i) const {
+    return is_fetched(plan, i) ? units_[i].fetched : units_[i].direct;
+  }
+
+  // Units that are measured: those from `from`, where those before are, to `end`. Infinity as soon as it is not below `limit`. Behind `last`,
+  // the last that differs from `known`, it ends where the timeline goes on as that one did.
+  struct Range {
+    size_t from = 0, end = std::numeric_limits<size_t>::max();
+    double limit = std::numeric_limits<double>::infinity();
+    const Measured* known = nullptr;
+    int32_t last = -1;
+  };
+
+  // From the first unit in front of which other commands stand, or which takes another time, to the last such unit, or whose transfers
+  // stand elsewhere; `from` behind all units: there is none.
+  Range differences(const Plan& a, const Plan& b) const {
+    Range range;
     auto first = static_cast<int32_t>(units_.size());
     const auto at = [&](int32_t one, int32_t other) {
       for (const int32_t place : {one, other})
         if (place >= 0) first = std::min(first, place);
     };
     for (size_t i = 0; i < units_.size(); ++i) {
-      if (&cost(a, i) != &cost(b, i)) first = std::min(first, static_cast<int32_t>(i));
-      if (a.position[i] != b.position[i] || a.reserved_from[i] != b.reserved_from[i])
-        at(a.position[i], b.position[i]);
-      if (a.table_position[i] != b.table_position[i]) at(a.table_position[i], b.table_position[i]);
+      const bool same_cost = is_fetched(a, i) == is_fetched(b, i),
+                 same_place =
+                     a.position[i] == b.position[i] && a.reserved_from[i] == b.reserved_from[i],
+                 same_table = a.table_position[i] == b.table_position[i];
+      if (same_cost && same_place && same_table) continue;
+      range.last = static_cast<int32_t>(i);
+      if (!same_cost) first = std::min(first, static_cast<int32_t>(i));
+      if (!same_place) at(a.position[i], b.position[i]);
+      if (!same_table) at(a.table_position[i], b.table_position[i]);
     }
-    return static_cast<size_t>(first);
-  }
-
-  // The last unit that takes another time, or whose transfers stand elsewhere; -1: there is none.
-  int32_t last_difference(const PrefetchPlan& a, const PrefetchPlan& b) const {
-    for (size_t i = units_.size(); i-- > 0;)
-      if (&cost(a, i) != &cost(b, i) || a.position[i] != b.position[i] ||
-          a.reserved_from[i] != b.reserved_from[i] || a.table_position[i] != b.table_position[i])
-        return static_cast<int32_t>(i);
-    return -1;
+    range.from = static_cast<size_t>(first);
+    return range;
   }
 
   // Whether transfers that are issued in front of unit k for it and later ones are as recent in both.
-  bool waits_alike(const Measured& a, const Timeline& now_a, const Measured& b, size_t k) const {
-    const int64_t more = now_a.transfers_started() - b.before[k].transfers_started();
+  bool waits_alike(const Plan& plan, const std::vector<int64_t>& weights,
+                   const std::vector<int64_t>& tables, const Timeline& now, const Measured& known,
+                   size_t k) const {
+    const int64_t more = now.transfers_started() - known.before[k].transfers_started();
     const auto alike = [&](const std::vector<int32_t>& position, const std::vector<int64_t>& in_a,
                            const std::vector<int64_t>& in_b) {
       for (size_t i = k; i < units_.size(); ++i)
@@ -149,26 +206,12 @@ class Planner {
           return false;
       return true;
     };
-    return alike(a.plan.position, a.weights, b.weights) &&
-           alike(a.plan.table_position, a.tables, b.tables);
-  }
-
-  // Transfers that are issued from that unit on have no number yet.
-  static void forget_from(size_t first, const std::vector<int32_t>& position,
-                          std::vector<int64_t>& numbers) {
-    for (size_t i = 0; i < numbers.size(); ++i)
-      if (position[i] >= static_cast<int32_t>(first)) numbers[i] = -1;
-  }
-
-  bool is_fetched(const PrefetchPlan& plan, size_t i) const {
-    return plan.fetched[units_[i].owner < 0 ? i : static_cast<size_t>(units_[i].owner)];
-  }
-  const OperationCost& cost(const PrefetchPlan& plan, size_t i) const {
-    return is_fetched(plan, i) ? units_[i].fetched : units_[i].direct;
+    return alike(plan.position, weights, known.weights) &&
+           alike(plan.table_position, tables, known.tables);
   }
 
   // Starts every transfer as late as its operation need not wait for it, but not where memory is short.
-  void place(PrefetchPlan& plan) const {
+  void place(Plan& plan) const {
     const size_t count = units_.size();
     std::vector<double>& starts = starts_;
     starts.assign(count + 1, 0);
@@ -188,7 +231,7 @@ class Planner {
         while (at > 0 && starts[at] > engine) --at;
         return static_cast<int32_t>(at);
       };
-      if (plan.fetched[i]) plan.reserved_from[i] = before(units_[i].transfer);
+      if (plan.fetched[i] != 0) plan.reserved_from[i] = before(units_[i].transfer);
       if (units_[i].has_table)
         plan.table_position[i] =
             std::max(issue_position(before(units_[i].table), i), units_[i].table_earliest);
@@ -202,12 +245,12 @@ class Planner {
     return std::min(static_cast<int32_t>(unit), running + queues_.operations);
   }
 
-  void fit(PrefetchPlan& plan) const {
+  void fit(Plan& plan) const {
     std::vector<int64_t>& used = used_;
     used.resize(units_.size());
     for (size_t i = 0; i < units_.size(); ++i) used[i] = units_[i].live_bytes;
     for (size_t i = 0; i < units_.size(); ++i) {
-      if (!plan.fetched[i]) continue;
+      if (plan.fetched[i] == 0) continue;
       // From the unit itself towards the wanted position, as far as there is room.
       const size_t last = units_[i].last_user < 0 ? i : static_cast<size_t>(units_[i].last_user);
       bool fits = true;
@@ -217,7 +260,7 @@ class Planner {
              used[static_cast<size_t>(from - 1)] + units_[i].bytes <= budget_)
         --from;
       if (from > static_cast<int32_t>(i)) {
-        plan.fetched[i] = false;
+        plan.fetched[i] = 0;
         plan.reserved_from[i] = -1;
         continue;
       }
@@ -228,52 +271,56 @@ class Planner {
     plan.peak_bytes = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
   }
 
-  // Of all units, where those before `from` are measured already: `before` has the timeline at `from`, and gets those behind.
-  // Infinity as soon as it is not below `limit`. Behind the last difference to `known`, whose plan is measured, it ends where
-  // the timeline goes on as that one did, which is in front of unit `end`; no timelines are kept then.
-  double measure(Measured& measured, size_t from, double limit, const Measured* known = nullptr,
-                 size_t* end = nullptr) const {
-    const PrefetchPlan& plan = measured.plan;
-    const int32_t last = known == nullptr ? 0 : last_difference(plan, known->plan);
-    if (measured.before.empty()) measured.before.emplace_back(queues_);
-    Timeline timeline = measured.before.back();
-    measured.before.pop_back();
+  // `timeline` is as it is in front of the first unit of the range; `keep`, by unit, gets those in front of the others, and `now` the
+  // one in front of the end. `end` gets the unit in front of which it ended.
+  double measure(const Plan& plan, std::vector<int64_t>& weights, std::vector<int64_t>& tables,
+                 Timeline timeline, const Range& range, std::vector<Timeline>* keep,
+                 size_t* end = nullptr, Timeline* now = nullptr) const {
     // Units whose constants or tables are issued in front of unit k, as lists.
     const auto none = static_cast<int32_t>(units_.size());
     auto& [first, next, first_table, next_table] = lists_;
     for (std::vector<int32_t>* list : {&first, &next, &first_table, &next_table})
       list->assign(units_.size(), none);
-    for (int32_t i = none; i-- > static_cast<int32_t>(from);) {
-      const auto add = [&](int32_t at, std::vector<int32_t>& heads, std::vector<int32_t>& links) {
+    // Those that are issued in the range have no number yet.
+    for (int32_t i = none; i-- > static_cast<int32_t>(range.from);) {
+      const auto add = [&](int32_t at, std::vector<int32_t>& heads, std::vector<int32_t>& links,
+                           std::vector<int64_t>& numbers) {
+        if (at >= 0 && at < static_cast<int32_t>(range.from)) return;
+        numbers[static_cast<size_t>(i)] = -1;
         if (at < 0 || at > i) return;
         links[static_cast<size_t>(i)] = std::exchange(heads[static_cast<size_t>(at)], i);
       };
-      add(plan.position[static_cast<size_t>(i)], first, next);
-      add(plan.table_position[static_cast<size_t>(i)], first_table, next_table);
+      add(plan.position[static_cast<size_t>(i)], first, next, weights);
+      add(plan.table_position[static_cast<size_t>(i)], first_table, next_table, tables);
     }
-    for (size_t k = from; k < units_.size(); ++k) {
-      if (timeline.now() >= limit) return std::numeric_limits<double>::infinity();
-      if (known != nullptr && static_cast<int32_t>(k) > last &&
-          timeline.goes_on_as(known->before[k]) && waits_alike(measured, timeline, *known, k)) {
+    for (size_t k = range.from; k < units_.size(); ++k) {
+      if (timeline.now() >= range.limit) return std::numeric_limits<double>::infinity();
+      if (range.known != nullptr && static_cast<int32_t>(k) > range.last &&
+          timeline.goes_on_as(range.known->before[k]) &&
+          waits_alike(plan, weights, tables, timeline, *range.known, k)) {
         *end = k;
-        return known->plan.cycles + (timeline.now() - known->before[k].now());
+        return range.known->plan.cycles + (timeline.now() - range.known->before[k].now());
       }
-      if (known == nullptr) measured.before.push_back(timeline);
+      if (k == range.end) {
+        *now = timeline;
+        return timeline.now();
+      }
+      if (keep != nullptr) (*keep)[k] = timeline;
       // In the order of the units, a table before constants.
       for (int32_t weight = first[k], table = first_table[k]; weight < none || table < none;) {
         const bool is_table = table <= weight;
         const auto i = static_cast<size_t>(is_table ? table : weight);
         if (is_table) {
-          measured.tables[i] = timeline.transfer(units_[i].table);
+          tables[i] = timeline.transfer(units_[i].table);
           table = next_table[i];
         } else {
           timeline.wait_for_operations(plan.position[i] - plan.reserved_from[i]);
-          measured.weights[i] = timeline.transfer(units_[i].transfer);
+          weights[i] = timeline.transfer(units_[i].transfer);
           weight = next[i];
         }
       }
-      if (measured.weights[k] >= 0) timeline.wait_for(measured.weights[k]);
-      if (measured.tables[k] >= 0) timeline.wait_for(measured.tables[k]);
+      if (weights[k] >= 0) timeline.wait_for(weights[k]);
+      if (tables[k] >= 0) timeline.wait_for(tables[k]);
       timeline.operation(cost(plan, k), units_[k].waits);
     }
     return timeline.finish();
@@ -288,8 +335,10 @@ class Planner {
     double alone = 0, first_fetch = 0;
   };
   std::vector<std::array<Span, 2>> spans_;
+  std::vector<uint32_t> source_;  // the unit whose constants each unit uses
 
-  // Scratch of place() and measure(), which are called for every change that is tried.
+  // Scratch of what is called for every change that is tried.
+  Measured other_;
   mutable std::vector<double> starts_;
   mutable std::vector<int64_t> used_;
   mutable std::array<std::vector<int32_t>, 4> lists_;
@@ -305,7 +354,7 @@ std::vector<bool> all_constants(const std::vector<PrefetchUnit>& units) {
 
 PrefetchPlan place_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
                             std::vector<bool> fetched, int64_t budget) {
-  return Planner(queues, units, budget).placed(std::move(fetched));
+  return Planner(queues, units, budget).placed(fetched);
 }
 
 PrefetchPlan improve_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,

@@ -74,6 +74,16 @@ void SliceSearch::read_draft() {
     first_.push_back(first_.back() + (draft_.can_slice(piece) ? draft_.slices(piece) : 1));
 }
 
+// The draft has been changed there: the units that it says now, without asking for all of them.
+void SliceSearch::take(size_t piece, const SlicedPiece& made) {
+  const size_t first = first_[piece], end = first_[piece + 1], count = made.units.size();
+  const int32_t operation = units_[first].operation;
+  units_ = with_others(units_, first, end, made);
+  for (size_t i = first; i < first + count; ++i) units_[i].operation = operation;
+  for (size_t later = piece + 1; later < first_.size(); ++later)
+    first_[later] = first_[later] - (end - first) + count;
+}
+
 // Keeps it when it makes the plan better.
 void SliceSearch::try_all(int32_t count) {
   const std::shared_ptr<const void> before = draft_.save();
@@ -175,7 +185,7 @@ bool SliceSearch::try_count(size_t piece, int32_t count, const Stretch& now) {
                                      at + static_cast<ptrdiff_t>(first_[now.end_piece]));
   fetched_.insert(behind, plan.fetched.begin(), plan.fetched.end());
   cycles_ = cycles;
-  read_draft();
+  take(piece, made);
   return true;
 }
 

@@ -38,6 +38,7 @@ class SliceSearch {
   bool try_count(size_t piece, int32_t count, const Stretch& now);
 
   void read_draft();
+  void take(size_t piece, const SlicedPiece& made);
   Stretch stretch_around(size_t piece) const;
   size_t units_between(size_t piece, size_t end) const { return first_[end] - first_[piece]; }
 

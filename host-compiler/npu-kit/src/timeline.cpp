@@ -15,24 +15,23 @@ double OperationCost::behind(double drain_before) const {
   return start + std::max(pipeline - hidden, *std::max_element(ports.begin(), ports.end()));
 }
 
-Timeline::Timeline(const QueueDepths& depths) : commands_(depths.commands) {
+Timeline::Timeline(const QueueDepths& depths)
+    : operation_commands_(
+          running(depths.commands.operation.cycles, depths.commands.operation.ports)),
+      transfer_commands_(running(depths.commands.transfer.cycles, depths.commands.transfer.ports)) {
   INTARSIA_CHECK(depths.operations >= 1 && depths.operations <= kMostDepth &&
                      depths.transfers >= 1 && depths.transfers <= kMostDepth,
                  "a queue has room for one command at least and kMostDepth at most");
-  operations_.most = static_cast<size_t>(depths.operations);
-  transfers_.most = static_cast<size_t>(depths.transfers);
+  operations_.most = static_cast<uint32_t>(depths.operations);
+  transfers_.most = static_cast<uint32_t>(depths.transfers);
 }
 
-void Timeline::Queue::push(double cycles, const std::array<double, kMostPorts>& ports) {
-  Running& last = running[(first + count++) % running.size()];
-  last.left = cycles;
-  for (size_t port = 0; port < kMostPorts; ++port)
-    last.shares[port] = cycles > 0 ? ports[port] / cycles : 0;
-}
-
-void Timeline::Queue::pop() {
-  first = (first + 1) % running.size();
-  --count;
+Timeline::Running Timeline::running(double cycles, const std::array<double, kMostPorts>& ports) {
+  Running made;
+  made.left = cycles;
+  if (cycles > 0)
+    for (size_t port = 0; port < kMostPorts; ++port) made.shares[port] = ports[port] / cycles;
+  return made;
 }
 
 bool Timeline::Queue::holds_the_same(const Queue& other) const {
@@ -51,10 +50,10 @@ bool Timeline::goes_on_as(const Timeline& other) const {
 }
 
 // The processor reads nothing else meanwhile; what runs goes on.
-void Timeline::read(const TransferCost& commands) {
-  if (commands.cycles <= 0) return;
-  reads_.push(commands.cycles, commands.ports);
-  while (!reads_.empty()) pass();
+void Timeline::read(const Running& commands) {
+  if (commands.left <= 0) return;
+  Running left = commands;
+  while (left.left > 0) pass(&left);
 }
 
 void Timeline::make_room(Queue& queue) {
@@ -62,21 +61,21 @@ void Timeline::make_room(Queue& queue) {
 }
 
 int64_t Timeline::transfer(const TransferCost& cost) {
-  read(commands_.transfer);
+  read(transfer_commands_);
   make_room(transfers_);
-  transfers_.push(cost.cycles, cost.ports);
+  transfers_.push(running(cost.cycles, cost.ports));
   return transfers_started_++;
 }
 
 void Timeline::operation(const OperationCost& cost, bool waits_for_last) {
-  read(commands_.operation);
+  read(operation_commands_);
   make_room(operations_);
   // What is over hides nothing.
   const bool hides = !waits_for_last && !operations_.empty();
   double alone = cost.behind(hides ? last_drain_ : 0);
   alone += std::max(0.0, cost.first_fetch - (hides ? operations_.back().left : 0));
   last_drain_ = cost.drain;
-  operations_.push(alone, cost.ports);
+  operations_.push(running(alone, cost.ports));
 }
 
 void Timeline::wait_for(int64_t transfer) {
@@ -88,26 +87,27 @@ void Timeline::wait_for_operations(int32_t under_way) {
   while (operations_.count > static_cast<size_t>(under_way)) pass();
 }
 
-void Timeline::pass() {
-  std::array<Queue*, 3> busy = {};
+void Timeline::pass(Running* read) {
+  std::array<Running*, 3> busy = {};
   size_t count = 0;
-  for (Queue* queue : {&operations_, &transfers_, &reads_})
-    if (!queue->empty()) busy[count++] = queue;
+  if (!operations_.empty()) busy[count++] = &operations_.front();
+  if (!transfers_.empty()) busy[count++] = &transfers_.front();
+  if (read != nullptr) busy[count++] = read;
   if (count == 0) return;
-  double step = busy[0]->front().left;
-  for (size_t i = 1; i < count; ++i) step = std::min(step, busy[i]->front().left);
+  double step = busy[0]->left;
+  for (size_t i = 1; i < count; ++i) step = std::min(step, busy[i]->left);
   double pressure = 1;
-  for (size_t port = 0; port < kMostPorts; ++port) {
-    double asked = 0;
-    for (size_t i = 0; i < count; ++i) asked += busy[i]->front().shares[port];
-    pressure = std::max(pressure, asked);
-  }
+  // Nothing asks for more than a port has by itself.
+  if (count > 1)
+    for (size_t port = 0; port < kMostPorts; ++port) {
+      double asked = 0;
+      for (size_t i = 0; i < count; ++i) asked += busy[i]->shares[port];
+      pressure = std::max(pressure, asked);
+    }
   now_ += step * pressure;
-  for (size_t i = 0; i < count; ++i) {
-    Running& running = busy[i]->front();
-    running.left -= step;
-    if (running.left <= 0) busy[i]->pop();
-  }
+  for (size_t i = 0; i < count; ++i) busy[i]->left -= step;
+  if (!operations_.empty() && operations_.front().left <= 0) operations_.pop();
+  if (!transfers_.empty() && transfers_.front().left <= 0) transfers_.pop();
 }
 
 double Timeline::finish() {

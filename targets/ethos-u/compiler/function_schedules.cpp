@@ -107,6 +107,7 @@ Result<std::shared_ptr<const Scheduled>> FunctionSchedules::of(const Target& dev
                                                                const LoweringOptions& options) {
   Asked asked = asked_of(device, function, options);
   asked.options.encoded = encoded_;
+  asked.options.block_ways = block_ways_;
   if (asked.options.only_cycles) {
     // Of every operator by itself, once, and nothing is lowered from it: that would take the place of what is asked for again.
     INTARSIA_TRY(Scheduled rough, make_scheduled(device, module, function, asked));

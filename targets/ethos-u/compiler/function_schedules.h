@@ -14,6 +14,7 @@
 #include "intarsia/result.h"
 #include "intarsia/target.h"
 #include "program/program.h"
+#include "schedule/block_ways.h"
 #include "schedule/schedule.h"
 #include "weights/encoded_streams.h"
 
@@ -56,6 +57,7 @@ class FunctionSchedules {
   };
 
   const std::shared_ptr<EncodedStreams> encoded_ = std::make_shared<EncodedStreams>();
+  const std::shared_ptr<KnownBlockWays> block_ways_ = std::make_shared<KnownBlockWays>();
   std::mutex mutex_;
   std::deque<Known> known_;
   int64_t bytes_ = 0;

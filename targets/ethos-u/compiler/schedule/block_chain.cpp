@@ -27,14 +27,16 @@ double ends(const OperationCost& cost) {
 // fetch of the unit after it, `after`, which may hide behind that.
 std::vector<BlockOption> worth_looking_at(std::vector<BlockOption> options, double before,
                                           double after) {
-  std::stable_sort(options.begin(), options.end(), [](const BlockOption& a, const BlockOption& b) {
+  const auto is_better = [](const BlockOption& a, const BlockOption& b) {
     return a.score() < b.score();
-  });
-  const OperationCost& best = options[0].cost;
-  const double most = options[0].score() + best.first_fetch + before + ends(best) + after;
+  };
+  const BlockOption& best = *std::min_element(options.begin(), options.end(), is_better);
+  const double most = best.score() + best.cost.first_fetch + before + ends(best.cost) + after;
+  std::erase_if(options, [&](const BlockOption& option) { return option.score() > most; });
+  std::stable_sort(options.begin(), options.end(), is_better);
   std::vector<BlockOption> kept;
   for (const BlockOption& option : options) {
-    if (option.score() > most || kept.size() == kMostOptions) break;
+    if (kept.size() == kMostOptions) break;
     if (kept.empty() || ends(option.cost) < ends(kept.back().cost)) kept.push_back(option);
   }
   return kept;

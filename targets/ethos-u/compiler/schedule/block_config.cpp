@@ -4,7 +4,6 @@
 
 #include "hardware/limits.h"
 #include "intarsia/npu/block_sizes.h"
-#include "intarsia/plugin/check.h"
 #include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_u {
@@ -88,8 +87,8 @@ std::optional<BlockConfig> try_block(const Hardware& hardware, const BlockReques
     config.shram = {end, ifm_end, end};
     return config;
   }
-  const bool wide = request.ifm_bits == 16 && has_weights(request.kind);
-  config.accumulators = wide ? AccumulatorFormat::Int40 : AccumulatorFormat::Int32;
+  config.accumulators = accumulators_of(request);
+  const bool wide = config.accumulators == AccumulatorFormat::Int40;
   const int64_t acc_bytes =
       int64_t{ofm_block.height} * ofm_block.width * round_up(ofm_block.depth, 8) * (wide ? 5 : 4);
   const int32_t acc_banks =
@@ -99,31 +98,32 @@ std::optional<BlockConfig> try_block(const Hardware& hardware, const BlockReques
   return config;
 }
 
-std::vector<BlockConfig> block_candidates(const Hardware& hardware, const BlockRequest& request) {
+AccumulatorFormat accumulators_of(const BlockRequest& request) {
+  const bool wide = request.ifm_bits == 16 && has_weights(request.kind);
+  return wide ? AccumulatorFormat::Int40 : AccumulatorFormat::Int32;
+}
+
+BlockSizes block_sizes(const Hardware& hardware, const BlockRequest& request) {
   const Extent& ublock = hardware.ofm_ublock;
+  BlockSizes sizes;
   // Blocks of part of the depth are multiples of the depth at which the hardware divides.
-  std::vector<int32_t> depths;
   for (const int32_t depth : divisions(request.ofm.depth, ublock.depth, kOfmBlockMaxDepth)) {
     const int32_t whole =
         depth < request.ofm.depth
             ? std::min<int32_t>(round_up(depth, static_cast<int32_t>(kSplitDepth)),
                                 kOfmBlockMaxDepth)
             : depth;
-    if (depths.empty() || depths.back() != whole) depths.push_back(whole);
+    if (sizes.depths.empty() || sizes.depths.back() != whole) sizes.depths.push_back(whole);
   }
-  std::vector<bool> orders = {false};
-  if (request.kind == OperationKind::Conv)
-    orders = request.ifm.depth <= 8 ? std::vector<bool>{true} : std::vector<bool>{false, true};
-
-  std::vector<BlockConfig> result;
-  for (const bool part_kernel : orders)
-    for (const int32_t depth : depths)
-      for (const int32_t height : divisions(request.ofm.height, ublock.height, kOfmBlockMaxHeight))
-        for (const int32_t width : divisions(request.ofm.width, ublock.width, kOfmBlockMaxWidth))
-          if (const auto config = try_block(hardware, request, {height, width, depth}, part_kernel))
-            result.push_back(*config);
-  INTARSIA_CHECK(!result.empty(), "one micro-block fits every configuration");
-  return result;
+  sizes.heights = divisions(request.ofm.height, ublock.height, kOfmBlockMaxHeight);
+  sizes.widths = divisions(request.ofm.width, ublock.width, kOfmBlockMaxWidth);
+  if (request.kind == OperationKind::Conv && request.ifm.depth <= 8)
+    sizes.part_kernel = {true};
+  else if (request.kind == OperationKind::Conv)
+    sizes.part_kernel = {false, true};
+  else
+    sizes.part_kernel = {false};
+  return sizes;
 }
 
 }  // namespace intarsia::targets::ethos_u

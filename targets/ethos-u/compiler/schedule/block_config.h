@@ -43,7 +43,14 @@ BlockRequest block_request(const Operation& operation, DataType ifm_type, const 
 std::optional<BlockConfig> try_block(const Hardware& hardware, const BlockRequest& request,
                                      const Extent& ofm_block, bool part_kernel);
 
-// Every block worth considering: those that divide the output differently. Never empty.
-std::vector<BlockConfig> block_candidates(const Hardware& hardware, const BlockRequest& request);
+AccumulatorFormat accumulators_of(const BlockRequest& request);
+
+// The sizes worth considering, of which not all fit together: those that divide the output differently, the largest first; and the
+// orders of weights.
+struct BlockSizes {
+  std::vector<int32_t> heights, widths, depths;
+  std::vector<bool> part_kernel;
+};
+BlockSizes block_sizes(const Hardware& hardware, const BlockRequest& request);
 
 }  // namespace intarsia::targets::ethos_u

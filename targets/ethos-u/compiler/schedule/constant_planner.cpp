@@ -269,35 +269,47 @@ std::vector<Unit> ConstantPlanner::slices(const Unit& unit, int32_t count) {
 
 // Stripes of an operation share its constants, readers of a group of constants the group.
 void ConstantPlanner::find_owners() {
-  std::map<std::tuple<int32_t, int32_t, int32_t>, int32_t> owners;
+  // The first unit of each operation's, and the one behind it of the same; the first reader of each group.
+  std::vector<int32_t> first_of(draft_.program.operations.size(), -1),
+      next(draft_.units.size(), -1);
+  std::map<int32_t, int32_t> readers;
+  slices_ = constant_bytes_ = 0;
   for (size_t i = 0; i < draft_.units.size(); ++i) {
     Unit& unit = draft_.units[i];
-    const int32_t group = draft_.group_of(unit);
-    const auto key =
-        group >= 0 ? std::tuple(-1, group, 0) : std::tuple(unit.operation, unit.first, unit.end);
-    const auto [at, fresh] = owners.try_emplace(key, static_cast<int32_t>(i));
-    unit.owner = fresh ? -1 : at->second;
+    unit.owner = -1;
+    if (const int32_t group = draft_.group_of(unit); group >= 0) {
+      const auto [at, fresh] = readers.try_emplace(group, static_cast<int32_t>(i));
+      if (!fresh) unit.owner = at->second;
+    } else {
+      int32_t* link = &first_of[static_cast<size_t>(unit.operation)];
+      for (; *link >= 0 && unit.owner < 0; link = &next[static_cast<size_t>(*link)]) {
+        const Unit& other = draft_.units[static_cast<size_t>(*link)];
+        if (other.first == unit.first && other.end == unit.end) unit.owner = *link;
+      }
+      if (unit.owner < 0) *link = static_cast<int32_t>(i);
+    }
+    if (unit.owner < 0) constant_bytes_ += static_cast<double>(unit.estimated_bytes);
+    if (unit.first > 0) ++slices_;
   }
 }
 
 // Slices add to the constants what their ends take.
 double ConstantPlanner::growth_with(double more_slices) const {
-  double bytes = 0, slices = more_slices;
-  for (const Unit& unit : draft_.units) {
-    if (unit.owner < 0) bytes += static_cast<double>(unit.estimated_bytes);
-    if (unit.first > 0) ++slices;
-  }
-  return 1 + (bytes > 0 ? slices * kSliceBytes * draft_.hardware.cores / bytes : 0);
+  if (constant_bytes_ <= 0) return 1;
+  return 1 + (slices_ + more_slices) * kSliceBytes * draft_.hardware.cores / constant_bytes_;
 }
 
 double ConstantPlanner::constants_growth(size_t piece, size_t slices) const {
   return growth_with(static_cast<double>(slices) - static_cast<double>(counts_[piece]));
 }
 
+size_t ConstantPlanner::first_unit(size_t piece) const {
+  return std::accumulate(counts_.begin(), counts_.begin() + static_cast<ptrdiff_t>(piece),
+                         size_t{0});
+}
+
 npu::SlicedPiece ConstantPlanner::sliced(size_t piece, int32_t count) {
-  const size_t first =
-      std::accumulate(counts_.begin(), counts_.begin() + static_cast<ptrdiff_t>(piece), size_t{0});
-  const size_t end = first + counts_[piece];
+  const size_t first = first_unit(piece), end = first + counts_[piece];
   const std::vector<Unit> parts = slices(whole_[piece], count);
   npu::SlicedPiece result;
   const Unit* before = first > 0 ? &draft_.units[first - 1] : nullptr;
@@ -315,17 +327,12 @@ npu::SlicedPiece ConstantPlanner::sliced(size_t piece, int32_t count) {
 }
 
 void ConstantPlanner::slice(size_t piece, int32_t count) {
-  std::vector<Unit> units;
-  bool placed = false;
-  for (const Unit& unit : draft_.units) {
-    if (unit.operation != whole_[piece].operation) {
-      units.push_back(unit);
-    } else if (!std::exchange(placed, true)) {
-      const std::vector<Unit> parts = slices(whole_[piece], count);
-      units.insert(units.end(), parts.begin(), parts.end());
-    }
-  }
-  counts_[piece] = slices_for(piece, count);
+  const std::vector<Unit> parts = slices(whole_[piece], count);
+  std::vector<Unit> units = std::move(draft_.units);
+  const auto first = units.begin() + static_cast<ptrdiff_t>(first_unit(piece));
+  units.insert(units.erase(first, first + static_cast<ptrdiff_t>(counts_[piece])), parts.begin(),
+               parts.end());
+  counts_[piece] = parts.size();
   take_units(std::move(units));
 }
 

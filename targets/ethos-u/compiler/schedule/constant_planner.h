@@ -42,12 +42,15 @@ class ConstantPlanner : private npu::ConstantDraft {
     std::vector<Unit> units;
     std::vector<TableSlots::Slot> slots;
     std::vector<size_t> counts;
+    double slices = 0, constant_bytes = 0;
   };
-  Choice choice() const { return {draft_.units, slots_, counts_}; }
+  Choice choice() const { return {draft_.units, slots_, counts_, slices_, constant_bytes_}; }
   void take(const Choice& choice) {
     draft_.units = choice.units;
     slots_ = choice.slots;
     counts_ = choice.counts;
+    slices_ = choice.slices;
+    constant_bytes_ = choice.constant_bytes;
   }
 
  private:
@@ -72,6 +75,7 @@ class ConstantPlanner : private npu::ConstantDraft {
   std::vector<npu::PrefetchUnit> prefetch_units(bool exact);
   void add_weights(const Unit& unit, bool exact, npu::PrefetchUnit& out);
   double growth_with(double more_slices) const;
+  size_t first_unit(size_t piece) const;
   bool can_slice(const Unit& unit) const;
   std::vector<Unit> slices(const Unit& unit, int32_t count);
   void take_units(std::vector<Unit> units);
@@ -84,9 +88,10 @@ class ConstantPlanner : private npu::ConstantDraft {
 
   ScheduleDraft& draft_;
   npu::PrefetchWindows prefetch_;
-  std::vector<Unit> whole_;              // without slices, since `choose` began
-  std::vector<size_t> counts_;           // of slices, by piece
-  std::vector<TableSlots::Slot> slots_;  // by unit
+  std::vector<Unit> whole_;                 // without slices, since `choose` began
+  std::vector<size_t> counts_;              // of slices, by piece
+  std::vector<TableSlots::Slot> slots_;     // by unit
+  double slices_ = 0, constant_bytes_ = 0;  // of the units: those that are no first ones; estimated
   std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool, bool>, ConstantStream> streams_;
   std::map<std::tuple<int32_t, int32_t, int32_t>, Unit> parts_;  // slices, by view and channels
   int64_t most_budget_ = 0;

@@ -48,7 +48,22 @@ const isa::NpuTiming& timing_of(const Hardware& hardware) {
 // streams, ours and those of Arm's compiler, have 17 to 27 and about 10. The stream itself is not there yet.
 constexpr double kOperationWords = 20, kTransferWords = 10;
 
-bool clamps(const Operation& operation, DataType type) {
+void cut_into(timing::OperationTiming& described, const BlockConfig& block) {
+  described.ofm_block = volume(block.ofm);
+  described.part_kernel_first = block.part_kernel;
+  described.acc40 = block.accumulators == AccumulatorFormat::Int40;
+}
+
+}  // namespace
+
+CostModel::CostModel(const Hardware& hardware, const isa::MemorySystem& system)
+    : npu_(timing_of(hardware)), system_(system) {}
+
+bool CostModel::is_packed(const FeatureMap& map) {
+  return map.stride_x == map.extent.depth * element_bytes(map.type) || map.extent.width == 1;
+}
+
+bool CostModel::clamps(const Operation& operation, DataType type) {
   if (type == DataType::Int32) return false;
   const auto [low, high] = type == DataType::UInt8  ? std::pair(0, 255)
                            : type == DataType::Int8 ? std::pair(-128, 127)
@@ -56,22 +71,18 @@ bool clamps(const Operation& operation, DataType type) {
   return operation.clamp_low > low || operation.clamp_high < high;
 }
 
-// The operation as the estimate asks for it; what is known of its constants is added.
-timing::OperationTiming described_by(const CostModel& model, const Operation& operation,
-                                     const Step& step, const CostModel::Places& places) {
+timing::OperationTiming CostModel::described(const Operation& operation, const Maps& maps,
+                                             const Places& places) const {
   const auto map = [&](const FeatureMap& from, Memory where) {
-    const bool packed =
-        from.stride_x == from.extent.depth * element_bytes(from.type) || from.extent.width == 1;
     return timing::MapTiming{volume(from.extent), 8 * element_bytes(from.type),
-                             from.layout == Layout::Nhcwb16, packed, model.memory(where)};
+                             from.layout == Layout::Nhcwb16, is_packed(from), memory(where)};
   };
   timing::OperationTiming described;
   described.work = work_of(operation);
-  described.ifm = map(step.ifm, places.ifm);
-  described.ofm = map(step.ofm, places.ofm);
-  if (step.ifm2) described.ifm2 = map(*step.ifm2, places.ifm2);
+  described.ifm = map(maps.ifm, places.ifm);
+  described.ofm = map(maps.ofm, places.ofm);
+  if (maps.ifm2 != nullptr) described.ifm2 = map(*maps.ifm2, places.ifm2);
   described.is_binary = is_elementwise(operation.kind) && !is_unary(operation.kind);
-  described.ofm_block = volume(step.block.ofm);
   if (!is_elementwise(operation.kind)) {
     const Kernel& kernel = operation.kernel;
     described.kernel_height = kernel.height;
@@ -82,18 +93,11 @@ timing::OperationTiming described_by(const CostModel& model, const Operation& op
     described.dilation_x = kernel.dilation_x;
     described.upscale = operation.upscale == Upscale::None ? 1 : 2;
   }
-  described.part_kernel_first = step.block.part_kernel;
-  described.acc40 = step.block.accumulators == AccumulatorFormat::Int40;
   described.uses_table = operation.activation != Activation::None;
-  described.uses_clamp = !described.uses_table && clamps(operation, step.ofm.type);
-  described.constants = model.memory(places.weights);
+  described.uses_clamp = !described.uses_table && clamps(operation, maps.ofm.type);
+  described.constants = memory(places.weights);
   return described;
 }
-
-}  // namespace
-
-CostModel::CostModel(const Hardware& hardware, const isa::MemorySystem& system)
-    : npu_(timing_of(hardware)), system_(system) {}
 
 size_t CostModel::port(Memory which) const {
   const int port = which == Memory::Constants ? system_.constants
@@ -106,13 +110,14 @@ const isa::MemoryTiming& CostModel::memory(Memory which) const {
   return system_.ports[port(which)];
 }
 
-OperationCost CostModel::cost(const Operation& operation, const Step& step, const Places& places,
-                              int64_t weight_bytes, int64_t scale_bytes,
-                              double weight_headers) const {
-  timing::OperationTiming described = described_by(*this, operation, step, places);
-  described.weight_bytes = weight_bytes;
-  described.scale_bytes = scale_bytes;
-  described.weight_headers = weight_headers;
+OperationCost CostModel::cost(const Operation& operation, const Maps& maps,
+                              const BlockConfig& block, const Places& places,
+                              const ConstantSizes& constants) const {
+  timing::OperationTiming described = this->described(operation, maps, places);
+  cut_into(described, block);
+  described.weight_bytes = constants.weights;
+  described.scale_bytes = constants.scales;
+  described.weight_headers = constants.header_cycles;
   const timing::OperationCycles cycles = timing::operation_cycles(npu_, described);
   OperationCost result;
   result.pipeline = cycles.pipeline;
@@ -120,7 +125,7 @@ OperationCost CostModel::cost(const Operation& operation, const Step& step, cons
   result.drain = cycles.drain;
   result.start = cycles.start;
   result.ports[port(places.ifm)] += cycles.ifm.cycles;
-  if (step.ifm2) result.ports[port(places.ifm2)] += cycles.ifm2.cycles;
+  if (maps.ifm2 != nullptr) result.ports[port(places.ifm2)] += cycles.ifm2.cycles;
   result.ports[port(places.weights)] += cycles.weights.cycles + cycles.scales.cycles;
   result.ports[port(places.ofm)] += cycles.ofm.cycles;
   return result;
@@ -129,7 +134,9 @@ OperationCost CostModel::cost(const Operation& operation, const Step& step, cons
 CostModel::Traffic CostModel::traffic(const Operation& operation, const Step& step,
                                       const Places& places, int64_t weight_bytes,
                                       int64_t scale_bytes) const {
-  timing::OperationTiming described = described_by(*this, operation, step, places);
+  const Maps maps = {step.ifm, step.ofm, step.ifm2 ? &*step.ifm2 : nullptr};
+  timing::OperationTiming described = this->described(operation, maps, places);
+  cut_into(described, step.block);
   described.weight_bytes = weight_bytes;
   described.scale_bytes = scale_bytes;
   const timing::OperationCycles cycles = timing::operation_cycles(npu_, described);

@@ -14,6 +14,16 @@ namespace intarsia::targets::ethos_u {
 // Which of the memory system's roles a piece of memory plays.
 enum class Memory : uint8_t { Constants, Arena, Cache };
 
+namespace operation_timing {
+struct OperationTiming;
+}
+
+// Bytes of an operation's constants, and the cycles that the headers of its weights take to decode.
+struct ConstantSizes {
+  int64_t weights = 0, scales = 0;
+  double header_cycles = 0;
+};
+
 // Ports: AXI0, AXI1, and SHRAM as the DMA sees it.
 using npu::OperationCost;
 using npu::TransferCost;
@@ -22,13 +32,26 @@ class CostModel {
  public:
   CostModel(const Hardware& hardware, const isa::ethos_u::MemorySystem& system);
 
+  struct Maps {
+    const FeatureMap& ifm;
+    const FeatureMap& ofm;
+    const FeatureMap* ifm2 = nullptr;
+  };
+  // Whether a pixel begins where the one before it ends.
+  static bool is_packed(const FeatureMap& map);
+  // Whether the operation clamps its results more than the type does.
+  static bool clamps(const Operation& operation, DataType type);
+
   struct Places {
     Memory ifm = Memory::Arena, ifm2 = Memory::Arena, ofm = Memory::Arena;
     Memory weights = Memory::Constants;
+    bool operator==(const Places&) const = default;
   };
-  // `step` has maps and block; weights count with `weight_bytes` and the cycles that their headers take to decode.
-  OperationCost cost(const Operation& operation, const Step& step, const Places& places,
-                     int64_t weight_bytes, int64_t scale_bytes, double weight_headers) const;
+  OperationCost cost(const Operation& operation, const Maps& maps, const BlockConfig& block,
+                     const Places& places, const ConstantSizes& constants) const;
+  // The operation as the estimate asks for it, without blocks and sizes of constants.
+  operation_timing::OperationTiming described(const Operation& operation, const Maps& maps,
+                                              const Places& places) const;
   // The same operation as bytes: of its maps once for every block that reads them, of its weights once for every block of the plane.
   struct Traffic {
     struct Way {
@@ -45,6 +68,7 @@ class CostModel {
   // Into SHRAM when `to` is empty.
   TransferCost transfer(Memory from, std::optional<Memory> to, int64_t bytes) const;
 
+  const isa::ethos_u::NpuTiming& npu() const { return npu_; }
   const isa::ethos_u::MemorySystem& system() const { return system_; }
   const isa::ethos_u::MemoryTiming& memory(Memory which) const;
   size_t port(Memory which) const;

@@ -1,7 +1,9 @@
 #include "schedule/layout_choice.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include "schedule/layouts.h"
 
@@ -25,6 +27,13 @@ class LayoutChooser {
           return id;
         });
     if (sets.empty()) return;
+    users_.resize(draft_.program.tensors.size());
+    for (size_t i = 0; i < draft_.units.size(); ++i) {
+      const Operation& op = draft_.program.operations[i];
+      for (const Operand* operand : {&op.ifm, &op.ofm, op.ifm2 ? &*op.ifm2 : nullptr})
+        if (operand != nullptr) users_[static_cast<size_t>(operand->tensor)].push_back(i);
+      cycles_.push_back(cycles_of(i));
+    }
     double cycles = chain_cycles();
     std::vector<const std::vector<int32_t>*> all;
     for (const std::vector<int32_t>& set : sets) all.push_back(&set);
@@ -40,45 +49,55 @@ class LayoutChooser {
     for (const int32_t id : tensors) draft_.places.at(static_cast<size_t>(id)).layout = layout;
   }
 
-  // Cycles of all units, each with what it waits for.
-  double chain_cycles() {
-    double total = 0;
-    for (size_t i = 0; i < draft_.units.size(); ++i) {
-      const OperationCost& cost = draft_.units[i].fetched;
-      const bool waits = i == 0 || draft_.dependency(draft_.units[i - 1], draft_.units[i]) == 0;
-      total +=
-          waits ? cost.alone() + cost.first_fetch : cost.behind(draft_.units[i - 1].fetched.drain);
-    }
-    return total;
+  // Cycles of a unit with what it waits for.
+  double cycles_of(size_t i) {
+    const OperationCost& cost = draft_.units[i].fetched;
+    const bool waits = i == 0 || draft_.dependency(draft_.units[i - 1], draft_.units[i]) == 0;
+    return waits ? cost.alone() + cost.first_fetch : cost.behind(draft_.units[i - 1].fetched.drain);
   }
+
+  double chain_cycles() const { return std::accumulate(cycles_.begin(), cycles_.end(), 0.0); }
+
+  struct Before {
+    size_t index = 0;
+    Unit unit;
+  };
 
   // Tries the layout for some tensors; keeps it when all operations together take less time.
   bool try_layout(const std::vector<const std::vector<int32_t>*>& sets, Layout layout,
                   double& cycles) {
-    const std::vector<Unit> before = draft_.units;
     const Layout other = layout == Layout::Nhwc ? Layout::Nhcwb16 : Layout::Nhwc;
-    std::set<int32_t> changed;
+    std::set<size_t> users;
     for (const std::vector<int32_t>* set : sets) {
       set_layout(*set, layout);
-      changed.insert(set->begin(), set->end());
+      for (const int32_t id : *set)
+        users.insert(users_[static_cast<size_t>(id)].begin(),
+                     users_[static_cast<size_t>(id)].end());
     }
-    for (size_t i = 0; i < draft_.units.size(); ++i) {
-      const Operation& op = draft_.program.operations[i];
-      if (changed.contains(op.ifm.tensor) || changed.contains(op.ofm.tensor) ||
-          (op.ifm2 && changed.contains(op.ifm2->tensor)))
-        draft_.make_whole(i);
+    std::vector<Before> before;
+    for (const size_t i : users) {
+      before.push_back({i, draft_.units[i]});
+      draft_.make_whole(i);
+    }
+    const std::vector<double> cycles_before = cycles_;
+    for (const size_t i : users) {
+      cycles_[i] = cycles_of(i);
+      if (i + 1 < cycles_.size()) cycles_[i + 1] = cycles_of(i + 1);
     }
     const double now = chain_cycles();
     if (now < cycles * (1 - kLayoutGain)) {
       cycles = now;
       return true;
     }
-    draft_.units = before;
+    for (Before& each : before) draft_.units[each.index] = std::move(each.unit);
+    cycles_ = cycles_before;
     for (const std::vector<int32_t>* set : sets) set_layout(*set, other);
     return false;
   }
 
   ScheduleDraft& draft_;
+  std::vector<std::vector<size_t>> users_;  // operations, by tensor
+  std::vector<double> cycles_;              // by unit
 };
 
 }  // namespace

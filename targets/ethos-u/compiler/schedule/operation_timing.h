@@ -189,181 +189,268 @@ constexpr double output_cycles_per_element(const NpuTiming& npu, const Operation
   return cycles;
 }
 
-// Cycles the MAC array of one core needs for one block of this size, IFM depth included.
-// With `decoding_alone` what the decoder needs for the block's weights, at eight bytes a cycle.
-inline double mac_cycles_of_block(const NpuTiming& npu, const OperationTiming& op,
-                                  const Volume& block, bool decoding_alone = false) {
-  using namespace timing_detail;
-  if (is_elementwise(op.work)) return 0;
-  Volume ublock = npu.ofm_ublock;
-  const bool convolves = op.work == Work::Conv || op.work == Work::Depthwise;
-  // Two rows of micro-blocks serve one row of twice the width.
-  if (ublock.height == 2 && convolves && op.ofm.extent.height == 1 &&
-      op.ofm.extent.width % 2 == 0 && op.kernel_height == 1)
-    ublock = {1, 4, ublock.depth};
-  const int64_t across = ceil_div(block.width, ublock.width);
-  const int64_t down = ceil_div(block.height, ublock.height);
-  const int64_t deep = ceil_div(block.depth, ublock.depth);
-  const int64_t area = decoding_alone ? 0 : across * down;
-  const int64_t ifm_depth =
-      std::min(op.ifm.extent.depth, ifm_block_depth(op.work, op.ifm.extent.depth, op.ifm.bits,
-                                                    block.depth, op.part_kernel_first));
-  const int64_t ifm_steps = ceil_div(ifm_depth, 8);  // channels of a dot product
-  // Weights of a step: 32 for each output channel, eight bytes a cycle from the decoder.
-  const int64_t weight_supply = 32 * ublock.depth / 8;
-  const bool slow_16 = op.ifm.bits == 16;
+// What of the MAC array's work is the same for every block of an operation.
+class MacArray {
+ public:
+  MacArray(const NpuTiming& npu, const OperationTiming& op) : ublock_(npu.ofm_ublock) {
+    using namespace timing_detail;
+    if (is_elementwise(op.work)) return;
+    const bool convolves = op.work == Work::Conv || op.work == Work::Depthwise;
+    // Two rows of micro-blocks serve one row of twice the width.
+    if (ublock_.height == 2 && convolves && op.ofm.extent.height == 1 &&
+        op.ofm.extent.width % 2 == 0 && op.kernel_height == 1)
+      ublock_ = {1, 4, ublock_.depth};
+    work_ = op.work;
+    slow_16_ = op.ifm.bits == 16;
+    doubles_pools_ = slow_16_ && npu.macs != 32;
+    by_parts_ = op.work == Work::Conv && op.part_kernel_first;
+    waits_between_rows_ = npu.macs == 32 && op.acc40;
+    delay_ = op.acc40 ? npu.delay_acc40 : npu.delay_acc32;
+    // Weights of a step: 32 for each output channel, eight bytes a cycle from the decoder.
+    weight_supply_ = 32 * ublock_.depth / 8;
+    cores_ = static_cast<double>(npu.cores);
+    if (op.work == Work::Conv || op.work == Work::ReduceSum) {
+      const int64_t ifm_depth = std::min(
+          op.ifm.extent.depth,
+          ifm_block_depth(op.work, op.ifm.extent.depth, op.ifm.bits, 1, op.part_kernel_first));
+      ifm_steps_ = ceil_div(ifm_depth, 8);  // channels of a dot product
+      rounds_ = static_cast<double>(ceil_div(op.ifm.extent.depth, std::max<int64_t>(1, ifm_depth)));
+    }
+    const Axis sub_y = split(op.kernel_height, kSubKernel),
+               sub_x = split(op.kernel_width, kSubKernel);
+    for (int y = 0; y < 2; ++y)
+      for (int x = 0; x < 2; ++x)
+        if (const int64_t count = sub_y.count[y] * sub_x.count[x]; count > 0) {
+          const int64_t taps = sub_y.size[y] * sub_x.size[x];
+          parts_[kinds_++] = {static_cast<double>(count), taps, steps_of(taps)};
+        }
+  }
 
-  double cycles = 0;
-  const Axis sub_y = split(op.kernel_height, kSubKernel),
-             sub_x = split(op.kernel_width, kSubKernel);
-  for (int y = 0; y < 2; ++y)
-    for (int x = 0; x < 2; ++x) {
-      const int64_t count = sub_y.count[y] * sub_x.count[x];
-      if (count == 0) continue;
-      const int64_t taps = sub_y.size[y] * sub_x.size[x];
-      int64_t steps = taps, busy = 0;
-      switch (op.work) {
+  // Micro-blocks along one axis.
+  int64_t down(int64_t height) const { return ceil_div(height, ublock_.height); }
+  int64_t across(int64_t width) const { return ceil_div(width, ublock_.width); }
+  int64_t deep(int64_t depth) const { return ceil_div(depth, ublock_.depth); }
+
+  // Cycles that one core needs for one block of so many micro-blocks, IFM depth included.
+  // With `decoding_alone` what the decoder needs for the block's weights, at eight bytes a cycle.
+  double cycles(int64_t down, int64_t across, int64_t deep, bool decoding_alone = false) const {
+    const int64_t area = decoding_alone ? 0 : across * down;
+    double cycles = 0;
+    for (int kind = 0; kind < kinds_; ++kind) {
+      const auto& [count, taps, steps] = parts_[kind];
+      int64_t busy = 0;
+      switch (work_) {
         case Work::MaxPool:
         case Work::OtherPool:
-          steps = 1;
-          busy = std::max<int64_t>(4, taps) * area * deep;
-          if (slow_16 && npu.macs != 32) busy *= 2;
+          busy = std::max<int64_t>(4, taps) * area * deep * (doubles_pools_ ? 2 : 1);
           break;
         case Work::Depthwise:
-          steps = ceil_div(taps, 4);
-          busy = std::max(weight_supply, (slow_16 ? 8 : 4) * area) * steps * deep;
+          busy = std::max(weight_supply_, (slow_16_ ? 8 : 4) * area) * steps * deep;
           break;
         default:
-          if (op.work == Work::Conv && op.part_kernel_first) {
-            steps = ceil_div(taps, slow_16 ? 2 : 4);
-            busy = std::max(weight_supply, 4 * area) * steps * ifm_steps * deep;
-          } else {
-            busy = std::max(weight_supply, 4 * area) * steps * deep;
-          }
+          busy = std::max(weight_supply_, 4 * area) * steps * deep * (by_parts_ ? ifm_steps_ : 1);
       }
       // A step waits for the one before it where no other micro-block lies between them.
-      const double delay = op.acc40 ? npu.delay_acc40 : npu.delay_acc32;
       double waits = 0;
       if (area == 1 && deep == 1)
-        waits = delay * static_cast<double>(steps);
+        waits = delay_ * static_cast<double>(steps);
       else if (area == 1 && steps > 1)
-        waits = delay * static_cast<double>((steps - 1) * deep);
-      if (!decoding_alone && npu.macs == 32 && op.acc40 && (across == 1 || down == 1) && deep > 1)
-        waits += delay * static_cast<double>(deep);
-      if (op.work == Work::Conv && op.part_kernel_first) waits *= static_cast<double>(ifm_steps);
-      cycles += static_cast<double>(count) * (static_cast<double>(busy) + waits);
+        waits = delay_ * static_cast<double>((steps - 1) * deep);
+      if (!decoding_alone && waits_between_rows_ && (across == 1 || down == 1) && deep > 1)
+        waits += delay_ * static_cast<double>(deep);
+      if (by_parts_) waits *= static_cast<double>(ifm_steps_);
+      cycles += count * (static_cast<double>(busy) + waits);
     }
-  if (op.work == Work::Conv || op.work == Work::ReduceSum)
-    cycles *= static_cast<double>(ceil_div(op.ifm.extent.depth, std::max<int64_t>(1, ifm_depth)));
-  return cycles / static_cast<double>(npu.cores);
-}
+    return cycles * rounds_ / cores_;
+  }
 
-// The whole operation. Extents must be at least 1.
-inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTiming& op) {
-  using namespace timing_detail;
-  const Axis y = split(op.ofm.extent.height, op.ofm_block.height);
-  const Axis x = split(op.ofm.extent.width, op.ofm_block.width);
-  const Axis z = split(op.ofm.extent.depth, op.ofm_block.depth);
-  const bool sums_depth = op.work == Work::Conv || op.work == Work::ReduceSum;
-  const int64_t areas = y.blocks() * x.blocks();
+ private:
+  struct Part {
+    double count = 0;  // of sub-kernels
+    int64_t taps = 0, steps = 0;
+  };
+  int64_t steps_of(int64_t taps) const {
+    if (work_ == Work::MaxPool || work_ == Work::OtherPool) return 1;
+    if (work_ == Work::Depthwise) return ceil_div(taps, 4);
+    return by_parts_ ? ceil_div(taps, slow_16_ ? 2 : 4) : taps;
+  }
 
-  OperationCycles out;
-  out.blocks = areas * z.blocks();
-  if (!is_elementwise(op.work))
-    out.macs = op.kernel_height * op.kernel_width * op.ofm.extent.elements() *
-               (sums_depth ? op.ifm.extent.depth : 1);
+  Work work_ = Work::OtherElementwise;
+  Volume ublock_;
+  bool slow_16_ = false, doubles_pools_ = false, by_parts_ = false, waits_between_rows_ = false;
+  int64_t weight_supply_ = 0, ifm_steps_ = 1;
+  double delay_ = 0, rounds_ = 1, cores_ = 1;
+  int kinds_ = 0;
+  Part parts_[4];
+};
 
-  // Ports: input once for every block and sub-kernel that sees it (for all OFM depths where each needs
-  // all input channels), weights once for every block of the plane, output once.
-  const Volume block = {y.size[0] > 0 ? y.size[0] : y.size[1],
-                        x.size[0] > 0 ? x.size[0] : x.size[1],
-                        z.size[0] > 0 ? z.size[0] : z.size[1]};
-  const auto input = [&](const MapTiming& map) {
+// An operation in blocks. What one axis says is reckoned once for all blocks that cut it alike.
+class OperationBlocks {
+ public:
+  // Extents must be at least 1. The block of `op` does not matter; it stays where it is.
+  OperationBlocks(const NpuTiming& npu, const OperationTiming& op)
+      : npu_(npu),
+        op_(op),
+        mac_(npu, op),
+        elementwise_(is_elementwise(op.work)),
+        sums_depth_(op.work == Work::Conv || op.work == Work::ReduceSum),
+        per_element_(output_cycles_per_element(npu, op)) {
+    // Both operands of a block have to be there, such as a factor that lies in slow memory.
+    const int64_t read_latency =
+        std::max(op.ifm.memory.read_latency, op.ifm2 ? op.ifm2->memory.read_latency : int64_t{0});
+    latency_ = static_cast<double>(read_latency + op.ofm.memory.write_latency);
+    ofm_bytes_ = static_cast<double>(op.ofm.extent.height * op.ofm.extent.width *
+                                     timing_detail::stored_depth(op.ofm, op.ofm.extent.depth)) *
+                 static_cast<double>(op.ofm.bits) / 8;
+    if (!elementwise_)
+      macs_ = op.kernel_height * op.kernel_width * op.ofm.extent.elements() *
+              (sums_depth_ ? op.ifm.extent.depth : 1);
+  }
+
+  // One axis of the output in blocks of `size`.
+  struct Cut {
+    timing_detail::Axis axis;
+    int64_t ublocks[2] = {0, 0};
+    int64_t fetched = 0;  // of the IFM, rows or columns
+    int64_t block() const { return axis.size[0] > 0 ? axis.size[0] : axis.size[1]; }
+  };
+  Cut rows(int64_t size) const {
+    Cut cut{timing_detail::split(op_.ofm.extent.height, size), {}, 0};
+    for (int i = 0; i < 2; ++i) cut.ublocks[i] = mac_.down(cut.axis.size[i]);
+    if (!elementwise_) cut.fetched = fetched_rows(cut.axis, op_.ifm);
+    return cut;
+  }
+  Cut columns(int64_t size) const {
+    Cut cut{timing_detail::split(op_.ofm.extent.width, size), {}, 0};
+    for (int i = 0; i < 2; ++i) cut.ublocks[i] = mac_.across(cut.axis.size[i]);
+    if (!elementwise_) cut.fetched = fetched_columns(cut.axis, op_.ifm);
+    return cut;
+  }
+  Cut channels(int64_t size) const {
+    Cut cut{timing_detail::split(op_.ofm.extent.depth, size), {}, 0};
+    for (int i = 0; i < 2; ++i) cut.ublocks[i] = mac_.deep(cut.axis.size[i]);
+    return cut;
+  }
+
+  OperationCycles cycles(const Cut& y, const Cut& x, const Cut& z) const {
+    using namespace timing_detail;
+    const int64_t areas = y.axis.blocks() * x.axis.blocks();
+    OperationCycles out;
+    out.blocks = areas * z.axis.blocks();
+    out.macs = macs_;
+    const Volume block = {y.block(), x.block(), z.block()};
+
+    // Ports: input once for every block and sub-kernel that sees it (for all OFM depths where each needs
+    // all input channels), weights once for every block of the plane, output once.
+    out.ifm = input(op_.ifm, y.fetched * x.fetched, z.axis.blocks(), block);
+    if (op_.ifm2)
+      out.ifm2 = input(
+          *op_.ifm2,
+          elementwise_ ? 0 : fetched_rows(y.axis, *op_.ifm2) * fetched_columns(x.axis, *op_.ifm2),
+          z.axis.blocks(), block);
+    out.ofm = {ofm_bytes_, port_cycles(op_.ofm.memory, ofm_bytes_,
+                                       write_run(npu_, op_.ofm, block.width, block.depth))};
+    const double weights = static_cast<double>(op_.weight_bytes * areas);
+    const double scales = static_cast<double>(op_.scale_bytes);
+    out.weights = {weights, port_cycles(op_.constants, weights, weights)};
+    out.scales = {scales, port_cycles(op_.constants, scales, scales)};
+
+    // The pipeline: a block is fetched, accumulated and put out while its neighbours are in the other
+    // stages. Four blocks at most are under way, so one leaves at the latest a quarter of its own time
+    // after the one before it.
+    const double blocks = static_cast<double>(out.blocks);
+    const double block_ports = (out.ifm.cycles + out.ifm2.cycles + out.ofm.cycles) / blocks;
+    const int64_t stored_last = op_.ofm.bricks && elementwise_ ? 16 : 1;
+    double first_mac = 0;
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j)
+        for (int k = 0; k < 2; ++k) {
+          const int64_t count = y.axis.count[i] * x.axis.count[j] * z.axis.count[k];
+          if (count == 0) continue;
+          const Volume size = {y.axis.size[i], x.axis.size[j],
+                               round_up(z.axis.size[k], stored_last)};
+          const double mac =
+              elementwise_ ? 0 : mac_.cycles(y.ublocks[i], x.ublocks[j], z.ublocks[k]);
+          double output = per_element_ * static_cast<double>(size.elements());
+          if (op_.scale_bytes > 0)
+            output = std::max(
+                output,
+                10 * static_cast<double>(z.axis.size[k] * op_.constants.read_latency) / 256);
+          const double own = latency_ + block_ports + mac + output;
+          const double interval = std::max({mac, output, own / 4});
+          out.mac += static_cast<double>(count) * mac;
+          if (op_.weight_bytes > 0 && !elementwise_)
+            out.decoding += static_cast<double>(count) *
+                            mac_.cycles(y.ublocks[i], x.ublocks[j], z.ublocks[k], true);
+          out.output += static_cast<double>(count) * output;
+          out.pipeline += static_cast<double>(count) * interval;
+          if (first_mac == 0) first_mac = mac;
+          out.drain = output;  // the last block is the smallest
+        }
+    // The stage that does not set the pace is seen once: the last output, or the first accumulation.
+    if (!elementwise_) out.pipeline += out.mac >= out.output ? out.drain : first_mac;
+    // The stream of weights is decoded again for each block of the plane.
+    if (op_.weight_bytes > 0) {
+      out.decoding += op_.weight_headers * static_cast<double>(areas);
+      out.pipeline = std::max(out.pipeline, out.decoding);
+    }
+    out.start = kAssumed.command_start;
+    out.first_fetch = latency_ + (out.ifm.cycles + out.ifm2.cycles) / blocks;
+    if (op_.weight_bytes > 0)
+      out.first_fetch = std::max(out.first_fetch, static_cast<double>(op_.constants.read_latency));
+    return out;
+  }
+
+ private:
+  int64_t fetched_rows(const timing_detail::Axis& axis, const MapTiming& map) const {
+    return timing_detail::fetched(axis, map.extent.height, op_.kernel_height, op_.stride_y,
+                                  op_.dilation_y, op_.upscale);
+  }
+  int64_t fetched_columns(const timing_detail::Axis& axis, const MapTiming& map) const {
+    return timing_detail::fetched(axis, map.extent.width, op_.kernel_width, op_.stride_x,
+                                  op_.dilation_x, op_.upscale);
+  }
+
+  Transfer input(const MapTiming& map, int64_t fetched, int64_t z_blocks,
+                 const Volume& block) const {
+    using namespace timing_detail;
     const double bytes = static_cast<double>(map.bits) / 8;
     double total = 0;
     int64_t run_width = 0;
-    if (is_elementwise(op.work)) {
+    if (elementwise_) {
       // A broadcast operand is read as often as it is used.
       const Volume& extent = map.extent;
       total =
-          static_cast<double>(extent.elements() == 1 ? 1
-                                                     : op.ofm.extent.height * op.ofm.extent.width) *
-          static_cast<double>(stored_depth(map, extent.elements() == 1 ? 1 : op.ofm.extent.depth));
+          static_cast<double>(
+              extent.elements() == 1 ? 1 : op_.ofm.extent.height * op_.ofm.extent.width) *
+          static_cast<double>(stored_depth(map, extent.elements() == 1 ? 1 : op_.ofm.extent.depth));
       run_width = std::min(extent.width, block.width);
     } else {
-      const int64_t rows =
-          fetched(y, map.extent.height, op.kernel_height, op.stride_y, op.dilation_y, op.upscale);
-      const int64_t columns =
-          fetched(x, map.extent.width, op.kernel_width, op.stride_x, op.dilation_x, op.upscale);
       total =
-          static_cast<double>(rows * columns) *
-          static_cast<double>(stored_depth(map, map.extent.depth) * (sums_depth ? z.blocks() : 1));
-      const int64_t window = (std::min(kSubKernel, op.kernel_width) - 1) * op.dilation_x + 1;
-      run_width = std::min(map.extent.width, seen(block.width, op.stride_x, window, op.upscale));
+          static_cast<double>(fetched) *
+          static_cast<double>(stored_depth(map, map.extent.depth) * (sums_depth_ ? z_blocks : 1));
+      const int64_t window = (std::min(kSubKernel, op_.kernel_width) - 1) * op_.dilation_x + 1;
+      run_width = std::min(map.extent.width, seen(block.width, op_.stride_x, window, op_.upscale));
     }
     const int64_t depth =
-        ifm_block_depth(op.work, map.extent.depth, map.bits, block.depth, op.part_kernel_first);
+        ifm_block_depth(op_.work, map.extent.depth, map.bits, block.depth, op_.part_kernel_first);
     total *= bytes;
     return Transfer{total, port_cycles(map.memory, total, read_run(map, run_width, depth))};
-  };
-  out.ifm = input(op.ifm);
-  if (op.ifm2) out.ifm2 = input(*op.ifm2);
-  const double ofm_bytes = static_cast<double>(op.ofm.extent.height * op.ofm.extent.width *
-                                               stored_depth(op.ofm, op.ofm.extent.depth)) *
-                           static_cast<double>(op.ofm.bits) / 8;
-  out.ofm = {ofm_bytes, port_cycles(op.ofm.memory, ofm_bytes,
-                                    write_run(npu, op.ofm, block.width, block.depth))};
-  const double weights = static_cast<double>(op.weight_bytes * areas);
-  const double scales = static_cast<double>(op.scale_bytes);
-  out.weights = {weights, port_cycles(op.constants, weights, weights)};
-  out.scales = {scales, port_cycles(op.constants, scales, scales)};
-
-  // The pipeline: a block is fetched, accumulated and put out while its neighbours are in the other
-  // stages. Four blocks at most are under way, so one leaves at the latest a quarter of its own time
-  // after the one before it.
-  const double blocks = static_cast<double>(out.blocks);
-  // Both operands of a block have to be there, such as a factor that lies in slow memory.
-  const int64_t read_latency =
-      std::max(op.ifm.memory.read_latency, op.ifm2 ? op.ifm2->memory.read_latency : int64_t{0});
-  const double latency = static_cast<double>(read_latency + op.ofm.memory.write_latency);
-  const double block_ports = (out.ifm.cycles + out.ifm2.cycles + out.ofm.cycles) / blocks;
-  const double per_element = output_cycles_per_element(npu, op);
-  const int64_t stored_last = op.ofm.bricks && is_elementwise(op.work) ? 16 : 1;
-  double first_mac = 0;
-  for (int i = 0; i < 2; ++i)
-    for (int j = 0; j < 2; ++j)
-      for (int k = 0; k < 2; ++k) {
-        const int64_t count = y.count[i] * x.count[j] * z.count[k];
-        if (count == 0) continue;
-        const Volume size = {y.size[i], x.size[j], round_up(z.size[k], stored_last)};
-        const double mac = mac_cycles_of_block(npu, op, {y.size[i], x.size[j], z.size[k]});
-        double output = per_element * static_cast<double>(size.elements());
-        if (op.scale_bytes > 0)
-          output = std::max(output,
-                            10 * static_cast<double>(z.size[k] * op.constants.read_latency) / 256);
-        const double own = latency + block_ports + mac + output;
-        const double interval = std::max({mac, output, own / 4});
-        out.mac += static_cast<double>(count) * mac;
-        if (op.weight_bytes > 0)
-          out.decoding += static_cast<double>(count) *
-                          mac_cycles_of_block(npu, op, {y.size[i], x.size[j], z.size[k]}, true);
-        out.output += static_cast<double>(count) * output;
-        out.pipeline += static_cast<double>(count) * interval;
-        if (first_mac == 0) first_mac = mac;
-        out.drain = output;  // the last block is the smallest
-      }
-  // The stage that does not set the pace is seen once: the last output, or the first accumulation.
-  if (!is_elementwise(op.work)) out.pipeline += out.mac >= out.output ? out.drain : first_mac;
-  // The stream of weights is decoded again for each block of the plane.
-  if (op.weight_bytes > 0) {
-    out.decoding += op.weight_headers * static_cast<double>(areas);
-    out.pipeline = std::max(out.pipeline, out.decoding);
   }
-  out.start = kAssumed.command_start;
-  out.first_fetch = latency + (out.ifm.cycles + out.ifm2.cycles) / blocks;
-  if (op.weight_bytes > 0)
-    out.first_fetch = std::max(out.first_fetch, static_cast<double>(op.constants.read_latency));
-  return out;
+
+  const NpuTiming& npu_;
+  const OperationTiming& op_;
+  MacArray mac_;
+  bool elementwise_, sums_depth_;
+  double per_element_, latency_ = 0, ofm_bytes_ = 0;
+  int64_t macs_ = 0;
+};
+
+// The whole operation. Extents must be at least 1.
+inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTiming& op) {
+  const OperationBlocks blocks(npu, op);
+  return blocks.cycles(blocks.rows(op.ofm_block.height), blocks.columns(op.ofm_block.width),
+                       blocks.channels(op.ofm_block.depth));
 }
 
 // Cycles of the operation when nothing else uses the ports: the slowest of pipeline and ports. Ports

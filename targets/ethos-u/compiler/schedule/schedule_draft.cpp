@@ -14,7 +14,7 @@ ScheduleDraft::ScheduleDraft(const Hardware& its_hardware, const Program& its_pr
       options(its_options),
       cost(its_hardware, its_options.memory),
       places(its_program.tensors.size()),
-      maker(hardware, program, schedule.operations, cost, places, memories) {
+      maker(hardware, program, schedule.operations, cost, *options.block_ways, places, memories) {
   find_in_place();
   if (constants_are_slow()) place_groups();
   for (size_t i = 0; i < program.tensors.size(); ++i) place_tensor(static_cast<int32_t>(i));
@@ -201,14 +201,27 @@ bool ScheduleDraft::constants_are_slow() const {
          cost.memory(Memory::Cache).bytes_per_cycle;
 }
 
+size_t ScheduleDraft::PairHash::operator()(const Pair& pair) const {
+  uint64_t state = 0x9e3779b97f4a7c15;
+  for (const int64_t part : pair) {
+    state = (state ^ static_cast<uint64_t>(part)) * 0xd6e8feb86659fd93;
+    state ^= state >> 32;
+  }
+  return static_cast<size_t>(state);
+}
+
 int32_t ScheduleDraft::dependency(const Unit& before, const Unit& unit) {
-  const auto block = [](const Extent& e) { return std::tuple(e.height, e.width, e.depth); };
-  const auto side = [&](const Unit& u) {
-    const bool bricks[] = {u.ifm.layout == Layout::Nhcwb16, u.ofm.layout == Layout::Nhcwb16};
-    return std::tuple(u.view, u.first, u.end, u.rows.first, block(u.fetched_block.ofm),
-                      bricks[0] + 2 * bricks[1]);
-  };
-  const auto [known, fresh] = dependencies_.try_emplace({side(before), side(unit)});
+  Pair pair = {};
+  size_t at = 0;
+  for (const Unit* one : {&before, &unit}) {
+    const Extent& block = one->fetched_block.ofm;
+    const bool bricks[] = {one->ifm.layout == Layout::Nhcwb16, one->ofm.layout == Layout::Nhcwb16};
+    for (const int64_t part : {int64_t{one->view}, int64_t{one->first}, int64_t{one->end},
+                               one->rows.first, int64_t{block.height}, int64_t{block.width},
+                               int64_t{block.depth}, int64_t{bricks[0]} + 2 * int64_t{bricks[1]}})
+      pair[at++] = part;
+  }
+  const auto [known, fresh] = dependencies_.try_emplace(pair);
   if (fresh)
     known->second = unit_dependency(
         hardware, schedule.operations.at(static_cast<size_t>(before.view)), before,

@@ -1,11 +1,11 @@
 // A schedule while it is made: where every tensor lies, and which units of work run in which order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <set>
-#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -78,9 +78,12 @@ class ScheduleDraft {
   const TensorPlace& place_tensor(int32_t id);
   void place_groups();
 
-  using Side =
-      std::tuple<int32_t, int32_t, int32_t, int64_t, std::tuple<int32_t, int32_t, int32_t>, int>;
-  std::map<std::pair<Side, Side>, int32_t> dependencies_;
+  // What BLOCKDEP follows from, of both units.
+  using Pair = std::array<int64_t, 16>;
+  struct PairHash {
+    size_t operator()(const Pair& pair) const;
+  };
+  std::unordered_map<Pair, int32_t, PairHash> dependencies_;
 };
 
 }  // namespace intarsia::targets::ethos_u

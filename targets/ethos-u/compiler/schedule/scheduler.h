@@ -7,6 +7,7 @@
 #include "hardware/hardware.h"
 #include "intarsia/diagnostics.h"
 #include "intarsia/plugin/progress.h"
+#include "schedule/block_ways.h"
 #include "schedule/cost.h"
 #include "schedule/schedule.h"
 #include "weights/encoded_streams.h"
@@ -20,6 +21,7 @@ struct ScheduleOptions {
   bool only_cycles = false;  // nothing is lowered from it: weights have the size that is estimated
   ProgressListener on_progress = {};
   std::shared_ptr<EncodedStreams> encoded = std::make_shared<EncodedStreams>();
+  std::shared_ptr<KnownBlockWays> block_ways = std::make_shared<KnownBlockWays>();
 };
 
 // Fails where feature maps cannot be kept within the limit: with the least that they take, and where.

@@ -1,6 +1,7 @@
 // Which look-up tables lie in SHRAM where, as the program goes on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace intarsia::targets::ethos_u {
 
 class TableSlots {
  public:
-  explicit TableSlots(const Hardware& hardware) : hardware_(hardware) {}
+  explicit TableSlots(const Hardware& hardware) : hardware_(hardware) { last_use_.fill(-1); }
 
   struct Slot {
     int32_t number = 0;
@@ -24,14 +25,13 @@ class TableSlots {
 
  private:
   struct Entry {
-    int32_t table, number;
-    int64_t bytes;
-    int32_t last_use;
+    int32_t table, number, slots;
   };
-  static bool overlap(const Entry& entry, int32_t number, int64_t bytes);
+  static constexpr size_t kSlots = kLutBytes / kLutSlotBytes;
 
   const Hardware& hardware_;
-  std::vector<Entry> entries_;  // every one that was loaded; superseded ones have table -1
+  std::vector<Entry> entries_;            // the tables that are there
+  std::array<int32_t, kSlots> last_use_;  // by slot; -1: none
   int32_t clobbered_ = -1;
 };
 

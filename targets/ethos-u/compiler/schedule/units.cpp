@@ -10,27 +10,20 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// Weights and zeros between them in the stream: padding costs a little space.
-double padded_share(const Operation& operation, const BlockConfig& block, int32_t ifm_bits) {
-  if (operation.kind != OperationKind::Conv) return 1;
-  const auto up = [](int32_t value, int32_t to) { return round_up(value, to); };
-  const int32_t elements = operation.kernel.height * operation.kernel.width;
-  const int32_t depth = operation.ifm.extent.depth;
-  const double real = static_cast<double>(elements) * depth;
-  const double padded =
-      block.part_kernel ? static_cast<double>(up(elements, ifm_bits == 16 ? 2 : 4)) * up(depth, 8)
-                        : static_cast<double>(elements) * up(depth, ifm_bits == 16 ? 16 : 32);
-  return padded / real;
-}
-
-// A preference, and no fact of the hardware: a stream of weights that padding makes twice as long is worth three percent of
-// time, beside what reading it takes. Padding is zeros, which the code makes short.
-constexpr double kPaddingWeight = 0.03;
 // What the estimate of a stream leaves out: zeros between weights, and its end.
 constexpr int64_t kStreamTail = 16;
 
 int64_t aligned(int64_t bytes) {
   return round_up(bytes, kStreamAlignment);
+}
+
+CostModel::Maps maps_of(const Unit& unit) {
+  return {unit.ifm, unit.ofm, unit.ifm2 ? &*unit.ifm2 : nullptr};
+}
+
+ConstantSizes constants_of(const Operation& operation, const Unit& unit) {
+  if (!has_weights(operation.kind)) return {};
+  return {unit.estimated_bytes - unit.scale_bytes, unit.scale_bytes, unit.header_cycles};
 }
 
 }  // namespace
@@ -42,12 +35,14 @@ FeatureMap UnitMaker::map_of(const Operand& operand) const {
 
 UnitMaker::UnitMaker(const Hardware& hardware, const Program& program,
                      std::vector<Operation>& operations, const CostModel& cost,
-                     const std::vector<TensorPlace>& places, const std::vector<Memory>& memories)
+                     KnownBlockWays& known, const std::vector<TensorPlace>& places,
+                     const std::vector<Memory>& memories)
     : hardware_(hardware),
       program_(program),
       operations_(operations),
       views_(program.operations.size()),
       cost_(cost),
+      known_(known),
       places_(places),
       memories_(memories),
       weight_bytes_(program.operations.size(), -1) {}
@@ -200,13 +195,8 @@ void UnitMaker::reconsider(Unit& unit) const {
                      : unit.direct;
 }
 
-OperationCost UnitMaker::cost_of(const Operation& operation, const Unit& unit,
-                                 const BlockConfig& block, Memory constants) const {
-  Step step;
-  step.ifm = unit.ifm;
-  step.ofm = unit.ofm;
-  step.ifm2 = unit.ifm2;
-  step.block = block;
+CostModel::Places UnitMaker::places_of(const Operation& operation, const Unit& unit,
+                                       Memory constants) const {
   CostModel::Places places;
   // Constants that are read as a feature map are fetched like weights.
   const auto place = [&](const FeatureMap& map) {
@@ -216,23 +206,25 @@ OperationCost UnitMaker::cost_of(const Operation& operation, const Unit& unit,
   places.ifm = place(unit.ifm);
   places.ofm = place(unit.ofm);
   if (unit.ifm2) places.ifm2 = place(*unit.ifm2);
-  places.weights = constants;
-  return cost_.cost(operation, step, places, unit.estimated_bytes - unit.scale_bytes,
-                    unit.scale_bytes, unit.header_cycles);
+  places.weights = has_weights(operation.kind) ? constants : Memory::Constants;
+  return places;
+}
+
+OperationCost UnitMaker::cost_of(const Operation& operation, const Unit& unit,
+                                 const BlockConfig& block, Memory constants) const {
+  return cost_.cost(operation, maps_of(unit), block, places_of(operation, unit, constants),
+                    constants_of(operation, unit));
 }
 
 std::vector<BlockOption> UnitMaker::block_options(const Unit& unit, Memory constants) const {
   const Operation& operation = operations_.at(static_cast<size_t>(unit.view));
-  const int32_t bits = static_cast<int32_t>(8 * element_bytes(unit.ifm.type));
-  BlockRequest request = block_request(operation, unit.ifm.type, unit.ofm.extent);
-  request.ifm = unit.ifm.extent;
+  const std::shared_ptr<const BlockWays> known =
+      known_.of(hardware_, cost_, operation, maps_of(unit), places_of(operation, unit, constants));
+  const ConstantSizes sizes = constants_of(operation, unit);
   std::vector<BlockOption> options;
-  for (const BlockConfig& block : block_candidates(hardware_, request)) {
-    const double padding = has_weights(operation.kind)
-                               ? 1 + kPaddingWeight * (padded_share(operation, block, bits) - 1)
-                               : 1;
-    options.push_back({block, cost_of(operation, unit, block, constants), padding});
-  }
+  options.reserve(known->ways.size());
+  for (const BlockWays::Way& way : known->ways)
+    options.push_back({way.block, known->cost(cost_, way, sizes), way.padding});
   return options;
 }
 
@@ -248,23 +240,33 @@ void UnitMaker::set_block(Unit& unit, const BlockConfig& block) const {
 }
 
 void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
-  const auto best = [&](Memory constants) {
-    const std::vector<BlockOption> options = block_options(unit, constants);
-    return *std::min_element(
-        options.begin(), options.end(),
-        [](const BlockOption& a, const BlockOption& b) { return a.score() < b.score(); });
+  const ConstantSizes sizes = constants_of(operation, unit);
+  const auto choose = [&](const CostModel::Places& places, BlockConfig& block,
+                          OperationCost& cost) {
+    const std::shared_ptr<const BlockWays> known =
+        known_.of(hardware_, cost_, operation, maps_of(unit), places);
+    double least = std::numeric_limits<double>::infinity();
+    for (const BlockWays::Way& way : known->ways) {
+      const OperationCost made = known->cost(cost_, way, sizes);
+      const double score = made.alone() * way.padding;
+      if (score >= least) continue;
+      least = score;
+      block = way.block;
+      cost = made;
+    }
   };
-  const BlockOption direct = best(Memory::Constants);
-  unit.direct_block = direct.block;
-  unit.direct = direct.cost;
-  if (has_weights(operation.kind)) {
-    const BlockOption fetched = best(Memory::Cache);
-    unit.fetched_block = fetched.block;
-    unit.fetched = fetched.cost;
-    return;
+  const CostModel::Places direct = places_of(operation, unit, Memory::Constants),
+                          fetched = places_of(operation, unit, Memory::Cache);
+  choose(direct, unit.direct_block, unit.direct);
+  if (direct == fetched) {
+    unit.fetched_block = unit.direct_block;
+    unit.fetched = unit.direct;
+  } else if (has_weights(operation.kind)) {
+    choose(fetched, unit.fetched_block, unit.fetched);
+  } else {
+    unit.fetched_block = unit.direct_block;
+    unit.fetched = cost_of(operation, unit, unit.direct_block, Memory::Cache);
   }
-  unit.fetched_block = unit.direct_block;
-  unit.fetched = cost_of(operation, unit, unit.direct_block, Memory::Cache);
 }
 
 }  // namespace intarsia::targets::ethos_u

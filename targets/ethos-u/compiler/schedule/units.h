@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "schedule/block_ways.h"
 #include "schedule/cascade.h"
 #include "schedule/constant_streams.h"
 #include "schedule/cost.h"
@@ -41,7 +42,7 @@ class UnitMaker {
  public:
   // `operations` are the program's; other views of them are put behind these.
   UnitMaker(const Hardware& hardware, const Program& program, std::vector<Operation>& operations,
-            const CostModel& cost, const std::vector<TensorPlace>& places,
+            const CostModel& cost, KnownBlockWays& known, const std::vector<TensorPlace>& places,
             const std::vector<Memory>& memories);
 
   // Output channels first .. end-1 of an operation, walked over as suits it best behind an operation that
@@ -73,12 +74,14 @@ class UnitMaker {
   void choose_blocks(const Operation& operation, Unit& unit) const;
   OperationCost cost_of(const Operation& operation, const Unit& unit, const BlockConfig& block,
                         Memory constants) const;
+  CostModel::Places places_of(const Operation& operation, const Unit& unit, Memory constants) const;
 
   const Hardware& hardware_;
   const Program& program_;
   std::vector<Operation>& operations_;
   std::vector<std::optional<std::vector<int32_t>>> views_;  // by operation
   const CostModel& cost_;
+  KnownBlockWays& known_;
   const std::vector<TensorPlace>& places_;
   const std::vector<Memory>& memories_;  // by storage
   std::vector<int64_t> weight_bytes_;    // estimated, by operation

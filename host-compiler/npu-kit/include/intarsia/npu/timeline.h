@@ -72,6 +72,11 @@ class Timeline {
   // Until that transfer has ended; the number is of transfer().
   void wait_for(int64_t transfer);
   void wait_for_operations(int32_t under_way);  // until at most this many are
+  // As if so much time had passed before, with so many transfers.
+  void delay(double cycles, int64_t transfers) {
+    now_ += cycles;
+    transfers_started_ += transfers;
+  }
   // The time when all has ended.
   double finish();
 
@@ -82,23 +87,27 @@ class Timeline {
     bool operator==(const Running&) const = default;
   };
   // A ring: commands end in the order in which they begin.
+  static Running running(double cycles, const std::array<double, kMostPorts>& ports);
   struct Queue {
-    size_t most = 1, first = 0, count = 0;
+    uint32_t most = 1, first = 0, count = 0;
     std::array<Running, static_cast<size_t>(kMostDepth)> running = {};
 
     bool empty() const { return count == 0; }
     Running& front() { return running[first]; }
     const Running& back() const { return running[(first + count - 1) % running.size()]; }
     bool holds_the_same(const Queue& other) const;
-    void push(double cycles, const std::array<double, kMostPorts>& ports);
-    void pop();
+    void push(const Running& next) { running[(first + count++) % running.size()] = next; }
+    void pop() {
+      first = (first + 1) % static_cast<uint32_t>(running.size());
+      --count;
+    }
   };
-  void read(const TransferCost& commands);
+  void read(const Running& commands);
   void make_room(Queue& queue);
-  void pass();  // until the first of what runs is complete
+  void pass(Running* read = nullptr);  // until the first of what runs is complete
 
-  CommandCosts commands_;
-  Queue operations_, transfers_, reads_;
+  Running operation_commands_, transfer_commands_;
+  Queue operations_, transfers_;
   double now_ = 0, last_drain_ = 0;
   int64_t transfers_started_ = 0;
 };

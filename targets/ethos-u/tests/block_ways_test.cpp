@@ -1,0 +1,117 @@
+// Ways to cut operations of one shape, which are made once, against the cost of each asked for by itself.
+#include "schedule/block_ways.h"
+
+#include <gtest/gtest.h>
+
+#include "hardware/hardware.h"
+#include "intarsia/targets/ethos_u/timing.h"
+#include "schedule/table_slots.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+FeatureMap map_of(const Extent& extent, Layout layout, DataType type) {
+  FeatureMap map;
+  map.extent = extent;
+  map.layout = layout;
+  map.type = type;
+  map.stride_x = extent.depth * element_bytes(type);
+  return map;
+}
+
+struct Case {
+  Operation operation;
+  FeatureMap ifm, ofm;
+  CostModel::Places places;
+  CostModel::Maps maps() const { return {ifm, ofm}; }
+};
+
+Case convolution(int32_t width, int32_t channels, Layout layout, Memory weights) {
+  Case made;
+  made.operation.kind = OperationKind::Conv;
+  made.operation.kernel = {3, 3, 1, 1, 1, 1};
+  made.operation.ifm.extent = {18, width + 2, channels};
+  made.operation.ofm.extent = {16, width, 40};
+  made.ifm = map_of(made.operation.ifm.extent, layout, DataType::Int8);
+  made.ofm = map_of(made.operation.ofm.extent, Layout::Nhwc, DataType::Int8);
+  made.places.weights = weights;
+  return made;
+}
+
+class BlockWaysOf : public testing::TestWithParam<const char*> {
+ protected:
+  const Hardware& hardware_ = hardware_named(GetParam());
+  const CostModel model_{
+      hardware_,
+      *isa::ethos_u::memory_system(*isa::ethos_u::find_npu_timing(GetParam()), "", "shared-sram")};
+};
+
+TEST_P(BlockWaysOf, CostWhatEachCosts) {
+  KnownBlockWays known;
+  for (const Layout layout : {Layout::Nhwc, Layout::Nhcwb16})
+    for (const Memory weights : {Memory::Constants, Memory::Cache})
+      for (const int32_t channels : {3, 32, 48}) {
+        const Case of = convolution(20, channels, layout, weights);
+        const auto ways = known.of(hardware_, model_, of.operation, of.maps(), of.places);
+        ASSERT_GT(ways->ways.size(), 5u);
+        for (const ConstantSizes& sizes :
+             {ConstantSizes{5000, 400, 33}, ConstantSizes{64, 400, 1000}})
+          for (const BlockWays::Way& way : ways->ways)
+            EXPECT_EQ(ways->cost(model_, way, sizes),
+                      model_.cost(of.operation, of.maps(), way.block, of.places, sizes));
+      }
+}
+
+TEST_P(BlockWaysOf, AreKnownByWhatTheyFollowFrom) {
+  KnownBlockWays known;
+  const auto ways = [&](const Case& of) {
+    return known.of(hardware_, model_, of.operation, of.maps(), of.places);
+  };
+  const Case first = convolution(20, 32, Layout::Nhwc, Memory::Constants);
+  const auto of_first = ways(first);
+  EXPECT_EQ(ways(first), of_first);
+  Case same = first;
+  same.operation.node = "another";
+  same.operation.weights.assign(10, 1);
+  EXPECT_EQ(ways(same), of_first);
+  EXPECT_NE(ways(convolution(22, 32, Layout::Nhwc, Memory::Constants)), of_first);
+  EXPECT_NE(ways(convolution(20, 48, Layout::Nhwc, Memory::Constants)), of_first);
+  EXPECT_NE(ways(convolution(20, 32, Layout::Nhcwb16, Memory::Constants)), of_first);
+  EXPECT_NE(ways(convolution(20, 32, Layout::Nhwc, Memory::Cache)), of_first);
+  Case other = first;
+  other.operation.kernel.stride_x = 2;
+  EXPECT_NE(ways(other), of_first);
+  other = first;
+  other.operation.clamp_low = 0;
+  EXPECT_NE(ways(other), of_first);
+  other = first;
+  other.operation.activation = Activation::Lut;
+  EXPECT_NE(ways(other), of_first);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, BlockWaysOf,
+                         testing::Values("ethos-u55-32", "ethos-u55-128", "ethos-u65-512"));
+
+// Tables of 256 bytes in eight places: the ninth takes the place of the one that was used longest ago.
+TEST(TableSlotsOfLuts, TakeThePlaceThatWasUsedLongestAgo) {
+  TableSlots slots(hardware_named("ethos-u55-128"));
+  for (int32_t table = 0; table < 8; ++table) {
+    const TableSlots::Slot slot = slots.use(table, 256, table);
+    EXPECT_EQ(slot.number, table);
+    EXPECT_TRUE(slot.load);
+    EXPECT_EQ(slot.earliest, 0);
+  }
+  EXPECT_FALSE(slots.use(0, 256, 8).load);
+  const TableSlots::Slot ninth = slots.use(8, 256, 9);
+  EXPECT_EQ(ninth.number, 1);
+  EXPECT_EQ(ninth.earliest, 2);  // behind table 1's use
+  // A table of eight places waits for all of them, and then none of the others is there.
+  const TableSlots::Slot large = slots.use(9, 2048, 10);
+  EXPECT_TRUE(large.load);
+  EXPECT_EQ(large.number, 0);
+  EXPECT_EQ(large.earliest, 10);
+  EXPECT_TRUE(slots.use(8, 256, 11).load);
+}
+
+}  // namespace
+}  // namespace intarsia::targets::ethos_u
