@@ -77,9 +77,100 @@ TensorId dilated_pool(Reader& in, const Window& window, TensorId x, bool is_max)
 
 }  // namespace
 
+namespace {
+
+// Volumes: over the height and width of every slice, and then over depth. Extremes and averages are the same taken so.
+void read_volume_pool(Reader& in, const Window& window, bool is_max) {
+  const Axis &d = *window.depth, &h = window.h, &w = window.w;
+  if (!in.require(
+          d.dilation == 1 && h.dilation == 1 && w.dilation == 1 && in.integer("ceil_mode", 0) == 0,
+          "pools volumes with dilations or places beyond the end",
+          "volumes without these, and images with them, are possible"))
+    return;
+  const bool counts_padding = !is_max && in.integer("count_include_pad", 0) != 0;
+  const OpKind kind = is_max ? OpKind::MaxPool2d : OpKind::AveragePool2d;
+  const auto make = [&](TensorId id) -> TensorId {
+    Axis depth = d, height = h, width = w;
+    if (counts_padding) {
+      id = in.emit_alike(
+          OpKind::Pad,
+          graph::PadAttrs{{0, 0, d.before, h.before, w.before}, {0, 0, d.after, h.after, w.after}},
+          {id}, "pad");
+      for (Axis* axis : {&depth, &height, &width}) axis->before = axis->after = 0;
+    }
+    if (!in.ok()) return {};
+    const auto pooled = [&](TensorId image, const Axis& y, const Axis& x) {
+      const graph::Pool2dAttrs attrs{.filter_h = y.kernel,
+                                     .filter_w = x.kernel,
+                                     .stride_h = y.stride,
+                                     .stride_w = x.stride,
+                                     .padding = {y.before, x.before, y.after, x.after}};
+      return in.to_channels_first(in.emit_alike(kind, attrs, {in.to_channels_last(image)}));
+    };
+    const Shape s = in.shape(id);
+    id = pooled(in.reshape(id, {s[0], s[1] * s[2], s[3], s[4]}), height, width);
+    if (!in.ok()) return {};
+    const Shape flat = in.shape(id);
+    id = pooled(in.reshape(id, {s[0], s[1], s[2], flat[2] * flat[3]}), depth, Axis{});
+    if (!in.ok()) return {};
+    return in.reshape(id, {s[0], s[1], in.shape(id)[2], flat[2], flat[3]});
+  };
+  if (is_max) {
+    const TensorId moved = in.attempt([&] { return make(in.value(0).tensor); });
+    if (moved.valid()) return in.carried(moved);
+  }
+  in.result(make(in.operand(0)));
+}
+
+// The root of the sum of powers: an average of them, times how many there are. Zeros beside the input add nothing.
+void read_lp_pool(Reader& in) {
+  std::optional<Window> window = read_window(in, {});
+  if (!window) return;
+  pad_automatically(in, *window);
+  const int64_t power = in.integer("p", 2);
+  constexpr int64_t kMostPower = 64;
+  if (!in.require(power >= 1 && power <= kMostPower, fmt::format("has the power {}", power)) ||
+      !in.require(window->h.dilation == 1 && window->w.dilation == 1, "pools with dilations") ||
+      !in.ok())
+    return;
+  if (in.integer("ceil_mode", 0) != 0)
+    for (Axis* axis : {&window->h, &window->w}) {
+      const int64_t rest =
+          (axis->input + axis->before + axis->after - axis->covered()) % axis->stride;
+      if (rest > 0) axis->after += axis->stride - rest;
+    }
+  const auto element = [&](OpKind kind, TensorId id) {
+    return in.emit(kind, graph::NoAttrs{}, {id}, kFloat, {}, "power");
+  };
+  const auto to_power = [&](TensorId id, float exponent) {
+    return in.emit(OpKind::Pow, graph::NoAttrs{}, {id, in.number(exponent)}, kFloat, {}, "power");
+  };
+  TensorId x = element(power == 2 ? OpKind::Square : OpKind::Abs,
+                       in.to_channels_last(as_image(in, in.operand(0))));
+  if (power > 2) x = to_power(x, static_cast<float>(power));
+  const Axis &h = window->h, &w = window->w;
+  if (padding(*window) != graph::Padding2d{})
+    x = in.emit_alike(OpKind::Pad,
+                      graph::PadAttrs{{0, h.before, w.before, 0}, {0, h.after, w.after, 0}}, {x},
+                      "pad");
+  const graph::Pool2dAttrs attrs{
+      .filter_h = h.kernel, .filter_w = w.kernel, .stride_h = h.stride, .stride_w = w.stride};
+  x = in.emit_alike(OpKind::AveragePool2d, attrs, {x}, "mean");
+  if (!in.ok()) return;
+  x = in.emit(OpKind::Mul, graph::BinaryAttrs{},
+              {x, in.number(static_cast<float>(h.kernel) * static_cast<float>(w.kernel))}, kFloat,
+              {}, "sum");
+  if (power == 2) x = in.emit(OpKind::Sqrt, graph::NoAttrs{}, {x}, kFloat, {}, "root");
+  if (power > 2) x = to_power(x, 1.0f / static_cast<float>(power));
+  in.result(from_image(in, x, window->is_line));
+}
+
+}  // namespace
+
 // The largest value moves, so any quantisation stays; the average is formed in floats or on the input's scale.
 void read_pool(Reader& in) {
-  std::optional<Window> window = read_window(in, {});
+  if (in.is("LpPool")) return read_lp_pool(in);
+  std::optional<Window> window = read_window(in, {}, true);
   if (!window) return;
   pad_automatically(in, *window);
   in.require(in.node().outputs.size() == 1 || in.node().outputs[1].empty(),
@@ -87,6 +178,7 @@ void read_pool(Reader& in) {
   if (!in.ok()) return;
   const bool is_max = in.is("MaxPool"),
              counts_padding = !is_max && in.integer("count_include_pad", 0) != 0;
+  if (window->depth) return read_volume_pool(in, *window, is_max);
   int64_t beyond[] = {0, 0};
   if (in.integer("ceil_mode", 0) != 0 && in.text("auto_pad", "NOTSET") == "NOTSET") {
     for (Axis* axis : {&window->h, &window->w}) {

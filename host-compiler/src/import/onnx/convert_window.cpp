@@ -16,10 +16,58 @@ using graph::TensorId;
 
 namespace {
 
+// The slices that a window reaches at each of its depths, as more channels: [N,C,D,H,W] becomes [N*D',C*KD,H,W], so that a
+// convolution of images sums over the volume.
+TensorId stacked(Reader& in, TensorId id, const Axis& depth) {
+  constexpr int64_t kMostDepth = 64;
+  const int64_t padded = depth.input + depth.before + depth.after;
+  if (!in.ok() ||
+      !in.require(depth.kernel <= kMostDepth && depth.covered() <= padded,
+                  fmt::format("has a window {} deep in a depth of {}; up to {} are possible",
+                              depth.kernel, padded, kMostDepth)))
+    return {};
+  if (depth.before != 0 || depth.after != 0)
+    id = in.emit_alike(OpKind::Pad,
+                       graph::PadAttrs{{0, 0, depth.before, 0, 0}, {0, 0, depth.after, 0, 0}}, {id},
+                       "pad");
+  if (!in.ok()) return {};
+  Shape size = in.shape(id);
+  size[2] = (padded - depth.covered()) / depth.stride + 1;
+  std::vector<TensorId> slices;
+  for (int64_t k = 0; k < depth.kernel; ++k)
+    slices.push_back(in.emit_alike(
+        OpKind::Slice,
+        graph::SliceAttrs{{0, 0, k * depth.dilation, 0, 0}, size, {1, 1, depth.stride, 1, 1}, {}},
+        {id}, "depth"));
+  const TensorId all = in.emit_alike(OpKind::Pack, graph::AxisAttrs{2}, slices, "depths");
+  if (!in.ok()) return {};
+  return in.reshape(in.transpose(all, {0, 3, 1, 2, 4, 5}),
+                    {size[0] * size[2], size[1] * depth.kernel, size[3], size[4]});
+}
+
+// [N*D',O,H',W'] becomes [N,O,D',H',W'].
+TensorId unstacked(Reader& in, TensorId id, int64_t images) {
+  if (!in.ok() || !id.valid()) return {};
+  const Shape s = in.shape(id);
+  return in.transpose(in.reshape(id, {images, s[0] / images, s[1], s[2], s[3]}), {0, 2, 1, 3, 4});
+}
+
 // Weights [O,I/groups,KH,KW] become [O,KH,KW,I/groups], and of one input channel per group [1,KH,KW,O].
 TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId weights,
                      TensorId bias, graph::Activation activation, DataType type,
                      const graph::Quantization& q) {
+  if (window.depth) {
+    const int64_t images = in.shape(input)[0];
+    const Shape volume = in.shape(weights);
+    Window slices = window;
+    slices.depth.reset();
+    const TensorId image = stacked(in, input, *window.depth);
+    const TensorId filters =
+        in.reshape(weights, {volume[0], volume[1] * volume[2], volume[3], volume[4]});
+    if (!in.ok()) return {};
+    return unstacked(in, convolution(in, slices, image, filters, bias, activation, type, q),
+                     images);
+  }
   const TensorId x = in.to_channels_last(as_image(in, input));
   const TensorId w = as_image(in, weights);
   const Shape shape = in.shape(w);
@@ -53,7 +101,7 @@ TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId 
 
 // The window of a convolution, whose weights agree with its input; else nothing, and a problem.
 std::optional<Window> convolution_window(Reader& in, size_t weights_channels_axis,
-                                         int64_t channels_per_weight) {
+                                         int64_t channels_per_weight, bool volumes = false) {
   const Shape weights = in.shape_of(1);
   if (!in.require(weights.size() >= 3 && weights.size() == in.shape_of(0).size(),
                   fmt::format("has weights [{}] for an input [{}]", fmt::join(weights, ","),
@@ -67,13 +115,13 @@ std::optional<Window> convolution_window(Reader& in, size_t weights_channels_axi
              fmt::format("has weights [{}] for {} channels in {} groups", fmt::join(weights, ","),
                          in.shape_of(0)[1], in.integer("group", 1)));
   if (!in.ok()) return std::nullopt;
-  return read_window(in, kernel);
+  return read_window(in, kernel, volumes);
 }
 
 }  // namespace
 
 TensorId float_convolution(Reader& in, TensorId input, TensorId weights) {
-  std::optional<Window> window = convolution_window(in, 1, in.integer("group", 1));
+  std::optional<Window> window = convolution_window(in, 1, in.integer("group", 1), true);
   if (!window) return {};
   pad_automatically(in, *window);
   if (!in.ok()) return {};
@@ -83,7 +131,7 @@ TensorId float_convolution(Reader& in, TensorId input, TensorId weights) {
 void read_conv(Reader& in) {
   const int64_t groups = in.integer("group", 1);
   if (!in.require(groups >= 1, fmt::format("has {} groups", groups))) return;
-  std::optional<Window> window = convolution_window(in, 1, groups);
+  std::optional<Window> window = convolution_window(in, 1, groups, true);
   if (!window) return;
   pad_automatically(in, *window);
   if (!in.ok()) return;

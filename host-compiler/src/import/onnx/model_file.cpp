@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "import/onnx/inline_functions.h"
+
 namespace intarsia::onnx {
 
 namespace {
@@ -39,9 +41,6 @@ Result<ModelFile> ModelFile::open(std::span<const uint8_t> bytes, const std::str
                        fmt::format("is a protocol buffer, but no ONNX model: it has no {}",
                                    model->has_graph() ? "operator set" : "graph"),
                        "give a .tflite model or an .onnx one");
-  if (model->function_size() != 0)
-    return Diagnostics(file, fmt::format("defines {} functions of its own", model->function_size()),
-                       "inline them when exporting (onnx.inliner.inline_local_functions)");
   if (model->graph().sparse_size() != 0)
     return Diagnostics(file, fmt::format("holds {} sparse tensors", model->graph().sparse_size()),
                        "export the weights as dense ones");
@@ -51,6 +50,7 @@ Result<ModelFile> ModelFile::open(std::span<const uint8_t> bytes, const std::str
                        fmt::format("is written in operator set {}; {} to {} are understood", set,
                                    kLeastOperatorSet, kMostOperatorSet),
                        "convert it with onnx.version_converter, or export for operator set 17");
+  INTARSIA_TRY_VOID(inline_functions(*model, file));
   return result;
 }
 

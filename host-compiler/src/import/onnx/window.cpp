@@ -9,14 +9,13 @@ namespace intarsia::onnx {
 
 using graph::TensorId;
 
-std::optional<Window> read_window(Reader& in, std::vector<int64_t> kernel) {
+std::optional<Window> read_window(Reader& in, std::vector<int64_t> kernel, bool volumes) {
   const Shape shape = in.shape_of(0);
   const size_t axes = shape.size() < 2 ? 0 : shape.size() - 2;
-  if (!in.require(
-          axes == 1 || axes == 2,
-          fmt::format(
-              "works on a tensor of rank {}; images of rank 4 and lines of rank 3 are possible",
-              shape.size())))
+  if (!in.require(axes >= 1 && axes <= (volumes ? 3 : 2),
+                  fmt::format("works on a tensor of rank {}; images of rank 4{} lines of rank 3 "
+                              "are possible",
+                              shape.size(), volumes ? ", volumes of rank 5 and" : " and")))
     return std::nullopt;
   const auto list = [&](const char* name, int64_t absent, size_t count) {
     const std::vector<int64_t> given =
@@ -41,7 +40,8 @@ std::optional<Window> read_window(Reader& in, std::vector<int64_t> kernel) {
   const auto fill = [&](Axis& axis, size_t i) {
     axis = {shape[i + 2], kernel[i], strides[i], dilations[i], pads[i], pads[axes + i]};
   };
-  if (axes == 2) fill(window.h, 0);
+  if (axes == 3) fill(window.depth.emplace(), 0);
+  if (axes >= 2) fill(window.h, axes - 2);
   fill(window.w, axes - 1);
   return window;
 }
@@ -53,7 +53,8 @@ void pad_automatically(Reader& in, Window& window) {
   if (!in.require(upper || lower || mode == "VALID",
                   fmt::format("has auto_pad '{}'", tflite::printable(mode))))
     return;
-  for (Axis* axis : {&window.h, &window.w}) {
+  for (Axis* axis : {&window.h, &window.w, window.depth ? &*window.depth : nullptr}) {
+    if (axis == nullptr) continue;
     const int64_t places = (axis->input + axis->stride - 1) / axis->stride;
     const int64_t total =
         std::max<int64_t>(0, (places - 1) * axis->stride + axis->covered() - axis->input);

@@ -8,7 +8,7 @@
 
 namespace intarsia::onnx {
 
-// One of the two spatial axes.
+// One of the spatial axes.
 struct Axis {
   int64_t input = 1, kernel = 1, stride = 1, dilation = 1, before = 0, after = 0;
 
@@ -17,13 +17,15 @@ struct Axis {
 
 struct Window {
   Axis h, w;
-  bool is_line = false;  // of rank 3: [N,C,W], which is [N,C,1,W] here
+  bool is_line = false;                      // of rank 3: [N,C,W], which is [N,C,1,W] here
+  std::optional<Axis> depth = std::nullopt;  // of rank 5: [N,C,D,H,W]
 };
 
 inline constexpr int64_t kMostWindow = 1 << 24;
 
-// Rank 3 or 4, and what the attributes say about the axes after the second. Without a kernel it is an attribute, too.
-std::optional<Window> read_window(Reader& in, std::vector<int64_t> kernel);
+// Rank 3 or 4, where volumes are possible 5, and what the attributes say about the axes after the second. Without a kernel it is
+// an attribute, too.
+std::optional<Window> read_window(Reader& in, std::vector<int64_t> kernel, bool volumes = false);
 // SAME_UPPER puts the odd element at the end, SAME_LOWER at the beginning.
 void pad_automatically(Reader& in, Window& window);
 graph::TensorId as_image(Reader& in, graph::TensorId id);
