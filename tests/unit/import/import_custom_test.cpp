@@ -2,6 +2,9 @@
 // (tests/golden/operators).
 #include <flatbuffers/flexbuffers.h>
 
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <map>
 
 #include "import_support.h"
@@ -285,6 +288,79 @@ TEST(ImportCustom, CircularBuffer) {
   ModelSpec other = circular_buffer(flexible({{"cycles_max", 1}}));
   other.tensors[1].shape = {1, 4, 1, 2};
   EXPECT_THAT(errors(other), HasSubstr("needs inputs that are one slot of the output"));
+}
+
+// ---- TensorFlow's front end of floats: what of a damaged file is said, before anything is made ----
+
+TensorSpec real_tensor(const char* name, std::vector<int32_t> shape) {
+  return {name, std::move(shape), kFloat32, {}, {}};
+}
+
+std::string outcome(const ModelSpec& model) {
+  const std::string text = errors(model);
+  return text.empty() ? "is taken" : text;
+}
+
+std::string of_spectrogram(std::vector<int32_t> shape, std::vector<int32_t> result,
+                           const Options& options) {
+  return outcome(custom("AudioSpectrogram", {real_tensor("x", std::move(shape))},
+                        {real_tensor("y", std::move(result))}, flexible(options)));
+}
+
+TEST(ImportCustom, SpectrogramsOfFramesThatAreNone) {
+  const auto frames = [](double size, double stride) -> Options {
+    return {{"window_size", size}, {"stride", stride}, {"magnitude_squared", 1}};
+  };
+  EXPECT_EQ(of_spectrogram({200, 1}, {1, 19, 17}, frames(20, 10)), "is taken");
+  EXPECT_THAT(of_spectrogram({200, 1}, {1, 19, 17}, frames(1, 10)),
+              HasSubstr("takes frames of 1 samples, 10 apart, of f32[200,1]"));
+  EXPECT_THAT(of_spectrogram({200, 1}, {1, 19, 17}, frames(20, 0)), HasSubstr("0 apart"));
+  EXPECT_THAT(of_spectrogram({200, 1}, {1, 19, 17}, frames(20, -3)), HasSubstr("-3 apart"));
+  EXPECT_THAT(of_spectrogram({200, 1}, {1, 19, 17}, frames(201, 10)), HasSubstr("of 201 samples"));
+  EXPECT_THAT(of_spectrogram({200, 1}, {1, 19, 17}, frames(1e15, 10)), HasSubstr("takes frames"));
+  EXPECT_THAT(of_spectrogram({200, 1}, {1, 19, 17}, frames(20, 1e15)), HasSubstr("takes frames"));
+  EXPECT_THAT(of_spectrogram({200}, {1, 19, 17}, frames(20, 10)), HasSubstr("f32[200]"));
+  EXPECT_THAT(of_spectrogram({200, 1}, {1, 19, 16}, frames(20, 10)), HasSubstr("[1,19,17]"));
+  EXPECT_THAT(of_spectrogram({200, 1}, {1, 19, 17}, {{"stride", 10}}), HasSubstr("window_size"));
+  // Places of frames as numerous as a file may state: refused before they are listed.
+  EXPECT_THAT(of_spectrogram({49152, 1}, {1, 16386, 16385}, frames(32767, 1)),
+              HasSubstr("needs a constant of 16386 x 32767 elements"));
+}
+
+std::string of_mfcc(std::vector<int32_t> shape, const Options& options,
+                    std::vector<int32_t> rate = {16000}) {
+  TensorSpec constant{"rate", {static_cast<int32_t>(rate.size())}, kInt32, {}, {}};
+  constant.data.resize(rate.size() * 4);
+  std::memcpy(constant.data.data(), rate.data(), constant.data.size());
+  Options all{{"filterbank_channel_count", 40},
+              {"dct_coefficient_count", 13},
+              {"upper_frequency_limit", 4000.5},
+              {"lower_frequency_limit", 20.5}};
+  for (const auto& [name, value] : options) all[name] = value;
+  return outcome(custom("Mfcc", {real_tensor("x", std::move(shape)), std::move(constant)},
+                        {real_tensor("y", {1, 19, 13})}, flexible(all)));
+}
+
+TEST(ImportCustom, CepstraOfBandsThatAreNone) {
+  EXPECT_EQ(of_mfcc({1, 19, 257}, {}), "is taken");
+  const auto says = [](const std::string& what) { return HasSubstr("coefficients of " + what); };
+  EXPECT_THAT(of_mfcc({1, 19, 39}, {}), says("40 bands"));
+  EXPECT_THAT(of_mfcc({1, 19, 257}, {{"filterbank_channel_count", -1}}), says("-1 bands"));
+  EXPECT_THAT(of_mfcc({1, 19, 257}, {{"filterbank_channel_count", 12}}), says("12 bands"));
+  EXPECT_THAT(of_mfcc({1, 19, 257}, {{"dct_coefficient_count", 0}}), HasSubstr("makes 0 coeff"));
+  EXPECT_THAT(of_mfcc({1, 19, 257}, {{"lower_frequency_limit", 4001.5}}), says("40 bands"));
+  EXPECT_THAT(of_mfcc({1, 19, 257}, {{"lower_frequency_limit", -1.5}}), says("40 bands"));
+  const double infinite = std::numeric_limits<double>::infinity(), none = std::nan("");
+  EXPECT_THAT(of_mfcc({1, 19, 257}, {{"lower_frequency_limit", none}}), says("40 bands"));
+  EXPECT_THAT(of_mfcc({1, 19, 257}, {{"upper_frequency_limit", infinite}}), says("40 bands"));
+  EXPECT_THAT(of_mfcc({1, 19}, {}), HasSubstr("f32[1,19]"));
+  EXPECT_THAT(of_mfcc({1, 19, 257}, {}, {0}), says("40 bands"));
+  EXPECT_THAT(of_mfcc({1, 19, 257}, {}, {16000, 8000}), says("40 bands"));
+  // Bands above all frequencies: zeros, and nothing behind the table is touched.
+  EXPECT_EQ(
+      of_mfcc({1, 19, 257}, {{"lower_frequency_limit", 1.5e30}, {"upper_frequency_limit", 2.5e30}}),
+      "is taken");
+  EXPECT_THAT(of_mfcc({1, 19, 1 << 20}, {}), HasSubstr("needs a constant of 40 x 1048576"));
 }
 
 }  // namespace

@@ -342,5 +342,77 @@ TEST(OnnxFile, OutputsThatAreConstantsOrInputs) {
   EXPECT_EQ(outputs->at(1), input);
 }
 
+// ---- transforms and grids ----
+
+std::string of_dft(const std::vector<int64_t>& shape, std::vector<int64_t> length,
+                   std::vector<int64_t> axis, int64_t onesided = 0, int64_t inverse = 0) {
+  Model model(20);
+  model.input("x", shape).output("y");
+  model.integers("length", length), model.integers("axis", axis);
+  format::Node& node = model.node("DFT", {"x", "length", "axis"}, {"y"});
+  Model::attribute(node, "onesided").set_integer(onesided);
+  Model::attribute(node, "inverse").set_integer(inverse);
+  return model.refusal();
+}
+
+TEST(OnnxTransforms, OfNoNumbersOrNoLength) {
+  EXPECT_EQ(of_dft({2, 12, 1}, {12}, {1}), "is taken");
+  EXPECT_THAT(of_dft({2, 12, 3}, {12}, {1}), HasSubstr("transforms [2,12,3]"));
+  EXPECT_THAT(of_dft({2, 12, 1}, {0}, {1}), HasSubstr("has no length"));
+  EXPECT_THAT(of_dft({2, 12, 1}, {-4}, {1}), HasSubstr("has no length"));
+  EXPECT_THAT(of_dft({2, 12, 1}, {3, 4}, {1}), HasSubstr("has no length"));
+  EXPECT_THAT(of_dft({2, 12, 1}, {12}, {1, 1}), HasSubstr("has one axis"));
+  EXPECT_THAT(of_dft({2, 12, 1}, {12}, {2}), HasSubstr("transforms the parts of numbers"));
+  EXPECT_THAT(of_dft({2, 12, 1}, {12}, {7}), HasSubstr("axis"));
+  EXPECT_THAT(of_dft({2, 12, 2}, {12}, {1}, 1), HasSubstr("one side"));
+  EXPECT_THAT(of_dft({2, 12, 1}, {12}, {1}, 1, 1), HasSubstr("one side"));
+  EXPECT_THAT(of_dft({2, 12, 1}, {3001}, {1}), HasSubstr("transforms a length of 3001"));
+  EXPECT_NE(of_dft({2, 12, 1}, {int64_t{1} << 40}, {1}), "is taken");
+  EXPECT_NE(of_dft({2, 12, 1}, {INT64_MAX}, {1}), "is taken");
+}
+
+std::string of_stft(const std::vector<int64_t>& shape, std::vector<int64_t> step,
+                    std::vector<int64_t> size, int64_t window = 0) {
+  Model model(17);
+  model.input("x", shape).output("y");
+  model.integers("step", step), model.integers("size", size);
+  if (window != 0) model.constant("window", {window});
+  model.node("STFT", {"x", "step", window != 0 ? "window" : "", "size"}, {"y"});
+  return model.refusal();
+}
+
+TEST(OnnxTransforms, OfFramesThatAreNone) {
+  EXPECT_EQ(of_stft({2, 100, 1}, {10}, {16}, 16), "is taken");
+  EXPECT_THAT(of_stft({2, 100, 1}, {0}, {16}), HasSubstr("has no step"));
+  EXPECT_THAT(of_stft({2, 100, 1}, {-1}, {16}), HasSubstr("has no step"));
+  EXPECT_THAT(of_stft({2, 100, 1}, {10, 10}, {16}), HasSubstr("has no step"));
+  EXPECT_THAT(of_stft({2, 100, 1}, {10}, {101}), HasSubstr("takes frames of 101 of 100 samples"));
+  EXPECT_THAT(of_stft({2, 100, 1}, {10}, {0}), HasSubstr("takes frames of 0 of 100 samples"));
+  EXPECT_THAT(of_stft({2, 100, 1}, {10}, {16}, 15), HasSubstr("takes frames of 16"));
+  EXPECT_THAT(of_stft({2, 100, 1}, {10}, {16, 16}), HasSubstr("one size"));
+  EXPECT_THAT(of_stft({2, 100, 2}, {10}, {16}), HasSubstr("transforms [2,100,2]"));
+  EXPECT_EQ(of_stft({2, 100, 1}, {INT64_MAX}, {16}), "is taken");  // one frame
+  EXPECT_NE(of_stft({1, 1 << 20, 1}, {1}, {1 << 19}), "is taken");
+}
+
+std::string of_grid(const std::vector<int64_t>& maps, const std::vector<int64_t>& sizes) {
+  Model model(20);
+  model.input("maps", maps).output("y");
+  model.integers("sizes", sizes);
+  model.node("AffineGrid", {"maps", "sizes"}, {"y"});
+  return model.refusal();
+}
+
+TEST(OnnxGrids, OfNoImages) {
+  EXPECT_EQ(of_grid({2, 2, 3}, {2, 1, 5, 4}), "is taken");
+  EXPECT_THAT(of_grid({2, 2, 3}, {2, 1, 5, 4, 3}), HasSubstr("maps by [2,2,3] onto [2,1,5,4,3]"));
+  EXPECT_THAT(of_grid({2, 3, 4}, {2, 1, 5, 4}), HasSubstr("maps by [2,3,4]"));
+  EXPECT_THAT(of_grid({2, 2, 3}, {3, 1, 5, 4}), HasSubstr("has other images"));
+  EXPECT_THAT(of_grid({2, 2, 3}, {2, 1, 0, 4}), HasSubstr("has other images"));
+  EXPECT_THAT(of_grid({2, 2, 3}, {2, 1, 5, -4}), HasSubstr("has other images"));
+  EXPECT_THAT(of_grid({2, 2, 3}, {2, 1, 5, INT64_MAX}), HasSubstr("makes places of 5 x"));
+  EXPECT_NE(of_grid({2, 2, 3}, {2, 1, 1 << 20, 1 << 20}), "is taken");
+}
+
 }  // namespace
 }  // namespace intarsia

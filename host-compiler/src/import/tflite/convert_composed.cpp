@@ -20,18 +20,6 @@ std::vector<uint8_t> little_endian(const std::vector<T>& values) {
   return bytes;
 }
 
-// Constants grow with extents that a file merely states.
-constexpr int64_t kMostMadeElements = int64_t{1} << 22;
-
-bool can_be_made(OperatorReader& in, int64_t rows, int64_t columns) {
-  if (rows <= kMostMadeElements && columns <= kMostMadeElements &&
-      rows * columns <= kMostMadeElements)
-    return true;
-  in.problem(fmt::format("needs a constant of {} x {} elements", rows, columns),
-             fmt::format("at most {} are possible", kMostMadeElements));
-  return false;
-}
-
 MadeConstant real_constant(std::string name, Shape shape, const std::vector<float>& values) {
   return {{.name = std::move(name), .type = DataType::Float32, .shape = std::move(shape)},
           little_endian(values)};

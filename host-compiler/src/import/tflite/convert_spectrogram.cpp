@@ -43,8 +43,10 @@ std::vector<float> triangles(const MelBands& b) {
   std::vector<double> peaks;  // the last one is where the last channel ends
   for (size_t i = 0; i <= count; ++i) peaks.push_back(low + spacing * static_cast<double>(i + 1));
   const double step = 0.5 * b.sample_rate / static_cast<double>(b.frequencies - 1);
-  const auto first = static_cast<int64_t>(1.5 + b.lowest / step),
-             last = std::min(static_cast<int64_t>(b.highest / step), b.frequencies - 1);
+  const auto behind =
+      static_cast<double>(b.frequencies);  // limits may be beyond what integers hold
+  const auto first = static_cast<int64_t>(std::min(1.5 + b.lowest / step, behind)),
+             last = static_cast<int64_t>(std::min(b.highest / step, behind - 1));
   std::vector<float> matrix(count * static_cast<size_t>(b.frequencies));
   size_t next = 0;  // the first channel whose peak is not below the frequency
   for (int64_t i = first; i <= last; ++i) {
@@ -92,16 +94,16 @@ void SubgraphReader::compose_spectrogram(const OperatorInfo& op, OperatorReader&
   const int64_t frames = 1 + (samples - size) / stride;
   const auto length = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(size)));
   const int64_t kept = length / 2 + 1, rows = channels * frames;
+  // Frames begin and end where pieces do.
+  const int64_t piece = std::gcd(size, stride), pieces = size / piece;
   in.decide_shape({channels, frames, kept});
-  if (!in.clean()) return;
+  if (!in.clean() || !can_be_made(in, frames, pieces)) return;
   TransformWriter writer = writer_for<TransformWriter>(op);
   int32_t x = current(op.inputs[0]);
   if (channels > 1) x = writer.transpose(x, {1, 0}, input.shape);
-  // Frames begin and end where pieces do.
-  const int64_t piece = std::gcd(size, stride), used = (frames - 1) * stride + size;
+  const int64_t used = (frames - 1) * stride + size;
   x = writer.fitted(writer.reshape(x, {channels, samples}), {channels, samples}, 1, used);
   x = writer.reshape(x, {channels, used / piece, piece});
-  const int64_t pieces = size / piece;
   MadeConstant places{{.name = "pieces", .type = DataType::Int32, .shape = {frames, pieces}}, {}};
   for (int64_t frame = 0; frame < frames; ++frame)
     for (int64_t i = 0; i < pieces; ++i) {
@@ -133,7 +135,8 @@ void SubgraphReader::compose_mfcc(const OperatorInfo& op, OperatorReader& in) {
   if (!rate || !in.clean()) return;
   if (input.type != DataType::Float32 || input.shape.size() != 3 || input.shape[2] < 2 ||
       rate->size() != 1 || (*rate)[0] < 1 || bands < 1 || coefficients < 1 ||
-      coefficients > bands || bands > input.shape[2] || !(lowest >= 0) || !(highest > lowest))
+      coefficients > bands || bands > input.shape[2] || !(lowest >= 0) || !(highest > lowest) ||
+      !std::isfinite(highest))
     return in.problem(
         fmt::format("makes {} coefficients of {} bands from {} to {} Hz of {}[{}]", coefficients,
                     bands, lowest, highest, to_string(input.type), fmt::join(input.shape, ",")),
@@ -142,7 +145,7 @@ void SubgraphReader::compose_mfcc(const OperatorInfo& op, OperatorReader& in) {
   const int64_t frequencies = shape[2];
   shape[2] = coefficients;
   in.decide_shape(shape);
-  if (!in.clean()) return;
+  if (!in.clean() || !can_be_made(in, bands, frequencies)) return;
   const auto product = [&](int32_t x, MadeConstant matrix) {
     shape[2] = matrix.tensor.shape[0];
     return put(op, OpKind::FullyConnected, graph::FullyConnectedAttrs{true, {}},

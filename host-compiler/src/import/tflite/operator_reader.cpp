@@ -214,4 +214,14 @@ int64_t OperatorReader::positive(int32_t value, std::string_view role) {
   return 1;
 }
 
+bool can_be_made(OperatorReader& in, int64_t rows, int64_t columns) {
+  constexpr int64_t kMostMadeElements = int64_t{1} << 22;
+  if (rows <= kMostMadeElements && columns <= kMostMadeElements &&
+      rows * columns <= kMostMadeElements)
+    return true;
+  in.problem(fmt::format("needs a constant of {} x {} elements", rows, columns),
+             fmt::format("at most {} are possible", kMostMadeElements));
+  return false;
+}
+
 }  // namespace intarsia::tflite

@@ -92,6 +92,9 @@ class OperatorReader {
 
 using import::MadeConstant;
 
+// Constants grow with extents that a file merely states: false, and a problem, where one would have too many elements.
+bool can_be_made(OperatorReader& in, int64_t rows, int64_t columns);
+
 // What a kind makes of its operator. Operands beyond `kept` became attributes and vanish.
 struct Converted {
   graph::Attributes attributes;
