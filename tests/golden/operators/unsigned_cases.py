@@ -135,6 +135,24 @@ def unsigned_functions():
 
 
 @case
+def unsigned_sums():
+    """GELU of all bytes, sums on one scale and on two, and quotients that are far from zero, where LiteRT divides as it says."""
+    n = Network(15)
+    x, y = n.tensor([4, 64], 0.05, 120), n.tensor([4, 64], 0.03, 0)
+    gelu, exact = n.tensor([4, 64], 0.04, 30), n.tensor([4, 64], 0.03, 40)
+    n.g.op("GELU", [x], [gelu], options("GeluOptions", approximate=True))
+    n.g.op("GELU", [x], [exact], options("GeluOptions"))
+    same, other = n.tensor([4], 0.05, 120), n.tensor([1, 64], 0.11, 99)
+    n.g.op("SUM", [x, n.g.constant([1])], [same], options("ReducerOptions"))
+    n.g.op("SUM", [x, n.g.constant([0])], [other], options("ReducerOptions", keepDims=True))
+    quotient = n.tensor([4, 64], 0.2, 100)
+    n.g.op("DIV", [x, y], [quotient], options("DivOptions"))
+    far = np.where(n.rng.integers(0, 2, 256) == 1, n.rng.integers(160, 256, 256), n.rng.integers(0, 80, 256))
+    n.model.values = [far.astype(U8).reshape(4, 64), n.rng.integers(1, 90, (4, 64)).astype(U8)]
+    return n.finish([x, y], [gelu, exact, same, other, quotient])
+
+
+@case
 def unsigned_ends():
     """An output that is an input, one that is an operator's result and another's operand, and numbers cast to floats."""
     n = Network(14)
