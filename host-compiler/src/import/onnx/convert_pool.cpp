@@ -79,40 +79,54 @@ TensorId dilated_pool(Reader& in, const Window& window, TensorId x, bool is_max)
 
 namespace {
 
+// How far the last window reaches behind the padding where a place that is not whole counts, too; nothing is there.
+int64_t beyond_padding(const Axis& axis) {
+  const int64_t padded = axis.input + axis.before + axis.after;
+  int64_t places = (padded - axis.covered() + axis.stride - 1) / axis.stride + 1;
+  if ((places - 1) * axis.stride >= axis.input + axis.before) --places;  // begins behind the input
+  return std::max<int64_t>(0, (places - 1) * axis.stride + axis.covered() - padded);
+}
+
+// Of x with its channels last.
+TensorId pooled(Reader& in, TensorId x, const Window& window, bool is_max) {
+  if (window.h.dilation != 1 || window.w.dilation != 1) return dilated_pool(in, window, x, is_max);
+  const graph::Pool2dAttrs attrs{.filter_h = window.h.kernel,
+                                 .filter_w = window.w.kernel,
+                                 .stride_h = window.h.stride,
+                                 .stride_w = window.w.stride,
+                                 .padding = padding(window)};
+  return in.emit_alike(is_max ? OpKind::MaxPool2d : OpKind::AveragePool2d, attrs, {x});
+}
+
 // Volumes: over the height and width of every slice, and then over depth. Extremes and averages are the same taken so.
 void read_volume_pool(Reader& in, const Window& window, bool is_max) {
-  const Axis &d = *window.depth, &h = window.h, &w = window.w;
-  if (!in.require(
-          d.dilation == 1 && h.dilation == 1 && w.dilation == 1 && in.integer("ceil_mode", 0) == 0,
-          "pools volumes with dilations or places beyond the end",
-          "volumes without these, and images with them, are possible"))
-    return;
   const bool counts_padding = !is_max && in.integer("count_include_pad", 0) != 0;
-  const OpKind kind = is_max ? OpKind::MaxPool2d : OpKind::AveragePool2d;
+  const bool has_parts =
+      in.integer("ceil_mode", 0) != 0 && in.text("auto_pad", "NOTSET") == "NOTSET";
   const auto make = [&](TensorId id) -> TensorId {
-    Axis depth = d, height = h, width = w;
-    if (counts_padding) {
-      id = in.emit_alike(
-          OpKind::Pad,
-          graph::PadAttrs{{0, 0, d.before, h.before, w.before}, {0, 0, d.after, h.after, w.after}},
-          {id}, "pad");
-      for (Axis* axis : {&depth, &height, &width}) axis->before = axis->after = 0;
+    Axis d = *window.depth;
+    Window slices = window;
+    slices.depth.reset();
+    Axis* const axes[] = {&d, &slices.h, &slices.w};
+    graph::PadAttrs pad{{0, 0}, {0, 0}};
+    for (Axis* axis : axes) {
+      const int64_t beyond = has_parts ? beyond_padding(*axis) : 0;
+      pad.before.push_back(axis->before), pad.after.push_back(axis->after);
+      if (counts_padding) axis->input += axis->before + axis->after, axis->before = axis->after = 0;
+      axis->after += beyond;
     }
+    if (counts_padding) id = in.emit_alike(OpKind::Pad, pad, {id}, "pad");
     if (!in.ok()) return {};
-    const auto pooled = [&](TensorId image, const Axis& y, const Axis& x) {
-      const graph::Pool2dAttrs attrs{.filter_h = y.kernel,
-                                     .filter_w = x.kernel,
-                                     .stride_h = y.stride,
-                                     .stride_w = x.stride,
-                                     .padding = {y.before, x.before, y.after, x.after}};
-      return in.to_channels_first(in.emit_alike(kind, attrs, {in.to_channels_last(image)}));
-    };
     const Shape s = in.shape(id);
-    id = pooled(in.reshape(id, {s[0], s[1] * s[2], s[3], s[4]}), height, width);
-    if (!in.ok()) return {};
+    const auto over = [&](const Shape& image, const Window& part) {
+      const TensorId x = in.to_channels_last(in.reshape(id, image));
+      return in.ok() ? in.to_channels_first(pooled(in, x, part, is_max)) : TensorId{};
+    };
+    id = over({s[0], s[1] * s[2], s[3], s[4]}, slices);
+    if (!in.ok() || !id.valid()) return {};
     const Shape flat = in.shape(id);
-    id = pooled(in.reshape(id, {s[0], s[1], s[2], flat[2] * flat[3]}), depth, Axis{});
-    if (!in.ok()) return {};
+    id = over({s[0], s[1], s[2], flat[2] * flat[3]}, {d, {.input = flat[2] * flat[3]}});
+    if (!in.ok() || !id.valid()) return {};
     return in.reshape(id, {s[0], s[1], in.shape(id)[2], flat[2], flat[3]});
   };
   if (is_max) {
@@ -134,11 +148,7 @@ void read_lp_pool(Reader& in) {
       !in.ok())
     return;
   if (in.integer("ceil_mode", 0) != 0)
-    for (Axis* axis : {&window->h, &window->w}) {
-      const int64_t rest =
-          (axis->input + axis->before + axis->after - axis->covered()) % axis->stride;
-      if (rest > 0) axis->after += axis->stride - rest;
-    }
+    for (Axis* axis : {&window->h, &window->w}) axis->after += beyond_padding(*axis);
   const auto element = [&](OpKind kind, TensorId id) {
     return in.emit(kind, graph::NoAttrs{}, {id}, kFloat, {}, "power");
   };
@@ -181,15 +191,8 @@ void read_pool(Reader& in) {
   if (window->depth) return read_volume_pool(in, *window, is_max);
   int64_t beyond[] = {0, 0};
   if (in.integer("ceil_mode", 0) != 0 && in.text("auto_pad", "NOTSET") == "NOTSET") {
-    for (Axis* axis : {&window->h, &window->w}) {
-      const int64_t padded = axis->input + axis->before + axis->after;
-      int64_t places = (padded - axis->covered() + axis->stride - 1) / axis->stride + 1;
-      if ((places - 1) * axis->stride >= axis->input + axis->before)
-        --places;  // begins behind the input
-      // Beyond the padding nothing is counted.
-      beyond[axis == &window->w] =
-          std::max<int64_t>(0, (places - 1) * axis->stride + axis->covered() - padded);
-    }
+    beyond[0] = beyond_padding(window->h);
+    beyond[1] = beyond_padding(window->w);
   }
   std::vector<int64_t> before(4, 0), after(4, 0);
   if (counts_padding) {
@@ -199,20 +202,12 @@ void read_pool(Reader& in) {
       axis->input += axis->before + axis->after, axis->before = axis->after = 0;
   }
   window->h.after += beyond[0], window->w.after += beyond[1];
-  const graph::Pool2dAttrs attrs{.filter_h = window->h.kernel,
-                                 .filter_w = window->w.kernel,
-                                 .stride_h = window->h.stride,
-                                 .stride_w = window->w.stride,
-                                 .padding = padding(*window)};
   const bool dilated = window->h.dilation != 1 || window->w.dilation != 1;
   const auto make = [&](TensorId id) {
     TensorId x = in.to_channels_last(as_image(in, id));
     if (before != after || before != std::vector<int64_t>(4, 0))
       x = in.emit_alike(OpKind::Pad, graph::PadAttrs{before, after}, {x}, "pad");
-    if (dilated) return from_image(in, dilated_pool(in, *window, x, is_max), window->is_line);
-    return from_image(in,
-                      in.emit_alike(is_max ? OpKind::MaxPool2d : OpKind::AveragePool2d, attrs, {x}),
-                      window->is_line);
+    return from_image(in, pooled(in, x, *window, is_max), window->is_line);
   };
   if (is_max || in.is_real(0)) {
     const Tail tail = in.tail(false);
