@@ -50,9 +50,8 @@ TEST_P(KnownStream, IsRefusedWithTheReason) {
   write_damaged([](Place payload) { payload[15] = 0x20; });
   expect_refused("ethos-u55-128", {"it was compiled for architecture 2.0.6"});
   write_damaged([](Place payload) { payload[11] = 0x20; });
-  expect_refused(
-      "ethos-u55-128",
-      {"it was compiled for ethos-u85-128, an architecture that is neither simulated nor driven"});
+  expect_refused("ethos-u55-128",
+                 {"it was compiled for ethos-u85-128, the device is ethos-u55-128"});
   write_damaged([](Place payload) { payload[28 + 3] = 0x7F; });
   expect_refused("ethos-u55-128", {"its payload is cut short"});
   write_damaged([](Place payload) { payload[32 + 2] = 5; });
@@ -104,6 +103,36 @@ TEST_F(NpuStream, AModelThatTheNpuCannotTakeRunsOnTheHost) {
       intarsia({"explain", "floats.graph", "--target", "ethos-u55-128"});
   EXPECT_THAT(explained.out,
               HasSubstr("not ethos-u: the input is f32, the NPU takes i8 and i16 here"));
+}
+
+// What Vela made for an Ethos-U85 runs here, and nowhere else; networks are not compiled for it.
+TEST_F(NpuStream, OfAnEthosU85IsSimulated) {
+  const RecordedSample sample = recorded_samples(recorded_folder("separable_s8")).at(0);
+  write("vela.tflite",
+        read_bytes(golden_folder() / "npu-streams/ethos-u85/separable_s8/"
+                                     "ethos-u85-256-Shared_Sram-Performance.tflite"));
+  write("x.bin", sample.inputs.at(0));
+  const std::vector<std::string> run = {"run",     "vela.tflite", "--target",     "ethos-u85-256",
+                                        "--input", "x.bin",       "--output-dir", "out"};
+  const ProcessOutcome outcome = intarsia(run);
+  EXPECT_EQ(outcome.exit_code, kDone) << outcome.err;
+  EXPECT_EQ(read("out/out0.bin"), sample.outputs.at(0));
+  EXPECT_TRUE(refused(intarsia({"run", "vela.tflite", "--target", "ethos-u85-512", "--input",
+                                "x.bin", "--output-dir", "out"}),
+                      {"it was compiled for ethos-u85-256, the device is ethos-u85-512"}));
+  for (const char* format : {"plain", "zephyr"})
+    EXPECT_TRUE(refused(intarsia({"compile", "vela.tflite", "--target", "ethos-u85-256", "--format",
+                                  format, "-o", "package"}),
+                        {"there is no driver for it", "'intarsia run' executes the model here"}))
+        << format;
+
+  write("model.tflite", read_bytes(recorded_folder("separable_s8") / "model.tflite"));
+  const ProcessOutcome network = intarsia({"run", "model.tflite", "--target", "ethos-u85-256",
+                                           "--input", "x.bin", "--output-dir", "host"});
+  EXPECT_EQ(network.exit_code, kDone) << network.err;
+  EXPECT_THAT(network.err, HasSubstr("note: ethos-u85 runs nothing of model: networks are not "
+                                     "compiled for an Ethos-U85"));
+  EXPECT_EQ(read("host/out0.bin"), sample.outputs.at(0));
 }
 
 }  // namespace
