@@ -9,11 +9,18 @@ namespace intarsia::simulators::ethos_u85 {
 
 __extension__ typedef __int128 Int128;
 
+// More than any result that is stored.
+template <typename Wide>
+constexpr int64_t saturated(Wide value) {
+  constexpr int64_t kMost = int64_t{1} << 62;
+  return value > kMost ? kMost : value < -kMost ? -kMost : static_cast<int64_t>(value);
+}
+
 // value / 2^shift, 0 <= shift <= 63. DoubleSymmetric rounds at bit `first` if the shift is larger, and then again; others
 // round once.
 template <typename Wide>
 constexpr int64_t shift_round(Wide value, int32_t shift, Rounding rounding, int32_t first = 31) {
-  if (shift == 0) return static_cast<int64_t>(value);
+  if (shift == 0) return saturated<Wide>(value);
   const Wide one = 1;
   if (rounding == Rounding::DoubleSymmetric && shift > first) {
     // Halves up, then halves away from zero.
@@ -21,10 +28,10 @@ constexpr int64_t shift_round(Wide value, int32_t shift, Rounding rounding, int3
     const int32_t rest = shift - first;
     const Wide mask = (one << rest) - 1;
     const Wide threshold = (mask >> 1) + (high < 0 ? 1 : 0);
-    return static_cast<int64_t>((high >> rest) + ((high & mask) > threshold ? 1 : 0));
+    return saturated<Wide>((high >> rest) + ((high & mask) > threshold ? 1 : 0));
   }
-  if (rounding == Rounding::Down) return static_cast<int64_t>(value >> shift);
-  return static_cast<int64_t>((value + (one << (shift - 1))) >> shift);
+  if (rounding == Rounding::Down) return saturated<Wide>(value >> shift);
+  return saturated<Wide>((value + (one << (shift - 1))) >> shift);
 }
 
 // value * multiplier / 2^shift.

@@ -13,8 +13,13 @@ namespace {
 constexpr size_t kMostTransfers = 4, kMostOperations = 2;
 // Maps and regions that are larger are not looked through.
 constexpr int64_t kMostElements = int64_t{1} << 24;
+constexpr int64_t kMostParts = int64_t{1} << 18;
 constexpr uint64_t kMostBytes = uint64_t{1} << 28;
 constexpr uint64_t kUnit = 16;  // of weights and scales
+
+bool is_huge(const FeatureMap& map) {
+  return int64_t{map.height} * map.width > kMostElements / map.depth;
+}
 
 std::string in_hex(uint64_t value) {
   char text[24];
@@ -40,6 +45,7 @@ std::vector<ethos_u::Box> read_parts(const Operation& op, const FeatureMap& map)
   const auto columns =
       ethos_u::used_positions(op.ofm_width, kernel.stride_x, kernel.width, kernel.dilation_x,
                               op.padding.left, map.width, none, map.width, kMostElements);
+  if (static_cast<int64_t>(rows.size() * columns.size()) > kMostParts) return {ethos_u::whole(map)};
   std::vector<ethos_u::Box> boxes;
   for (const ethos_u::Span& y : rows)
     for (const ethos_u::Span& x : columns)
@@ -69,6 +75,7 @@ Access map_access(std::string what, const FeatureMap& map, std::vector<ethos_u::
 bool Access::meets(const Access& transferred) const {
   if (region != transferred.region) return false;
   if (!map) return range.overlaps(transferred.range);
+  if (is_huge(*map)) return false;
   for (const ethos_u::Box& part : parts)
     if (ethos_u::part_meets(*map, part, transferred.region, transferred.range)) return true;
   return false;
@@ -187,7 +194,7 @@ void Checker::check_reads(const Accesses& accesses) {
       continue;
     }
     const FeatureMap& map = *access.map;
-    if (int64_t{map.height} * map.width * map.depth > kMostElements) continue;
+    if (is_huge(map)) continue;
     for (const ethos_u::Box& part : access.parts)
       if (!ethos_u::for_each_run(map, part, check)) break;
   }

@@ -32,13 +32,21 @@ std::optional<Fault> check_size(const Operation& op, uint64_t max_macs) {
           : u(op.kernel.width) * u(op.kernel.height) * (all_channels ? u(op.ifm.map.depth) : 1);
   if (each > max_macs / std::max<uint64_t>(1, op.results()))
     return operand_fault("the operation is larger than a simulation takes");
-  // The weights as decoded, with what the order pads at its worst.
+  const FeatureMap& ifm = op.ifm.map;
+  const uint64_t padded = (u(ifm.width) + u(op.padding.left) + u(op.padding.right)) *
+                          (u(ifm.height) + u(op.padding.top) + u(op.padding.bottom));
+  if (op.kind != OperationKind::Elementwise && ifm.depth > 0 &&
+      padded > 2 * kMostResults / u(ifm.depth))
+    return operand_fault("the operation is larger than a simulation takes");
+  // The weights as decoded, with what the order pads at its worst: blocks, micro-blocks, and groups of elements of the
+  // sub-kernels, which are no smaller than 4 x 4.
   if (op.has_weights()) {
-    const uint64_t depth = op.kind == OperationKind::Depthwise ? 1 : u(op.ifm.map.depth) + 128;
+    const uint64_t width = u(op.kernel.width), height = u(op.kernel.height);
+    const uint64_t depth = op.kind == OperationKind::Depthwise ? 1 : u(ifm.depth) + 128;
     const uint64_t blocks = u(op.ofm_depth) / u(op.block_depth) + 1;
     const uint64_t channels = u(op.ofm_depth) + blocks * u(op.micro_block.depth);
-    const uint64_t elements = (u(op.kernel.width) + 16) * (u(op.kernel.height) + 16);
-    if (elements > (uint64_t{1} << 31) / (channels * depth))
+    const uint64_t elements = 2 * width * height + 16 * (width / 4 + 1) * (height / 4 + 1);
+    if (elements > (uint64_t{1} << 29) / (channels * depth))
       return operand_fault("the weights are more than a simulation takes");
   }
   return std::nullopt;
@@ -76,7 +84,7 @@ std::optional<Fault> join_kept(const Operation& op, Machine& machine, Results& s
         " elements, the operation makes " + shape_text(op.ofm_height, op.ofm_width, op.ofm_depth));
   for (size_t i = 0; i < sums.size(); ++i) {
     if (!takes_extremes(op))
-      sums[i] += kept.sums[i];
+      sums[i] = wrap(sums[i] + kept.sums[i], 48);
     else
       sums[i] = op.pooling == PoolingMode::Max ? std::max(sums[i], kept.sums[i])
                                                : std::min(sums[i], kept.sums[i]);

@@ -61,7 +61,7 @@ class Pooling {
             first_largest(window, to);
             break;
           default:
-            each(window, to, [](int64_t a, int64_t b) { return a + b; });
+            each(window, to, [](int64_t a, int64_t b) { return wrap(a + b, 48); });
             break;
         }
         if (op_.pooling != PoolingMode::Average) continue;
@@ -88,7 +88,7 @@ class Pooling {
   void reduce(const Window& window, int64_t* to) const {
     for (int32_t y = window.y0; y < window.y1; ++y)
       for (int32_t x = window.x0; x < window.x1; ++x)
-        for (size_t c = 0; c < depth_; ++c) *to += at(y, x)[c];
+        for (size_t c = 0; c < depth_; ++c) *to = wrap(*to + at(y, x)[c], 48);
   }
 
   // Which element of a row is the largest, the first of equal ones; above the 16 bits of its value.
@@ -138,6 +138,8 @@ std::optional<Fault> sum_pool(const Operation& op, const Memory& memory, Results
   if (op.pooling == PoolingMode::None) {
     if (op.accumulator_input == AccumulatorInput::Ifm2)
       sums = ethos_u::gather<int64_t>(op.ifm2.map, memory);
+    // Values of 64 bits are accumulators of 48.
+    for (int64_t& sum : sums) sum = wrap(sum, 48);
     return std::nullopt;
   }
   if (auto fault = check_pool(op)) return fault;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "intarsia/targets/ethos_u85/operation.h"
@@ -422,10 +423,15 @@ void check_types(U85Reader& read, const Operation& op) {
     if (op.dynamic_weights && !op.global_scale)
       read.fail("weights of a feature map go with a global scale");
   }
+  if (op.kind == OperationKind::Resize && element_bytes(ifm) > 2)
+    read.fail("OP_RESIZE takes IFMs of 8 and 16 bits");
+  if (op.has_ifm2 && op.ifm2.map.type == ElementType::S64 && op.ifm2.map.zero_point != 0)
+    read.fail("IFM2 of 64 bits has no zero point");
   if (op.kind == OperationKind::Elementwise && !op.global_scale)
     read.fail("OP_ELEMENTWISE has a global scale");
-  if ((op.ofm.map.type == ElementType::S64 || ifm == ElementType::S64) &&
-      op.kind == OperationKind::Elementwise)
+  const bool is_wide = op.ofm.map.type == ElementType::S64 || ifm == ElementType::S64 ||
+                       (op.has_ifm2 && op.ifm2.map.type == ElementType::S64);
+  if (is_wide && op.kind == OperationKind::Elementwise)
     read.fail("OP_ELEMENTWISE on 64 bits is not simulated");
 }
 
@@ -531,6 +537,10 @@ std::optional<Fault> make_transfer(const CommandState& state, const DecodedComma
     dma.source_stride1 = read.stride(Command::SET_DMA0_SRC_STRIDE1);
     dma.target_stride1 = read.stride(Command::SET_DMA0_DST_STRIDE1);
   }
+  constexpr uint64_t kMostRows = uint64_t{1} << 17, kMostBytes = uint64_t{1} << 32;
+  const uint64_t rows = uint64_t{dma.size0} * dma.size1;
+  if (rows > kMostRows || dma.length > kMostBytes / std::max<uint64_t>(1, rows))
+    read.fail("the transfer is larger than a simulation takes");
   if (indexed) {
     dma.index_region = static_cast<uint32_t>(read.get(field::SET_DMA0_IDX_REGION_region));
     dma.indices = read.address(Command::SET_DMA0_IDX);

@@ -1,5 +1,7 @@
 // Streams that Arm's compiler made for an Ethos-U85, executed bit for bit: expected are the outputs of TFLite's reference
 // kernels for the model that was compiled, and of the TOSA reference model.
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "intarsia/targets/ethos_u85/checker.h"
@@ -187,6 +189,32 @@ TEST(U85ChangedStream, GivesOtherResultsOrIsRefused) {
   EXPECT_TRUE(mentions(after(Command::SET_IFM_UPSCALE, [](Words& w) { w[0] |= 1u << 16; }),
                        "upscaling of the IFM is not simulated"))
       << "upscaling";
+}
+
+// Whatever a stream says, it ends, and stays within its memory.
+TEST(U85DamagedStreams, EndOrFail) {
+  std::mt19937 random(85);
+  size_t faults = 0, runs = 0;
+  for (const fs::path& path : vela_streams("ethos-u85")) {
+    if (!is_own(path)) continue;
+    const VelaFile file = read_vela_file(path);
+    const VelaOperator& op = file.operators.at(0);
+    sim85::Payload payload;
+    ASSERT_EQ(sim85::read_payload(op.payload, payload), std::nullopt);
+    for (int i = 0; i < 250; ++i, ++runs) {
+      std::vector<uint8_t> stream(payload.stream.begin(), payload.stream.end());
+      for (uint32_t damage = 0; damage < 1 + random() % 4; ++damage)
+        stream[random() % stream.size()] ^= static_cast<uint8_t>(1u << (random() % 8));
+      Arena arena(op, sim85::kTableMemoryBytes);
+      sim85::Checker checker(stream);
+      checker.forget(1, op.arena_bytes);
+      const sim85::Outcome outcome =
+          sim85::run(stream, *payload.made_for, arena.memory(), &checker, 1 << 24);
+      faults += outcome.fault.has_value() ? 1 : 0;
+      EXPECT_TRUE(outcome.fault.has_value() || outcome.stopped);
+    }
+  }
+  EXPECT_GT(faults, runs / 4);
 }
 
 }  // namespace
