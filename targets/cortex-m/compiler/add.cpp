@@ -95,8 +95,7 @@ class OneStep {
 
 // Calls of a kernel whose first number is the count of elements.
 LowerKernel by_rows(const OpView& view, const std::string& name, std::vector<int64_t> others) {
-  const size_t part = view.in(0).shape == view.out().shape ? 1 : 0;
-  const auto axes = repeated_axes(view.in(part).shape, view.out().shape);
+  const auto axes = repeated_axes(view.in(0).shape, view.in(1).shape, view.out().shape);
   if (!axes) return nullptr;
   others.insert(others.begin(), 0);
   const RowKernel kernel{name, [others](int64_t count) {
@@ -104,7 +103,7 @@ LowerKernel by_rows(const OpView& view, const std::string& name, std::vector<int
                            numbers[0] = count;
                            return numbers;
                          }};
-  return [kernel, part, axes](OpLowering& op) { return call_by_rows(op, kernel, part, *axes); };
+  return [kernel, axes](OpLowering& op) { return call_by_rows(op, kernel, *axes); };
 }
 
 }  // namespace
@@ -166,9 +165,7 @@ bool is_plain_sum(const OpView& view) {
            (t.type == DataType::Int8 ||
             (t.type == DataType::Int16 && t.quantization.zero_point[0] == 0));
   };
-  return is_plain(a) && is_plain(b) && is_plain(out) &&
-         (a.shape == out.shape || b.shape == out.shape) &&
-         view.node.inputs[0] != view.node.inputs[1];
+  return is_plain(a) && is_plain(b) && is_plain(out) && view.node.inputs[0] != view.node.inputs[1];
 }
 
 }  // namespace

@@ -168,6 +168,18 @@ KernelWork wide_curve(CoreClass core, int64_t count) {
           {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count)}};
 }
 
+// With Helium eight at a time.
+KernelWork rescale(CoreClass core, int64_t count) {
+  return {KernelFamily::Rescale,
+          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{8}) : count)}};
+}
+
+// With Helium four at a time.
+KernelWork hard_swish(CoreClass core, int64_t count) {
+  return {KernelFamily::WideHardSwish,
+          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count)}};
+}
+
 // With Helium sixteen at a time.
 KernelWork lookup(CoreClass core, int64_t count) {
   return {KernelFamily::Lookup,
@@ -262,6 +274,19 @@ std::vector<KernelWork> products_of_matrices(CoreClass core, const Matmul& m) {
 }
 
 // Two columns at a time, and the results one by one.
+std::vector<KernelWork> real_products_of_matrices(const Matmul& m) {
+  std::vector<KernelWork> all;
+  for (int64_t first = 0; first < m.columns; first += m.block) {
+    const int64_t count = std::min(m.columns - first, m.block);
+    Window w;
+    w.kernel_w = w.out_h = 1;
+    w.out_w = m.rows, w.in_c = 4 * m.depth, w.out_c = 4 * count;
+    all.push_back(real_convolution(w));
+    all.push_back({KernelFamily::Element, {number(round_up(count, int64_t{4}) * m.depth)}, 0});
+  }
+  return all;
+}
+
 KernelWork wide_products_of_matrices(CoreClass core, const Matmul& m) {
   const int64_t unit = core == CoreClass::Mve ? 8 : 2, words = ceil_div(m.depth, unit);
   const int64_t blocks = ceil_div(m.columns, m.block), twos = ceil_div(m.columns, int64_t{2});
@@ -290,19 +315,36 @@ KernelWork mve_wide_depthwise(const Wide& w) {
   constexpr int64_t kLanes = 8, kTables = 3 * 32;
   const int64_t blocks = ceil_div(w.out_c, kLanes),
                 block_bytes = kTables + kLanes * w.kernel_h * w.kernel_w;
-  int64_t whole = 0, edges = 0, rows = 0, taps = 0;
-  for (int64_t y = 0; y < w.out_h; ++y) {
-    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
-    for (int64_t x = 0; x < w.out_w; ++x) {
-      const int64_t columns = inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
-      (seen == w.kernel_h && columns == w.kernel_w ? whole : edges) += 1;
-      rows += seen, taps += seen * columns;
-    }
+  const auto rows_at = [&](int64_t y) {
+    return inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+  };
+  const auto columns_at = [&](int64_t x) {
+    return inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
+  };
+  int64_t runs = 0, calls = 0, pairs = 0, rows = 0, taps = 0;
+  const auto run = [&](int64_t y, int64_t x, int64_t count) {
+    const int64_t made = ceil_div(count, int64_t{2}), seen = rows_at(y);
+    runs += 1, calls += count > 1 && count % 2 == 1 ? 2 : 1;
+    pairs += made, rows += made * seen, taps += made * seen * columns_at(x);
+  };
+  // As the kernel has them.
+  int64_t first = 0, end = 0, top = 0, bottom = 0;
+  while (first < w.out_w && first * w.stride_w < w.pad_left) ++first;
+  for (end = first; end < w.out_w && columns_at(end) == w.kernel_w;) ++end;
+  while (top < w.out_h && top * w.stride_h < w.pad_top) ++top;
+  for (bottom = top; bottom < w.out_h && rows_at(bottom) == w.kernel_h;) ++bottom;
+  if (end - first == 1) end = first;
+  for (int64_t y = 0; end > first && y < w.out_h; ++y) run(y, first, end - first);
+  for (int64_t x = 0; x < w.out_w; ++x) {
+    if (x >= first && x < end) continue;
+    for (int64_t y = 0; y < w.out_h; ++y)
+      if (y < top || y >= bottom) run(y, x, 1);
+    if (bottom > top) run(top, x, bottom - top);
   }
   const int64_t n = w.batches * blocks;
   return {KernelFamily::MveWideDepthwise,
-          {1, number(blocks), number(blocks * block_bytes), number(n * whole), number(n * edges),
-           number(n * rows), number(n * taps)}};
+          {1, number(blocks), number(blocks * block_bytes), number(n * runs), number(n * calls),
+           number(n * pairs), number(n * rows), number(n * taps)}};
 }
 
 KernelWork wide_depthwise(CoreClass core, const Wide& w) {
@@ -374,6 +416,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "each_sigmoid_s16" || name == "each_tanh_s16") {
     return {wide_curve(core, numbers.at(0))};
   }
+  if (name == "each_rescale_s16") return {rescale(core, numbers.at(0))};
+  if (name == "each_hard_swish_s16") return {hard_swish(core, numbers.at(0))};
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
   if (name == "softmax_table_s8") return {softmax(numbers.at(0), numbers.at(1))};
   if (name.ends_with("svdf_s8")) return {svdf(core, Svdf(numbers), false)};
@@ -381,6 +425,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.ends_with("lstm_s8")) return {lstm(core, Lstm(numbers), false)};
   if (name.ends_with("lstm_s16")) return {lstm(core, Lstm(numbers), true)};
   if (name == "matmul_s16") return {wide_products_of_matrices(core, Matmul(numbers))};
+  if (name == "matmul_f32") return real_products_of_matrices(Matmul(numbers));
   if (name.ends_with("matmul_s8")) return products_of_matrices(core, Matmul(numbers));
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
   if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};

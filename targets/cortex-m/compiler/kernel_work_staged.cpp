@@ -26,23 +26,6 @@ void add(std::vector<KernelWork>& sums, const std::vector<KernelWork>& parts) {
   }
 }
 
-// Four pixels by four channels in single precision, or one pixel (device/float_conv.c).
-KernelWork real_convolution(const Window& w) {
-  const int64_t run = w.kernel_w * w.in_c / 4, channels = w.out_c / 4,
-                quads = ceil_div(channels, int64_t{4});
-  const int64_t fours = w.out_w < 4 ? 0 : w.out_w / 4 + (w.out_w % 4 > 1 ? 1 : 0),
-                ones = w.out_w < 4        ? w.out_w
-                       : w.out_w % 4 == 1 ? 1
-                                          : 0;
-  const int64_t four_blocks = w.out_h * fours * quads, one_blocks = w.out_h * ones * quads;
-  const int64_t results = w.out_h * (4 * fours + ones) * channels;
-  return {KernelFamily::RealConvolution,
-          {1, number(four_blocks), number(four_blocks * run), number(one_blocks),
-           number(one_blocks * run), number(w.out_h * (fours + ones)), number(results),
-           number(w.low != 0 ? results : 0), number(w.high != 0 ? results : 0)},
-          number(w.out_h * (fours + ones))};
-}
-
 std::vector<KernelWork> convolution_of(const std::string& kernel, const Window& w, Way way) {
   const auto has = [&](const char* word) { return kernel.find(word) != std::string::npos; };
   if (kernel.ends_with("_f32")) return {real_convolution(w)};
@@ -120,6 +103,23 @@ struct Pieces {
 };
 
 }  // namespace
+
+// Four pixels by four channels in single precision, or one pixel (device/float_conv.c).
+KernelWork real_convolution(const Window& w) {
+  const int64_t run = w.kernel_w * w.in_c / 4, channels = w.out_c / 4,
+                quads = ceil_div(channels, int64_t{4});
+  const int64_t fours = w.out_w < 4 ? 0 : w.out_w / 4 + (w.out_w % 4 > 1 ? 1 : 0),
+                ones = w.out_w < 4        ? w.out_w
+                       : w.out_w % 4 == 1 ? 1
+                                          : 0;
+  const int64_t four_blocks = w.out_h * fours * quads, one_blocks = w.out_h * ones * quads;
+  const int64_t results = w.out_h * (4 * fours + ones) * channels;
+  return {KernelFamily::RealConvolution,
+          {1, number(four_blocks), number(four_blocks * run), number(one_blocks),
+           number(one_blocks * run), number(w.out_h * (fours + ones)), number(results),
+           number(w.low != 0 ? results : 0), number(w.high != 0 ? results : 0)},
+          number(w.out_h * (fours + ones))};
+}
 
 std::vector<KernelWork> staged(CoreClass core, const std::string& kernel,
                                const std::vector<int64_t>& numbers) {

@@ -94,7 +94,8 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/matmul.def"
 #undef FIELD
                               }};
-  all["intarsia_matmul_s8"] = all["intarsia_mve_matmul_s8"] = all["intarsia_matmul_s16"] = matmul;
+  all["intarsia_matmul_s8"] = all["intarsia_mve_matmul_s8"] = all["intarsia_matmul_s16"] =
+      all["intarsia_matmul_f32"] = matmul;
   const ConstantStruct wide{"struct intarsia_wide",
                             "wide",
                             {
@@ -174,11 +175,15 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Logistic:
     case graph::OpKind::Tanh:
       return wide ? sigmoid_kernel(core, view) : lookup_kernel(view);
+    case graph::OpKind::HardSwish:
+      return wide ? hard_swish_kernel(core, view) : lookup_kernel(view);
+    case graph::OpKind::Quantize:  // a table of 256 bytes instead of less code
+      if (wide) return rescale_kernel(core, view);
+      return small ? nullptr : lookup_kernel(view);
     case graph::OpKind::Abs:
     case graph::OpKind::Elu:
     case graph::OpKind::Exp:
     case graph::OpKind::Gelu:
-    case graph::OpKind::HardSwish:
     case graph::OpKind::LeakyRelu:
     case graph::OpKind::Log:
     case graph::OpKind::Lookup:

@@ -72,6 +72,9 @@ LowerKernel pool_kernel(CoreClass core, const OpView& view);
 LowerKernel softmax_kernel(const OpView& view);
 LowerKernel lookup_kernel(const OpView& view);                   // of what loops look up as well
 LowerKernel sigmoid_kernel(CoreClass core, const OpView& view);  // of Logistic and Tanh of int16
+// Between int16 tensors: Quantize, and what converters leave of HardSwish.
+LowerKernel rescale_kernel(CoreClass core, const OpView& view);
+LowerKernel hard_swish_kernel(CoreClass core, const OpView& view);
 // Int16 activations with int8 weights: convolution, depthwise convolution, fully connected.
 LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits);
 LowerKernel svdf_kernel(CoreClass core, const OpView& view);

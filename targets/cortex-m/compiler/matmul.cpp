@@ -102,9 +102,31 @@ LowerKernel wide_matmul_kernel(CoreClass core, const OpView& view) {
        DataType::Int16});
 }
 
+// In single precision: device/float_conv.c.
+LowerKernel real_matmul_kernel(CoreClass core, const OpView& view) {
+  constexpr int64_t kLanes = 4, kLimits = 2, kFloat = 4;
+  const graph::Tensor &a = view.in(0), &b = view.in(1), &y = view.out();
+  const auto& attrs = view.node.attrs<graph::BatchMatmulAttrs>();
+  if ((core != CoreClass::Dsp && core != CoreClass::Mve) || a.type != DataType::Float32 ||
+      b.type != DataType::Float32 || attrs.transpose_a ||
+      view.node.inputs[0] == view.node.inputs[1])
+    return nullptr;
+  const Matrices m{y.shape[y.shape.size() - 2], a.shape.back(), y.shape.back(), {}, true};
+  const int64_t room = (kMatrixScratch / kFloat - kLimits) / (m.depth + 1) / kLanes * kLanes;
+  const int64_t block = std::min(round_up(m.columns, kLanes), room);
+  if (block <= 0) return nullptr;
+  return by_matrices(
+      view, m,
+      {"intarsia_matmul_f32",
+       {m.rows, m.depth, m.columns, attrs.transpose_b ? 1 : 0, block, 0, 0, 0, 0, 0, 0},
+       {kLimits + block * (m.depth + 1)},
+       DataType::Float32});
+}
+
 }  // namespace
 
 LowerKernel matmul_kernel(CoreClass core, const OpView& view) {
+  if (view.out().type == DataType::Float32) return real_matmul_kernel(core, view);
   if (view.out().type == DataType::Int16) return wide_matmul_kernel(core, view);
   const Matrices m = read_matrices(view, DataType::Int8);
   if (!m.are_plain) return nullptr;

@@ -38,12 +38,10 @@ LowerKernel wide_mul_kernel(CoreClass core, const OpView& view) {
   const auto is_plain = [](const graph::Tensor& t) {
     return t.type == DataType::Int16 && t.quantization.scale.size() == 1 && zero_point(t) == 0;
   };
-  const size_t part = a.shape == out.shape ? 1 : 0;
   if (lacks_simd(core) || core == CoreClass::Lanes || !is_plain(a) || !is_plain(b) ||
-      !is_plain(out) || view.in(1 - part).shape != out.shape ||
-      view.node.inputs[0] == view.node.inputs[1])
+      !is_plain(out) || view.node.inputs[0] == view.node.inputs[1])
     return nullptr;
-  const auto axes = repeated_axes(view.in(part).shape, out.shape);
+  const auto axes = repeated_axes(a.shape, b.shape, out.shape);
   const double a_scale = scale(a), b_scale = scale(b);
   const Multiplier m = quantize_multiplier(a_scale * b_scale / scale(out));
   constexpr int kMostShift = 31;
@@ -55,7 +53,7 @@ LowerKernel wide_mul_kernel(CoreClass core, const OpView& view) {
                            return std::vector<int64_t>{
                                1, count, 0, 0, m.value, -m.shift, 0, range.low, range.high};
                          }};
-  return [=](OpLowering& op) { return call_by_rows(op, kernel, part, *axes); };
+  return [=](OpLowering& op) { return call_by_rows(op, kernel, *axes); };
 }
 
 }  // namespace
@@ -72,7 +70,6 @@ LowerKernel mul_kernel(CoreClass core, const OpView& view) {
   const bool swapped = view.in(0).shape != out.shape;
   const size_t first = swapped ? 1 : 0, second = 1 - first;
   const graph::Tensor &a = view.in(first), &b = view.in(second);
-  if (a.shape != out.shape) return nullptr;
   const double a_scale = view.in(0).quantization.scale[0],
                b_scale = view.in(1).quantization.scale[0];
   const Multiplier m = quantize_multiplier(a_scale * b_scale / out.quantization.scale[0]);
@@ -81,10 +78,10 @@ LowerKernel mul_kernel(CoreClass core, const OpView& view) {
   const Range range = output_range(view, view.node.attrs<graph::BinaryAttrs>().activation);
   const std::string name =
       core == CoreClass::Lanes ? "intarsia_each_lanes_product_s8" : "intarsia_each_product_s8";
-  const int64_t count = element_count(b.shape), rows = element_count(a.shape) / count;
+  const int64_t count = element_count(b.shape), rows = element_count(out.shape) / count;
   const bool short_rows = rows > 1 && count < kLongRow;
-  if (short_rows || !repeats_by_rows(b.shape, out.shape)) {
-    const auto axes = repeated_axes(b.shape, out.shape);
+  if (short_rows || a.shape != out.shape || !repeats_by_rows(b.shape, out.shape)) {
+    const auto axes = repeated_axes(view.in(0).shape, view.in(1).shape, out.shape);
     if (!axes) return nullptr;
     const std::vector<int64_t> others = {view.in(0).quantization.zero_point[0],
                                          view.in(1).quantization.zero_point[0],
@@ -98,7 +95,7 @@ LowerKernel mul_kernel(CoreClass core, const OpView& view) {
                              numbers.insert(numbers.end(), others.begin(), others.end());
                              return numbers;
                            }};
-    return [=](OpLowering& op) { return call_by_rows(op, kernel, second, *axes); };
+    return [=](OpLowering& op) { return call_by_rows(op, kernel, *axes); };
   }
   const std::vector<int64_t> numbers = {
       rows,      count,    a.quantization.zero_point[0],   b.quantization.zero_point[0],

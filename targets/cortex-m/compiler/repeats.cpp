@@ -9,45 +9,65 @@ namespace {
 
 using namespace operators;
 
+// Elements of an operand, or of the result, from one axis on.
+int64_t elements_from(const std::vector<RepeatedAxis>& axes, size_t axis,
+                      std::optional<size_t> operand) {
+  int64_t count = 1;
+  for (; axis < axes.size(); ++axis)
+    if (!operand || !axes[axis].repeats[*operand]) count *= axes[axis].extent;
+  return count;
+}
+
+// The operand that repeats along the innermost axes where one does.
+size_t repeating_part(const std::vector<RepeatedAxis>& axes) {
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis)
+    if (axis->repeats[0] != axis->repeats[1]) return axis->repeats[0] ? 0 : 1;
+  return 1;
+}
+
 class Rows {
  public:
-  Rows(OpLowering& op, const RowKernel& kernel, size_t part, const std::vector<RepeatedAxis>& axes)
-      : op_(op), kernel_(kernel), part_(part), axes_(axes) {
+  Rows(OpLowering& op, const RowKernel& kernel, const std::vector<RepeatedAxis>& axes)
+      : op_(op), kernel_(kernel), part_(repeating_part(axes)), axes_(axes) {
     if (const int64_t elements = scratch_elements(); elements > 0)
-      scratch_ = op.b.local("repeated", op.view.in(part).type, {elements});
+      scratch_ = op.b.local("repeated", op.view.in(part_).type, {elements});
   }
 
-  // From one axis on; where both operands are.
-  Stmt from(size_t axis, const Expr& whole_at, const Expr& part_at) {
+  // Where the result, the operand that is read where it lies and the one that repeats are at an axis.
+  struct Place {
+    Expr result, other, part;
+  };
+
+  Stmt from(size_t axis, const Place& at) {
     const int64_t extent = axes_[axis].extent;
     if (axis + 1 == axes_.size()) {
-      if (!axes_[axis].repeats) return call(whole_at, op_.in(part_), part_at, extent);
-      return tir::seq({lay_out(part_at, 1, std::min(extent, kLongRow)),
-                       calls(whole_at, extent, std::min(extent, kLongRow))});
+      if (!repeats(axis, part_)) return call(at, op_.in(part_), extent);
+      return tir::seq({lay_out(at.part, 1, std::min(extent, kLongRow)),
+                       calls(at, extent, std::min(extent, kLongRow))});
     }
-    const int64_t row = elements_from(axis + 1, true);
+    const int64_t row = elements_from(axes_, axis + 1, std::nullopt);
     if (const int64_t times = times_at(axis); times > 1)
-      return tir::seq({lay_out(part_at, row, times), calls(whole_at, extent * row, times * row)});
-    const int64_t step = axes_[axis].repeats ? 0 : elements_from(axis + 1, false);
+      return tir::seq({lay_out(at.part, row, times), calls(at, extent * row, times * row)});
+    const int64_t other_step =
+                      repeats(axis, 1 - part_) ? 0 : elements_from(axes_, axis + 1, 1 - part_),
+                  part_step = repeats(axis, part_) ? 0 : elements_from(axes_, axis + 1, part_);
     return op_.b.loop("i", extent, [&](const Expr& i) {
-      return from(axis + 1, whole_at + i * row, part_at + i * step);
+      return from(axis + 1,
+                  {at.result + i * row, at.other + i * other_step, at.part + i * part_step});
     });
   }
 
  private:
-  int64_t elements_from(size_t axis, bool with_repeats) const {
-    int64_t count = 1;
-    for (; axis < axes_.size(); ++axis)
-      if (with_repeats || !axes_[axis].repeats) count *= axes_[axis].extent;
-    return count;
-  }
+  bool repeats(size_t axis, size_t operand) const { return axes_[axis].repeats[operand]; }
   // How often a short row that repeats along the axis is laid out.
   int64_t times_at(size_t axis) const {
-    if (axis + 2 != axes_.size() || !axes_[axis].repeats) return 0;
+    if (axis + 2 != axes_.size() || !repeats(axis, part_) || repeats(axis, 1 - part_) ||
+        repeats(axis + 1, 0) || repeats(axis + 1, 1))
+      return 0;
     return std::min(axes_[axis].extent, kLongRow / axes_[axis + 1].extent);
   }
   int64_t scratch_elements() const {
-    if (axes_.back().repeats) return std::min(axes_.back().extent, kLongRow);
+    if (repeats(axes_.size() - 1, part_)) return std::min(axes_.back().extent, kLongRow);
     if (axes_.size() < 2) return 0;
     const int64_t times = times_at(axes_.size() - 2);
     return times > 1 ? times * axes_.back().extent : 0;
@@ -61,22 +81,24 @@ class Rows {
       });
     });
   }
-  // `elements` of the whole operand by what is in scratch, `each` at a time.
-  Stmt calls(const Expr& whole_at, int64_t elements, int64_t each) {
+  // `elements` of the other operand by what is in scratch, `each` at a time.
+  Stmt calls(const Place& at, int64_t elements, int64_t each) {
     const int64_t full = elements / each, rest = elements % each;
+    const auto further = [&](const Expr& by) {
+      return Place{at.result + by, at.other + by, tir::int_imm(0)};
+    };
     const Stmt most = op_.b.loop("block", full, [&](const Expr& block) {
-      return call(whole_at + block * each, scratch_, tir::int_imm(0), each);
+      return call(further(block * each), scratch_, each);
     });
-    return tir::seq({most, rest == 0
-                               ? nullptr
-                               : call(whole_at + full * each, scratch_, tir::int_imm(0), rest)});
+    return tir::seq(
+        {most, rest == 0 ? nullptr : call(further(tir::int_imm(full * each)), scratch_, rest)});
   }
-  Stmt call(const Expr& whole_at, BufferId part, const Expr& part_at, int64_t count) {
-    const tir::BufferRun whole_run{op_.in(1 - part_), {whole_at}, count, tir::Access::Read};
-    const tir::BufferRun part_run{part, {part_at}, count, tir::Access::Read};
+  Stmt call(const Place& at, BufferId part, int64_t count) {
+    const tir::BufferRun other_run{op_.in(1 - part_), {at.other}, count, tir::Access::Read};
+    const tir::BufferRun part_run{part, {at.part}, count, tir::Access::Read};
     std::vector<std::variant<tir::BufferRun, Expr>> operands = {
-        part_ == 0 ? part_run : whole_run, part_ == 0 ? whole_run : part_run,
-        tir::BufferRun{op_.out(), {whole_at}, count, tir::Access::Write}};
+        part_ == 0 ? part_run : other_run, part_ == 0 ? other_run : part_run,
+        tir::BufferRun{op_.out(), {at.result}, count, tir::Access::Write}};
     for (const int64_t number : kernel_.numbers(count)) operands.push_back(tir::int_imm(number));
     return tir::intrinsic(kernel_.name, std::move(operands));
   }
@@ -90,36 +112,37 @@ class Rows {
 
 }  // namespace
 
-std::optional<std::vector<RepeatedAxis>> repeated_axes(const Shape& part, const Shape& whole) {
-  if (part.size() > whole.size()) return std::nullopt;
-  const size_t missing = whole.size() - part.size();
+std::optional<std::vector<RepeatedAxis>> repeated_axes(const Shape& a, const Shape& b,
+                                                       const Shape& whole) {
+  if (std::max(a.size(), b.size()) > whole.size()) return std::nullopt;
   std::vector<RepeatedAxis> axes;
   for (size_t axis = 0; axis < whole.size(); ++axis) {
-    const int64_t extent = axis < missing ? 1 : part[axis - missing];
     if (whole[axis] == 1) continue;
-    if (extent != 1 && extent != whole[axis]) return std::nullopt;
-    const bool repeats = extent == 1;
-    if (!axes.empty() && axes.back().repeats == repeats)
+    RepeatedAxis next{{}, whole[axis]};
+    for (const size_t operand : {0, 1}) {
+      const Shape& shape = operand == 0 ? a : b;
+      const size_t missing = whole.size() - shape.size();
+      const int64_t extent = axis < missing ? 1 : shape[axis - missing];
+      if (extent != 1 && extent != whole[axis]) return std::nullopt;
+      next.repeats[operand] = extent == 1;
+    }
+    if (!axes.empty() && axes.back().repeats == next.repeats)
       axes.back().extent *= whole[axis];
     else
-      axes.push_back({repeats, whole[axis]});
+      axes.push_back(next);
   }
-  if (axes.empty()) axes.push_back({false, 1});
+  if (axes.empty()) axes.push_back({{false, false}, 1});
+  if (axes.back().repeats[0] && axes.back().repeats[1]) return std::nullopt;
   return axes;
 }
 
-tir::Stmt call_by_rows(OpLowering& op, const RowKernel& kernel, size_t part,
+tir::Stmt call_by_rows(OpLowering& op, const RowKernel& kernel,
                        const std::vector<RepeatedAxis>& axes) {
-  int64_t whole = 1, elements = 1;
-  for (const RepeatedAxis& axis : axes) {
-    whole *= axis.extent;
-    if (!axis.repeats) elements *= axis.extent;
-  }
-  std::vector<std::optional<Shape>> inputs(2, Shape{whole});
-  inputs[part] = Shape{elements};
-  op.declare(inputs, Shape{whole});
+  op.declare({Shape{elements_from(axes, 0, 0)}, Shape{elements_from(axes, 0, 1)}},
+             Shape{elements_from(axes, 0, std::nullopt)});
   op.allow_in_place();
-  return Rows(op, kernel, part, axes).from(0, tir::int_imm(0), tir::int_imm(0));
+  const Expr start = tir::int_imm(0);
+  return Rows(op, kernel, axes).from(0, {start, start, start});
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -186,17 +186,28 @@ LowerKernel dsp_conv_of(const WideOperator& read, const std::vector<WideChannel>
   };
 }
 
+// Every window is one run of the image, which the kernel reads where it lies: device/wide_conv.c.
+bool reads_in_image(CoreClass core, const Wide& w) {
+  const int64_t run = w.kernel_w * w.in_c;
+  return w.kernel_h == 1 && (w.dilation_w == 1 || w.kernel_w == 1) && w.pad_top == 0 &&
+         w.pad_left == 0 && (w.out_h - 1) * w.stride_h < w.in_h &&
+         (w.out_w - 1) * w.stride_w + w.kernel_w <= w.in_w &&
+         (core == CoreClass::Mve || wide_run(core, run) == run);
+}
+
 LowerKernel conv_of(CoreClass core, const WideOperator& read) {
   const Wide& w = read.wide;
   if (!is_worth_it(w)) return nullptr;
   const int64_t run = wide_run(core, w.kernel_h * w.kernel_w * w.in_c);
   if (2 * run > kMostScratch) return nullptr;
   return [core, read, run](OpLowering& op) {
+    constexpr int64_t kUnused = 2;
     const Wide& w = read.wide;
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
                Shape{w.batches, w.out_h, w.out_w, w.out_c});
     const int64_t blocks = ceil_div(w.out_c, kWideLanes);
-    const BufferId scratch = op.b.local("scratch", DataType::Int16, {run}, 4);
+    const BufferId scratch =
+        op.b.local("scratch", DataType::Int16, {reads_in_image(core, w) ? kUnused : run}, 4);
     const BufferId weights = op.constant("weights", DataType::Int8, {blocks, run * kWideLanes},
                                          wide_weights(core, read.rows), tir::ConstantUse::Weights);
     const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4},

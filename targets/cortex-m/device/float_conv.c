@@ -1,6 +1,7 @@
 // Convolution in single precision: the window of each result is a run of floats, and four pixels by four channels share
 // their loads. Sums begin with the bias and follow the order of the run (those of one pixel: even and odd elements apart).
 // Products are rounded before they are added, or not: whichever the core is faster with.
+#include "intarsia/targets/cortex_m/matmul.h"
 #include "intarsia/targets/cortex_m/staged_conv.h"
 
 #include "intarsia/targets/cortex_m/optimise.h"
@@ -280,4 +281,35 @@ void intarsia_staged_conv_f32(const struct intarsia_staged *staged, const float 
   do {
     convolve(&p.w, p.from, p.results, p.weights, p.channels);
   } while (intarsia_next_piece(&p));
+}
+
+// Columns of the second matrix are laid out as the weights of channels are, beside a table without limits and biases, and serve all
+// rows of the first one.
+void intarsia_matmul_f32(const struct intarsia_matmul *matmul, const float *a, const float *b,
+                         float *output, float *scratch) {
+  const int32_t rows = matmul->rows, depth = matmul->depth, columns = matmul->columns;
+  const int32_t between = matmul->transposed != 0 ? depth : 1,
+                below = matmul->transposed != 0 ? 1 : columns;
+  float *const weights = scratch + 2 + matmul->block;
+  struct block block;
+  block.has_low = block.has_high = false;
+  for (int32_t i = 0; i < 2 + matmul->block; ++i) scratch[i] = 0.0f;
+  for (int32_t first = 0; first < columns; first += matmul->block) {
+    const int32_t count = intarsia_min_i32(matmul->block, columns - first);
+    float *to = weights;
+    for (int32_t column = 0; column < count; column += kLanes)
+      for (int32_t k = 0; k < depth; ++k)
+        for (int32_t lane = column; lane < column + kLanes; ++lane)
+          *to++ = lane < count ? b[(first + lane) * between + k * below] : 0.0f;
+    for (int32_t row = 0; row < rows; row += block.count) {
+      // The last four overlap those before.
+      block.count = rows < kPixels ? 1 : kPixels;
+      if (rows - row < block.count) row = rows - block.count;
+      for (int32_t i = 0; i < block.count; ++i) {
+        block.runs[i] = a + (row + i) * depth;
+        block.to[i] = output + (row + i) * columns + first;
+      }
+      all_channels(&block, weights, scratch, depth, count);
+    }
+  }
 }

@@ -30,6 +30,11 @@ void intarsia_mve_matmul_s8(const struct intarsia_matmul *matmul, const int8_t *
 void intarsia_matmul_s16(const struct intarsia_matmul *matmul, const int16_t *a, const int16_t *b,
                          int16_t *output, int16_t *scratch);
 
+// The same in single precision: device/float_conv.c. Blocks are a multiple of four. scratch: two words, and for each column of a block one more
+// than the depth.
+void intarsia_matmul_f32(const struct intarsia_matmul *matmul, const float *a, const float *b,
+                         float *output, float *scratch);
+
 #ifdef __cplusplus
 }
 #endif

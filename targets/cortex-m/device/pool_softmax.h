@@ -37,6 +37,16 @@ void intarsia_each_sigmoid_s16(const int16_t *input, int16_t *output, int32_t co
 void intarsia_each_tanh_s16(const int16_t *input, int16_t *output, int32_t count,
                             int32_t multiplier, int32_t shift);
 
+// Of `count` elements: intarsia_requantize_right(x << left, multiplier, right), limited to int16; left up to 15. The output may be the
+// input.
+void intarsia_each_rescale_s16(const int16_t *input, int16_t *output, int32_t count,
+                               int32_t multiplier, int32_t left, int32_t right);
+// Of `count` elements: x * min(max(x + 3, 0), 6) / 6 with x = element * in_scale, in steps of out_scale, rounded to the nearest, halves away
+// from zero. Scales, and 1 / out_scale, as the bits of floats. For the compiler to use where products with reciprocals give
+// what divisions do. The output may be the input.
+void intarsia_each_hard_swish_s16(const int16_t *input, int16_t *output, int32_t count,
+                                  int32_t in_scale, int32_t out_scale, int32_t out_reciprocal);
+
 #ifdef __cplusplus
 }
 #endif

@@ -214,9 +214,10 @@ void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *w, const int16_
 
 enum { kTableBytes = 32 };  // of eight words
 
-// A window; the assembly knows the layout. Steps and rests in bytes.
+// Windows with the same taps inside of the image, two at a time, each `pixel_step` behind the one before; the assembly knows the
+// layout. Steps and rests in bytes.
 struct wide_taps {
-  const int16_t *x;
+  const int16_t *x;  // the first window's first element
   const int8_t *weights;
   int32_t rows, columns;
   int32_t step, row_rest;  // of the input
@@ -225,73 +226,26 @@ struct wide_taps {
   const int8_t *biases, *scales;
   int16_t *output;
   int32_t low, high;
+  int32_t pairs;
+  int32_t pixel_step, output_step;
 };
 
 #if INTARSIA_HAS_MVE
-_Static_assert(offsetof(struct wide_taps, rows) == 8 && offsetof(struct wide_taps, step) == 16 &&
-                   offsetof(struct wide_taps, weights_rest) == 24 &&
-                   offsetof(struct wide_taps, lanes) == 28 &&
-                   offsetof(struct wide_taps, biases) == 32 &&
-                   offsetof(struct wide_taps, scales) == 36 &&
-                   offsetof(struct wide_taps, output) == 40 &&
-                   offsetof(struct wide_taps, low) == 44,
-               "the assembly's numbers");
-#endif
-
-// Results as mve_wide_conv.c makes them; q2 and q3 have those of the even and of the odd channels.
-INTARSIA_OUTLINE void eight_results(const struct wide_taps *taps) {
-#if INTARSIA_HAS_MVE
-  register const struct wide_taps *at __asm__("r12") = taps;
-  __asm__ volatile(
-      "ldr r6, [r12, #32]\n"
-      "vldrw.32 q2, [r6]\n"
-      "vldrw.32 q3, [r6, #16]\n"
-      "ldm.w r12, {r0, r1, r2, r3, r4, r5}\n"
-      "ldr.w r8, [r12, #28]\n"
-      "vctp.16 r8\n"
-      "cbz r2, 3f\n"
-      "ldr.w r6, [r12, #24]\n"
-      "1: dls lr, r3\n"
-      "2: vldrb.s16 q1, [r1], #8\n"
-      "vpst\n"
-      "vldrht.u16 q0, [r0]\n"
-      "add r0, r4\n"
-      "vmullb.s16 q4, q0, q1\n"
-      "vmullt.s16 q5, q0, q1\n"
-      "vadd.i32 q2, q2, q4\n"
-      "vadd.i32 q3, q3, q5\n"
-      "le lr, 2b\n"
-      "add r0, r5\n"
-      "add r1, r6\n"
-      "subs r2, #1\n"
-      "bne 1b\n"
-      "3: ldr.w r6, [r12, #36]\n"
-      "vldrw.32 q0, [r6]\n"
-      "vmulh.s32 q2, q2, q0\n"
-      "vldrw.32 q1, [r6, #16]\n"
-      "vmulh.s32 q3, q3, q1\n"
-      "vldrw.32 q0, [r6, #32]\n"
-      "vrshl.s32 q2, q2, q0\n"
-      "vldrw.32 q1, [r6, #48]\n"
-      "vrshl.s32 q3, q3, q1\n"
-      "ldrd r2, r3, [r12, #44]\n"
-      "vqmovnb.s32 q4, q2\n"
-      "ldr.w r6, [r12, #40]\n"
-      "vdup.16 q0, r2\n"
-      "vqmovnt.s32 q4, q3\n"
-      "vdup.16 q1, r3\n"
-      "vmax.s16 q4, q4, q0\n"
-      "vmin.s16 q4, q4, q1\n"
-      "vpst\n"
-      "vstrht.16 q4, [r6]\n"
-      : "+r"(at)
-      :
-      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "lr", "q0", "q1", "q2", "q3", "q4",
-        "q5" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
+_Static_assert(
+    offsetof(struct wide_taps, weights) == 4 && offsetof(struct wide_taps, columns) == 12 &&
+        offsetof(struct wide_taps, step) == 16 && offsetof(struct wide_taps, weights_rest) == 24 &&
+        offsetof(struct wide_taps, lanes) == 28 && offsetof(struct wide_taps, biases) == 32 &&
+        offsetof(struct wide_taps, scales) == 36 && offsetof(struct wide_taps, output) == 40 &&
+        offsetof(struct wide_taps, low) == 44 && offsetof(struct wide_taps, pairs) == 52 &&
+        offsetof(struct wide_taps, pixel_step) == 56 &&
+        offsetof(struct wide_taps, output_step) == 60,
+    "the assembly's numbers");
 #else
+INTARSIA_INLINE void eight_results(const struct wide_taps *taps, const int16_t *first,
+                                   int16_t *output) {
   for (int32_t lane = 0; lane < taps->lanes; ++lane) {
     const int32_t at = 4 * (lane % 2 * 4 + lane / 2);
-    const int16_t *x = taps->x + lane;
+    const int16_t *x = first + lane;
     const int8_t *weight = taps->weights + lane;
     int32_t sum, multiplier, left;
     memcpy(&sum, taps->biases + at, sizeof sum);
@@ -305,19 +259,165 @@ INTARSIA_OUTLINE void eight_results(const struct wide_taps *taps) {
       x += taps->row_rest / 2, weight += taps->weights_rest;
     }
     const int32_t scaled = (int32_t)(((int64_t)sum * multiplier) >> 32);
-    taps->output[lane] =
+    output[lane] =
         (int16_t)intarsia_clamp_i32((scaled + (1 << (-left - 1))) >> -left, taps->low, taps->high);
+  }
+}
+#endif
+
+// Results as mve_wide_conv.c makes them; q0 and q1 have those of the even and of the odd channels of a window, q2 and q3 those of the
+// next one.
+INTARSIA_OUTLINE void pairs_of_eights(struct wide_taps *taps) {
+#if INTARSIA_HAS_MVE
+  register struct wide_taps *at __asm__("r12") = taps;
+  __asm__ volatile(
+      "ldr.w r8, [r12, #28]\n"
+      "vctp.16 r8\n"
+      "ldr.w r11, [r12]\n"
+      "ldrd r4, r5, [r12, #16]\n"
+      "ldr.w r8, [r12, #12]\n"
+      "ldr.w r10, [r12, #52]\n"
+      "1: ldr.w r6, [r12, #32]\n"
+      "vldrw.32 q0, [r6]\n"
+      "ldrd r2, r3, [r12, #4]\n"
+      "vldrw.32 q1, [r6, #16]\n"
+      "ldr.w r1, [r12, #56]\n"
+      "mov r0, r11\n"
+      "vmov q2, q0\n"
+      "add r1, r11\n"
+      "vmov q3, q1\n"
+      "cmp r3, #0\n"
+      "beq.w 4f\n"
+      "ldr.w r6, [r12, #24]\n"
+      "2: dls lr, r8\n"
+      "3: vldrb.s16 q4, [r2], #8\n"
+      "vpstt\n"
+      "vldrht.u16 q5, [r0]\n"
+      "vldrht.u16 q6, [r1]\n"
+      "vmullb.s16 q7, q5, q4\n"
+      "add r0, r4\n"
+      "vmullt.s16 q5, q5, q4\n"
+      "vadd.i32 q0, q0, q7\n"
+      "vmullb.s16 q7, q6, q4\n"
+      "vadd.i32 q1, q1, q5\n"
+      "vmullt.s16 q6, q6, q4\n"
+      "vadd.i32 q2, q2, q7\n"
+      "add r1, r4\n"
+      "vadd.i32 q3, q3, q6\n"
+      "le lr, 3b\n"
+      "add r0, r5\n"
+      "add r1, r5\n"
+      "add r2, r6\n"
+      "subs r3, #1\n"
+      "bne 2b\n"
+      "4: ldr.w r6, [r12, #36]\n"
+      "vldrw.32 q4, [r6]\n"
+      "vmulh.s32 q0, q0, q4\n"
+      "vldrw.32 q5, [r6, #16]\n"
+      "vmulh.s32 q2, q2, q4\n"
+      "vldrw.32 q4, [r6, #32]\n"
+      "vmulh.s32 q1, q1, q5\n"
+      "vrshl.s32 q0, q0, q4\n"
+      "vmulh.s32 q3, q3, q5\n"
+      "vldrw.32 q5, [r6, #48]\n"
+      "vrshl.s32 q2, q2, q4\n"
+      "ldrd r2, r3, [r12, #44]\n"
+      "vrshl.s32 q1, q1, q5\n"
+      "vqmovnb.s32 q6, q0\n"
+      "vrshl.s32 q3, q3, q5\n"
+      "vqmovnb.s32 q7, q2\n"
+      "ldr.w r6, [r12, #40]\n"
+      "vqmovnt.s32 q6, q1\n"
+      "vdup.16 q4, r2\n"
+      "vqmovnt.s32 q7, q3\n"
+      "vdup.16 q5, r3\n"
+      "vmax.s16 q6, q6, q4\n"
+      "ldrd r1, r2, [r12, #56]\n"
+      "vmax.s16 q7, q7, q4\n"
+      "vmin.s16 q6, q6, q5\n"
+      "add r3, r6, r2\n"
+      "vmin.s16 q7, q7, q5\n"
+      "vpstt\n"
+      "vstrht.16 q6, [r6]\n"
+      "vstrht.16 q7, [r3]\n"
+      "add.w r11, r11, r1, lsl #1\n"
+      "add r3, r2\n"
+      "str.w r3, [r12, #40]\n"
+      "subs.w r10, r10, #1\n"
+      "bne.w 1b\n"
+      : "+r"(at)
+      :
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r10", "r11", "lr", "q0", "q1", "q2", "q3",
+        "q4", "q5", "q6", "q7" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
+#else
+  const int16_t *x = taps->x;
+  int16_t *output = taps->output;
+  for (int32_t left = 2 * taps->pairs; left > 0; --left) {
+    eight_results(taps, x, output);
+    x += taps->pixel_step / 2, output += taps->output_step / 2;
   }
 #endif
 }
 
-// Block by block, so that its constants are copied once and read without waiting.
+// What is the same for all windows of eight channels.
+struct wide_image {
+  const struct intarsia_wide *w;
+  const int16_t *input;
+  int16_t *output;
+  const int8_t *weights;
+};
+
+// `count` windows from one on, in a row or below each other, all as far inside of the image. A single one is both of a pair; an odd
+// number has a pair at its end that overlaps the one before.
+INTARSIA_OUTLINE void run_of_windows(const struct wide_image *image, struct wide_taps *taps,
+                                     int32_t oy, int32_t ox, int32_t count, bool down) {
+  const struct intarsia_wide *w = image->w;
+  const int32_t out_c = w->out_c, pixel = down ? w->stride_h * w->in_w : w->stride_w,
+                result = down ? w->out_w : 1;
+  if (count <= 0) return;
+  const struct part part = part_at(w, image->input, oy, ox);
+  taps->x = part.input;
+  taps->rows = part.rows, taps->columns = part.columns;
+  taps->weights = image->weights + kMveLanes * part.tap;
+  taps->weights_rest = kMveLanes * (w->kernel_w - part.columns);
+  taps->row_rest = 2 * part.row_step - part.columns * taps->step;
+  taps->output = image->output + (oy * w->out_w + ox) * out_c;
+  taps->pixel_step = count == 1 ? 0 : 2 * pixel * out_c;
+  taps->output_step = count == 1 ? 0 : 2 * result * out_c;
+  taps->pairs = count == 1 ? 1 : count / 2;
+  pairs_of_eights(taps);
+  if (count == 1 || count % 2 == 0) return;
+  taps->x += (count - 2) * pixel * out_c;
+  taps->output = image->output + (oy * w->out_w + ox + (count - 2) * result) * out_c;
+  taps->pairs = 1;
+  pairs_of_eights(taps);
+}
+
+// The windows that lie within an axis of the image: [begin, end).
+struct inside {
+  int32_t begin, end;
+};
+INTARSIA_INLINE struct inside windows_inside(int32_t in, int32_t out, int32_t reach, int32_t stride,
+                                             int32_t pad) {
+  const int32_t last = in - 1 - reach + pad;
+  struct inside inside;
+  inside.begin = intarsia_min_i32((pad + stride - 1) / stride, out);
+  inside.end = last < 0 ? 0 : intarsia_min_i32(last / stride + 1, out);
+  if (inside.end < inside.begin) inside.end = inside.begin;
+  return inside;
+}
+
+// Block by block, so that its constants are copied once and read without waiting. Columns at an edge of the image, and a single one
+// inside of it, are taken from top to bottom.
 void intarsia_mve_depthwise_s16(const struct intarsia_wide *w, const int16_t *input,
                                 int16_t *output, int8_t *scratch, const int32_t *weights) {
   const int32_t out_c = w->out_c, all_taps = w->kernel_h * w->kernel_w;
   const int32_t block_bytes = 3 * kTableBytes + kMveLanes * all_taps;
-  const int32_t reach_h = (w->kernel_h - 1) * w->dilation_h, row = w->in_w * out_c,
-                reach_w = (w->kernel_w - 1) * w->dilation_w;
+  const struct inside rows =
+      windows_inside(w->in_h, w->out_h, (w->kernel_h - 1) * w->dilation_h, w->stride_h, w->pad_top);
+  struct inside columns = windows_inside(w->in_w, w->out_w, (w->kernel_w - 1) * w->dilation_w,
+                                         w->stride_w, w->pad_left);
+  if (columns.end - columns.begin == 1) columns.end = columns.begin;
   const int8_t *block = (const int8_t *)weights;
   struct wide_taps taps;
   taps.low = w->low, taps.high = w->high;
@@ -325,29 +425,21 @@ void intarsia_mve_depthwise_s16(const struct intarsia_wide *w, const int16_t *in
   taps.scales = scratch + block_bytes - 2 * kTableBytes;
   taps.step = 2 * w->dilation_w * out_c;
   for (int32_t first = 0; first < out_c; first += kMveLanes, block += block_bytes) {
-    const int16_t *image = input + first;
-    taps.output = output + first;
+    struct wide_image image = {w, input + first, output + first, scratch + kTableBytes};
     taps.lanes = intarsia_min_i32(kMveLanes, out_c - first);
     (void)intarsia_copy(scratch, block, block_bytes);
-    for (int32_t n = 0; n < w->batches; ++n, image += w->in_h * row)
-      for (int32_t oy = 0; oy < w->out_h; ++oy) {
-        const int32_t top = oy * w->stride_h - w->pad_top;
-        const bool rows_inside = top >= 0 && top + reach_h < w->in_h;
-        for (int32_t ox = 0; ox < w->out_w; ++ox, taps.output += out_c) {
-          const int32_t left = ox * w->stride_w - w->pad_left;
-          taps.weights = scratch + kTableBytes;
-          if (rows_inside && left >= 0 && left + reach_w < w->in_w) {
-            taps.x = image + top * row + left * out_c;
-            taps.rows = w->kernel_h, taps.columns = w->kernel_w;
-          } else {
-            const struct part part = part_at(w, image, oy, ox);
-            taps.x = part.input, taps.rows = part.rows, taps.columns = part.columns;
-            taps.weights += kMveLanes * part.tap;
-          }
-          taps.row_rest = 2 * w->dilation_h * row - taps.columns * taps.step;
-          taps.weights_rest = kMveLanes * (w->kernel_w - taps.columns);
-          eight_results(&taps);
-        }
+    for (int32_t n = 0; n < w->batches; ++n) {
+      for (int32_t oy = 0; oy < w->out_h; ++oy)
+        run_of_windows(&image, &taps, oy, columns.begin, columns.end - columns.begin, false);
+      for (int32_t ox = 0; ox < w->out_w; ++ox) {
+        if (ox == columns.begin) ox = columns.end;
+        if (ox >= w->out_w) break;
+        for (int32_t oy = 0; oy < rows.begin; ++oy) run_of_windows(&image, &taps, oy, ox, 1, true);
+        run_of_windows(&image, &taps, rows.begin, ox, rows.end - rows.begin, true);
+        for (int32_t oy = rows.end; oy < w->out_h; ++oy)
+          run_of_windows(&image, &taps, oy, ox, 1, true);
       }
+      image.input += w->in_h * w->in_w * out_c, image.output += w->out_h * w->out_w * out_c;
+    }
   }
 }

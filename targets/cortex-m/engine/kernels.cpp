@@ -119,6 +119,7 @@ void add_engine(EngineRegistry& registry) {
   ADD(intarsia_lanes_mean_s8, mean, kMeanFields);
   ADD(intarsia_matmul_s8, matmul, kMatmulFields);
   ADD(intarsia_matmul_s16, matmul, kMatmulFields);
+  ADD(intarsia_matmul_f32, matmul, kMatmulFields);
   ADD(intarsia_mve_matmul_s8, matmul, kMatmulFields);
   ADD(intarsia_each_product_s8, mul, kMulFields);
   ADD(intarsia_each_product_s16, mul, kMulFields);
@@ -143,6 +144,10 @@ void add_engine(EngineRegistry& registry) {
                       engine::kernel_function<&intarsia_each_lookup_s8>());
   registry.add_kernel("intarsia_each_sigmoid_s16",
                       engine::kernel_function<&intarsia_each_sigmoid_s16>());
+  registry.add_kernel("intarsia_each_rescale_s16",
+                      engine::kernel_function<&intarsia_each_rescale_s16>());
+  registry.add_kernel("intarsia_each_hard_swish_s16",
+                      engine::kernel_function<&intarsia_each_hard_swish_s16>());
   registry.add_kernel("intarsia_each_tanh_s16", engine::kernel_function<&intarsia_each_tanh_s16>());
 }
 

@@ -54,7 +54,7 @@ class Samples {
       if (i % 2 == 0) add(row_mean()), add(wide_dense()), add(wide_otherwise(i / 2));
     }
     for (int i = 0; i < count_; i += 3) add(long_row());
-    for (int i = 0; i < count_; ++i) add(wide_product()), add(wide_curve(i));
+    for (int i = 0; i < count_; ++i) add(wide_product()), add(wide_curve(i)), add(wide_function(i));
     for (int i = 0; i < count_; ++i) add(wide_matrices());
     for (int i = 0; i < count_; i += 2) add(wide_transposed());
     for (int i = 0; i < count_; ++i) add(squared_difference(i));
@@ -343,6 +343,11 @@ class Samples {
   graph::Module wide_curve(int which) {
     return wide_curve_module(r_, which % 2 == 0 ? OpKind::Logistic : OpKind::Tanh, r_.range(1, 400),
                              r_.real(0.0001f, 0.0008f));
+  }
+  graph::Module wide_function(int which) {
+    const float scale = r_.real(0.0001f, 0.0008f);
+    return wide_curve_module(r_, which % 2 == 0 ? OpKind::HardSwish : OpKind::Quantize,
+                             r_.range(1, 400), scale, scale * r_.real(0.5f, 2.0f));
   }
   graph::Module wide_pool(OpKind kind) {
     const int64_t side = size(3, 12), filter = r_.chance(50) ? side : r_.range(2, 3);

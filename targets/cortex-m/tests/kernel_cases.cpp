@@ -346,6 +346,17 @@ std::vector<graph::Module> differences_and_products() {
       modules.push_back(
           binary_module(random, kind, {1, count}, {1, count}, any_activation(random)));
   }
+  // Both operands repeat.
+  for (const OpKind kind : {OpKind::Mul, OpKind::Add, OpKind::Sub})
+    for (const int64_t channels : {3, 16, 150})
+      for (const auto& [a, b] : {std::pair{Shape{2, 4, 3, 1}, Shape{channels}},
+                                 {Shape{4, 1, 1}, Shape{2, 1, 3, channels}},
+                                 {Shape{2, 4, 1, 1}, Shape{1, 1, 3, channels}},
+                                 {Shape{2, 1, 1, channels}, Shape{4, 3, 1}},
+                                 {Shape{2, 1, 1, channels}, Shape{4, 3, channels}}}) {
+        modules.push_back(binary_module(random, kind, a, b, any_activation(random)));
+        modules.push_back(binary_module(random, kind, b, a, any_activation(random)));
+      }
   // An operand by channel, by row of an image, by column, by pixel, and one for all; either operand repeats.
   for (const OpKind kind : {OpKind::Mul, OpKind::Add, OpKind::Sub})
     for (const int64_t channels : {1, 3, 8, 19, 70})

@@ -24,6 +24,7 @@ std::vector<graph::Module> matrix_products();
 std::vector<graph::Module> float_convolutions();
 std::vector<graph::Module> poolings_and_rows();
 std::vector<graph::Module> float_depthwise_convolutions();
+std::vector<graph::Module> float_matrix_products();
 // Int16 activations.
 std::vector<graph::Module> wide_convolutions();
 std::vector<graph::Module> wide_sums_and_poolings();

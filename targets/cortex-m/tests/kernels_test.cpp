@@ -262,12 +262,18 @@ TEST(WideElements, EveryValue) {
     for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh})
       for (const float scale : {0.0001f, 0.0003f, 1.0f / 4096})
         kernels.add(wide_curve_module(random, kind, kValues, scale));
+    for (const float scale : {0.00003f, 0.0002f, 0.0003f, 1.0f / 4096})
+      for (const float ratio : {0.01f, 0.4f, 0.9983f, 1.0f, 3.0f, 77.0f})
+        for (const OpKind kind : {OpKind::HardSwish, OpKind::Quantize})
+          kernels.add(wide_curve_module(random, kind, kValues, scale, scale * ratio));
     for (const float steps : {100000.0f, 32767.5f, 32768.0f, 16384.0f, 5.0f})
       kernels.add(
           wide_product_module(random, {kValues}, {kValues}, steps, graph::Activation::None));
     EXPECT_TRUE(kernels.calls("intarsia_each_sigmoid_s16"));
     EXPECT_TRUE(kernels.calls("intarsia_each_tanh_s16"));
     EXPECT_TRUE(kernels.calls("intarsia_each_product_s16"));
+    EXPECT_TRUE(kernels.calls("intarsia_each_hard_swish_s16"));
+    EXPECT_TRUE(kernels.calls("intarsia_each_rescale_s16"));
     check(kernels, "gcc", [](Random&, const graph::Module& module) {
       std::vector<graph::TensorValue> values(module.entry_function().inputs.size());
       for (graph::TensorValue& value : values)
@@ -282,7 +288,8 @@ TEST(WideElements, EveryValue) {
 TEST_P(EveryCore, Lookups) {
   KernelProgram kernels(GetParam());
   Random random(39);
-  for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish, OpKind::LeakyRelu})
+  for (const OpKind kind : 
+       {OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish, OpKind::LeakyRelu, OpKind::Quantize})
     for (const int64_t count : {1, 3, 4, 16, 17, 256, 1000})
       kernels.add(byte_function_module(random, kind, count));
   EXPECT_TRUE(kernels.calls("intarsia_each_lookup_s8"));
@@ -346,6 +353,7 @@ TEST(Floats, HaveKernelsOnCoresWithAFloatingPointUnit) {
     KernelProgram kernels(core);
     kernels.add(float_convolutions());
     kernels.add(float_depthwise_convolutions());
+    kernels.add(float_matrix_products());
     EXPECT_EQ(kernels.tuned(), kernels.count());
     check(kernels);
   }

@@ -115,10 +115,18 @@ std::vector<graph::Module> wide_products_and_curves() {
     modules.push_back(wide_product_module(random, whole, part, 30000, any_activation(random)));
     modules.push_back(wide_product_module(random, part, whole, 50000, any_activation(random)));
   }
+  modules.push_back(
+      wide_product_module(random, {2, 3, 1}, {19}, 30000, any_activation(random)));
+  modules.push_back(
+      wide_product_module(random, {3, 19}, {2, 1, 1}, 30000, any_activation(random)));
   for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh})
     for (const float scale : {0.00001f, 0.0001f, 0.0003f, 0.001f, 0.01f, 1.0f / 4096})
       for (const int64_t count : {1, 3, 4, 5, 200})
         modules.push_back(wide_curve_module(random, kind, count, scale));
+  for (const OpKind kind : {OpKind::HardSwish, OpKind::Quantize})
+    for (const float ratio : {0.0004f, 0.03f, 0.999f, 1.0f, 2.7f, 900.0f})
+      for (const int64_t count : {1, 3, 8, 9, 200})
+        modules.push_back(wide_curve_module(random, kind, count, 0.0003f, 0.0003f * ratio));
   for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul})
     for (const bool first : {false, true})
       for (const Shape& constant : {Shape{1}, {17}, {3, 17}, {3, 1}})
@@ -193,9 +201,22 @@ std::vector<graph::Module> constants_and_tables() {
       for (const Shape& constant : {Shape{1}, {17}, {3, 17}, {3, 1}})
         modules.push_back(
             constant_operand_module(random, kind, DataType::Int8, {3, 17}, constant, first));
-  for (const OpKind kind : {OpKind::Logistic, OpKind::HardSwish, OpKind::LeakyRelu})
+  for (const OpKind kind : {OpKind::Logistic, OpKind::HardSwish, OpKind::LeakyRelu, OpKind::Quantize})
     for (const int64_t count : {1, 5, 16, 100})
       modules.push_back(byte_function_module(random, kind, count));
+  return modules;
+}
+
+std::vector<graph::Module> float_matrix_products() {
+  std::vector<graph::Module> modules;
+  Random random(39);
+  for (const int64_t depth : {1, 2, 7, 16, 33})
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {3, 4}, {2, 7}, {9, 16}, {4, 150}}) {
+      modules.push_back(float_matmul_module(random, {rows, depth}, {depth, columns}, false));
+      modules.push_back(float_matmul_module(random, {2, rows, depth}, {columns, depth}, true));
+    }
+  modules.push_back(float_matmul_module(random, {2, 1, 5, 8}, {3, 8, 6}, false));
+  modules.push_back(float_matmul_module(random, {6, 200}, {200, 9}, false));
   return modules;
 }
 

@@ -86,6 +86,13 @@ Module float_depthwise_module(Random& random, const WideCase& c) {
   return b.finish(DataType::Float32, {});
 }
 
+Module float_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b) {
+  Builder builder(random, OpKind::BatchMatmul, DataType::Float32);
+  builder.input(a), builder.input(b);
+  builder.node().attributes = BatchMatmulAttrs{false, transpose_b};
+  return builder.finish(DataType::Float32, {});
+}
+
 Module wide_sum_module(Random& random, OpKind kind, const Shape& a, const Shape& b, float a_scale,
                        float b_scale, Activation activation) {
   Builder builder(random, kind, DataType::Int16);
@@ -120,10 +127,11 @@ Module squared_difference_module(Random& random, DataType type, const Shape& a, 
                         quantised(most * most * random.real(0.1f, 1.0f) / (wide ? 32768 : 256)));
 }
 
-Module wide_curve_module(Random& random, OpKind kind, int64_t count, float scale) {
+Module wide_curve_module(Random& random, OpKind kind, int64_t count, float scale,
+                         float out_scale) {
   Builder builder(random, kind, DataType::Int16);
   builder.tensor(builder.input({1, count})).quantization = scales({scale});
-  return builder.finish(DataType::Int16, scales({1.0f / 32768}));
+  return builder.finish(DataType::Int16, scales({out_scale}));
 }
 
 Module byte_function_module(Random& random, OpKind kind, int64_t count) {

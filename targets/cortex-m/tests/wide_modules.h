@@ -33,9 +33,10 @@ graph::Module wide_product_module(Random& random, const Shape& a, const Shape& b
 // Squares of differences of operands of these scales.
 graph::Module squared_difference_module(Random& random, DataType type, const Shape& a,
                                         const Shape& b, float a_scale, float b_scale);
-// Logistic or Tanh of int16.
-graph::Module wide_curve_module(Random& random, graph::OpKind kind, int64_t count, float scale);
-// Logistic, Tanh, HardSwish or LeakyRelu of int8.
+// Logistic, Tanh, HardSwish or Quantize of int16.
+graph::Module wide_curve_module(Random& random, graph::OpKind kind, int64_t count, float scale,
+                                float out_scale = 1.0f / 32768);
+// Logistic, Tanh, HardSwish, LeakyRelu or Quantize of int8.
 graph::Module byte_function_module(Random& random, graph::OpKind kind, int64_t count);
 // A sum, a difference or a product of an activation and a constant, either of which may be the first one.
 graph::Module constant_operand_module(Random& random, graph::OpKind kind, DataType type,
@@ -43,6 +44,8 @@ graph::Module constant_operand_module(Random& random, graph::OpKind kind, DataTy
                                       bool constant_first);
 // A product of int16 matrices.
 graph::Module wide_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b);
+// The same in single precision.
+graph::Module float_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b);
 // A convolution of groups, dilated by columns, or transposed, of int16 activations; c.kind says which.
 graph::Module staged_wide_module(Random& random, const WideCase& c, int64_t groups);
 graph::Module wide_pool_module(Random& random, graph::OpKind kind, const Shape& shape,

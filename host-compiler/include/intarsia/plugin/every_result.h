@@ -1,4 +1,4 @@
-// Operators of one int8, for kernels that look results up.
+// Operators of one element of few values: all results, for kernels that look them up or are tried against them.
 #pragma once
 
 #include <cstdint>
@@ -10,5 +10,7 @@ namespace intarsia::operators {
 
 // What the operator makes of -128, -127, .. 127, by the reference evaluator: the bytes of 256 elements of its output's type.
 std::vector<uint8_t> results_of_every_int8(const OpView& view);
+// The same of -32768 .. 32767.
+std::vector<uint8_t> results_of_every_int16(const OpView& view);
 
 }  // namespace intarsia::operators

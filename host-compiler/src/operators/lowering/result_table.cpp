@@ -5,24 +5,41 @@
 
 namespace intarsia::operators {
 
-std::vector<uint8_t> results_of_every_int8(const OpView& v) {
+namespace {
+
+// The results of a tensor with these elements.
+std::vector<uint8_t> results_of(const OpView& v, int64_t count,
+                                const graph::TensorValue& elements) {
   graph::Module module;
   module.name = "table", module.entry = "main";
   graph::Function function;
   function.name = "main";
   function.tensors = {v.in(0), v.out()};
-  for (graph::Tensor& tensor : function.tensors) tensor.shape = {256}, tensor.variable = false;
+  for (graph::Tensor& tensor : function.tensors) tensor.shape = {count}, tensor.variable = false;
   graph::Node node = v.node;
   node.inputs = {graph::TensorId{0}}, node.outputs = {graph::TensorId{1}};
   function.inputs = node.inputs, function.outputs = node.outputs;
   function.nodes.push_back(std::move(node));
   module.functions.push_back(std::move(function));
-  graph::TensorValue every(256);
-  for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<uint8_t>(i + 128);
   graph::Evaluator evaluator(module);
-  Result<std::vector<graph::TensorValue>> results = evaluator.run({every});
+  Result<std::vector<graph::TensorValue>> results = evaluator.run({elements});
   INTARSIA_CHECK(results.ok(), "the evaluator computes what the rules admit");
   return (*results)[0];
+}
+
+}  // namespace
+
+std::vector<uint8_t> results_of_every_int8(const OpView& v) {
+  graph::TensorValue every(256);
+  for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<uint8_t>(i + 128);
+  return results_of(v, 256, every);
+}
+
+std::vector<uint8_t> results_of_every_int16(const OpView& v) {
+  graph::TensorValue every;
+  for (int32_t i = -32768; i <= 32767; ++i)
+    every.push_back(static_cast<uint8_t>(i)), every.push_back(static_cast<uint8_t>(i >> 8));
+  return results_of(v, 65536, every);
 }
 
 Stmt lower_by_table(OpLowering& op) {

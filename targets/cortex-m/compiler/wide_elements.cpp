@@ -1,0 +1,77 @@
+// Functions of one int16: device/pool_softmax.h.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "intarsia/plugin/every_result.h"
+#include "intarsia/plugin/quantization.h"
+#include "kernels.h"
+
+namespace intarsia::targets::cortex_m {
+
+using namespace operators;
+
+namespace {
+
+bool is_wide_function(CoreClass core, const OpView& view) {
+  return !lacks_simd(core) && core != CoreClass::Lanes && view.in(0).type == DataType::Int16 &&
+         view.out().type == DataType::Int16 && zero_point(view.in(0)) == 0 &&
+         zero_point(view.out()) == 0;
+}
+
+LowerKernel call_for_elements(const OpView& view, const std::string& kernel,
+                              std::vector<int64_t> numbers) {
+  const int64_t count = element_count(view.out().shape);
+  numbers.insert(numbers.begin(), count);
+  return [count, kernel, numbers = std::move(numbers)](OpLowering& op) {
+    op.declare({Shape{count}}, Shape{count});
+    op.allow_in_place();
+    return call_kernel(op.b.func(), {kernel, numbers, {op.in(0)}, op.out(), {}, {}});
+  };
+}
+
+// As the kernel divides, where it does not have the core divide.
+float by_reciprocal(float value, float divisor) {
+  const float reciprocal = 1 / divisor, quotient = value * reciprocal;
+  return std::fma(std::fma(-quotient, divisor, value), reciprocal, quotient);
+}
+
+int16_t hard_swish_by_reciprocals(int32_t argument, float in_scale, float out_scale) {
+  const float x = static_cast<float>(argument) * in_scale;
+  const float gate = std::min(6.0f, std::max(0.0f, x + 3));
+  const float steps = std::round(by_reciprocal(by_reciprocal(x * gate, 6), out_scale));
+  return static_cast<int16_t>(std::clamp(steps, -32768.0f, 32767.0f));
+}
+
+}  // namespace
+
+LowerKernel rescale_kernel(CoreClass core, const OpView& view) {
+  if (!is_wide_function(core, view)) return nullptr;
+  constexpr int kMostLeft = 15, kMostRight = 31;
+  const Multiplier m = quantize_multiplier(scale(view.in(0)) / scale(view.out()));
+  if (m.shift > kMostLeft || m.shift < -kMostRight) return nullptr;
+  return call_for_elements(view, "intarsia_each_rescale_s16",
+                           {m.value, std::max(m.shift, 0), std::max(-m.shift, 0)});
+}
+
+LowerKernel hard_swish_kernel(CoreClass core, const OpView& view) {
+  if (!is_wide_function(core, view)) return nullptr;
+  const float in_scale = view.in(0).quantization.scale[0],
+              out_scale = view.out().quantization.scale[0];
+  // Far from numbers that vectors take for zero.
+  constexpr float kLeast = 0x1p-24f, kMost = 0x1p8f;
+  if (in_scale < kLeast || in_scale > kMost || out_scale < kLeast || out_scale > kMost)
+    return nullptr;
+  const std::vector<uint8_t> bytes = results_of_every_int16(view);
+  for (int32_t argument = -32768; argument <= 32767; ++argument) {
+    int16_t expected = 0;
+    std::memcpy(&expected, &bytes[2 * static_cast<size_t>(argument + 32768)], sizeof expected);
+    if (hard_swish_by_reciprocals(argument, in_scale, out_scale) != expected) return nullptr;
+  }
+  const auto bits_of = [](float number) { return int64_t{std::bit_cast<int32_t>(number)}; };
+  return call_for_elements(view, "intarsia_each_hard_swish_s16",
+                           {bits_of(in_scale), bits_of(out_scale), bits_of(1 / out_scale)});
+}
+
+}  // namespace intarsia::targets::cortex_m

@@ -1,0 +1,79 @@
+// x * min(max(x + 3, 0), 6) / 6 between int16 tensors, in floats of which every step is rounded: what converters leave that have no
+// operator of it. A division by a constant is a product with the reciprocal, whose error two fused steps take away; the compiler
+// tries that for all 65536 arguments.
+#include "intarsia/targets/cortex_m/pool_softmax.h"
+
+#include <string.h>
+
+#include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/results.h"
+
+// Steps that the source does not fuse are rounded by themselves.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
+#include <arm_mve.h>
+#define FLOAT_VECTORS 1
+#else
+#define FLOAT_VECTORS 0
+#endif
+
+INTARSIA_INLINE float number_of(int32_t bits) {
+  float number;
+  memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
+#if FLOAT_VECTORS
+INTARSIA_INLINE float32x4_t divided(float32x4_t value, float32x4_t divisor, float reciprocal) {
+  const float32x4_t quotient = vmulq_n_f32(value, reciprocal);
+  return vfmaq_n_f32(quotient, vfmsq_f32(value, quotient, divisor), reciprocal);
+}
+#elif defined(__ARM_FEATURE_FMA)
+INTARSIA_INLINE float divided(float value, float divisor, float reciprocal) {
+  const float quotient = value * reciprocal;
+  return __builtin_fmaf(__builtin_fmaf(-quotient, divisor, value), reciprocal, quotient);
+}
+#else
+INTARSIA_INLINE float divided(float value, float divisor, float reciprocal) {
+  (void)reciprocal;
+  return value / divisor;
+}
+#endif
+
+void intarsia_each_hard_swish_s16(const int16_t *input, int16_t *output, int32_t count,
+                                  int32_t in_scale, int32_t out_scale, int32_t out_reciprocal) {
+  const float unit = number_of(in_scale), scale = number_of(out_scale),
+              reciprocal = number_of(out_reciprocal), sixth = 1.0f / 6.0f;
+#if FLOAT_VECTORS
+  const float32x4_t zero = vdupq_n_f32(0), six = vdupq_n_f32(6), scales = vdupq_n_f32(scale);
+  for (; count > 0; count -= 4, input += 4, output += 4) {
+    const mve_pred16_t some = vctp32q((uint32_t)count);
+    const float32x4_t x = vmulq_n_f32(vcvtq_f32_s32(vldrhq_z_s32(input, some)), unit);
+    const float32x4_t gate = vminnmq_f32(vmaxnmq_f32(vaddq_n_f32(x, 3.0f), zero), six);
+    const float32x4_t steps = divided(divided(vmulq_f32(x, gate), six, sixth), scales, reciprocal);
+    const int32x4_t whole = vcvtaq_s32_f32(steps);  // halves away from zero
+    vstrhq_p_s32(output, vmovlbq_s16(vqmovnbq_s32(vdupq_n_s16(0), whole)), some);
+  }
+#else
+  // The largest number below one half: with it halves become whole ones, and what is less than a half stays so.
+  const float half = 0.49999997f;
+  for (; count > 0; --count) {
+    const float x = (float)*input++ * unit;
+    float gate = x + 3.0f;
+    gate = gate < 0.0f ? 0.0f : gate;
+    gate = gate > 6.0f ? 6.0f : gate;
+    const float steps = divided(divided(x * gate, 6.0f, sixth), scale, reciprocal);
+    if (steps >= 32767.0f)
+      *output++ = INT16_MAX;
+    else if (steps <= -32768.0f)
+      *output++ = INT16_MIN;
+    else
+      *output++ = (int16_t)(int32_t)(steps + (steps < 0.0f ? -half : half));
+  }
+#endif
+}
