@@ -149,9 +149,10 @@ Result<void> write_results(const RunCommand& command, const FinishedRun& ran,
                                  ran.result.outputs[i]));
   if (command.trace_file.empty()) return {};
   if (trace.empty())
-    return Diagnostics("--trace",
-                       fmt::format("no part of {} runs on a simulated device", ran.model),
-                       "choose a target with one; 'intarsia explain' says who runs each operator");
+    return Diagnostics(
+        "--trace",
+        fmt::format("no part of {} runs on a simulated device that keeps time", ran.model),
+        "choose a target with one; 'intarsia explain' says who runs each operator");
   return write_file(command.trace_file, std::string_view(trace));
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "disassembly/disassemble.h"
 #include "foreign/compiled_stream.h"
 
 namespace intarsia::targets::ethos_u {
@@ -72,7 +71,6 @@ void add_u85_kind(TargetRegistry& registry) {
     return std::vector<std::string>{"cycles are not estimated for an Ethos-U85"};
   };
   kind.transfer_microseconds = [](const Target&, int64_t) { return 2.0; };
-  kind.disassemble = disassemble;
   // There is none: streams run in the simulation alone.
   kind.driver = [](const Target&) { return DeviceDriver{}; };
   registry.add(std::move(kind));

@@ -24,6 +24,14 @@ TEST(Kind, EveryTagIsAReadyComposite) {
     EXPECT_THAT(parsed(tag), HasSubstr("c -mcpu=cortex-m55 + ethos-u -macs=")) << tag;
 }
 
+TEST(U85Kind, HasATagForEveryConfiguration) {
+  EXPECT_EQ(parsed("ethos-u85-256"), "c -mcpu=cortex-m55 + ethos-u85");
+  for (const char* macs : {"128", "512", "1024", "2048"})
+    EXPECT_EQ(parsed(std::string("ethos-u85-") + macs),
+              std::string("c -mcpu=cortex-m55 + ethos-u85 -macs=") + macs);
+  EXPECT_THAT(parsed("ethos-u85 -macs=64"), HasSubstr("128"));
+}
+
 TEST(Kind, TheMemoryModeFollowsTheProduct) {
   const TargetRegistry registry = make_registry();
   const auto mode = [&](const std::string& text) {
