@@ -328,6 +328,26 @@ TEST(U85Accumulators, AreKept) {
   EXPECT_THAT(kept(false).run(), HasSubstr("no operation left sums in the accumulators"));
 }
 
+// What memory holds of 32 bits goes into the accumulators first.
+TEST(U85Accumulators, ArePreloaded) {
+  Row row(2, 1, 1, 1);
+  row.put(Row::kIfm, std::vector<int8_t>{5, -4}).put(Row::kIfm2, std::vector<int32_t>{100, -20});
+  const int32_t block = value::microblock_U1X2 << 8;
+  row.stream()
+      .set(Command::SET_IFM2_PRECISION, 1 | value::activation_precision_B32 << 2)
+      .address(Command::SET_IFM2_STRIDE_X, 4)
+      .address(Command::SET_IFM2_STRIDE_Y, 8)
+      .set(Command::SET_ACC_FORMAT,
+           block | value::acc_input_FROM_IFM2 << 4 | value::acc_output_KEPT << 6)
+      .set(Command::SET_OFM_PRECISION,
+           row.ofm_precision() | value::activation_storage_NOT_STORED << 14)
+      .set(Command::OP_POOL, value::pooling_mode_NONE)
+      .set(Command::SET_OFM_PRECISION, row.ofm_precision())
+      .set(Command::SET_ACC_FORMAT, block | value::acc_input_FROM_KEPT << 4)
+      .set(Command::OP_POOL, value::pooling_mode_SUM);
+  EXPECT_THAT(row.ofm<int8_t>(), ElementsAre(105, -24));
+}
+
 TEST(U85Ofm, IsReversedAndTransposed) {
   Row row(3, 2, 1, 1);
   row.put(Row::kIfm, std::vector<int8_t>{1, 2, 3, 4, 5, 6});
@@ -402,6 +422,30 @@ TEST(U85Transfers, GoByStridesAndIndices) {
   EXPECT_THAT((std::vector<int>{at(0), at(1), at(16), at(17)}), ElementsAre(5, 6, 1, 2));
   row.put(256, std::vector<int32_t>{3});
   EXPECT_THAT(row.run(), HasSubstr("index 3 is not between 0 and 2"));
+}
+
+// Twice two bytes, four apart, and all of that eight further.
+TEST(U85Transfers, HaveThreeDimensions) {
+  Row row(1, 1, 1, 1);
+  std::vector<uint8_t> bytes(16);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
+  row.put(0, bytes);
+  row.stream()
+      .set(Command::SET_DMA0_SRC_REGION, 1 | value::dma_stride_mode_D3 << 9)
+      .set(Command::SET_DMA0_DST_REGION, 1)
+      .set(Command::SET_DMA0_SIZE0, 2)
+      .set(Command::SET_DMA0_SIZE1, 2)
+      .address(Command::SET_DMA0_SRC, 1)
+      .address(Command::SET_DMA0_DST, Row::kOfm)
+      .address(Command::SET_DMA0_LEN, 2)
+      .address(Command::SET_DMA0_SRC_STRIDE0, 4)
+      .address(Command::SET_DMA0_SRC_STRIDE1, 8)
+      .address(Command::SET_DMA0_DST_STRIDE0, 2)
+      .address(Command::SET_DMA0_DST_STRIDE1, 4)
+      .set(Command::OP_DMA_START, 0);
+  EXPECT_EQ(row.run(), "");
+  const auto first = row.arena().begin() + Row::kOfm;
+  EXPECT_THAT(std::vector<uint8_t>(first, first + 9), ElementsAre(1, 2, 5, 6, 9, 10, 13, 14, 0));
 }
 
 std::vector<std::string> findings_of(Row& row, const std::function<void(sim85::Checker&)>& tell) {
