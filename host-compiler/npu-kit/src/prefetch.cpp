@@ -53,10 +53,7 @@ class Planner {
 
   PrefetchPlan improved(const std::vector<std::vector<bool>>& starts, size_t first, size_t end) {
     Measured best = measured(starts.at(0));
-    for (size_t i = 1; i < starts.size(); ++i) {
-      Measured other = measured(starts[i]);
-      if (other.plan.cycles < best.plan.cycles) best = std::move(other);
-    }
+    for (size_t i = 1; i < starts.size(); ++i) take_better(starts[i], best);
     // One at a time, the other way, as long as it helps. What was tried in vain is tried again when something within its reach
     // has changed.
     std::vector<std::optional<Reach>> in_vain(units_.size());
@@ -102,10 +99,30 @@ class Planner {
     made.plan.fetched.assign(fetched.begin(), fetched.end());
     place(made.plan);
     made.weights.assign(units_.size(), -1), made.tables.assign(units_.size(), -1);
-    if (keeps) made.before.assign(units_.size(), Timeline(queues_));
+    if (keeps) made.before.reserve(units_.size());
     made.plan.cycles = measure(made.plan, made.weights, made.tables, Timeline(queues_), {},
                                keeps ? &made.before : nullptr);
     return made;
+  }
+
+  // The plan that fetches these, where it is faster: what is in front of the first difference need not be measured again.
+  void take_better(const std::vector<bool>& fetched, Measured& best) {
+    Measured& other = other_;
+    other.plan.fetched.assign(fetched.begin(), fetched.end());
+    place(other.plan);
+    Range range = differences(best.plan, other.plan);
+    if (range.from == units_.size()) return;
+    range.limit = best.plan.cycles;
+    other.weights = best.weights, other.tables = best.tables;
+    other.before.clear();
+    const double cycles = measure(other.plan, other.weights, other.tables, best.before[range.from],
+                                  range, &other.before);
+    if (cycles >= best.plan.cycles) return;
+    std::copy(other.before.begin(), other.before.end(),
+              best.before.begin() + static_cast<ptrdiff_t>(range.from));
+    std::swap(best.plan, other.plan);
+    std::swap(best.weights, other.weights), std::swap(best.tables, other.tables);
+    best.plan.cycles = cycles;
   }
 
   // Keeps it when it is faster.
@@ -135,7 +152,10 @@ class Planner {
     best.weights = other.weights, best.tables = other.tables;
     const Timeline first = best.before[range.from];
     Timeline now = first;
-    measure(other.plan, best.weights, best.tables, first, again, &best.before, nullptr, &now);
+    other.before.clear();
+    measure(other.plan, best.weights, best.tables, first, again, &other.before, nullptr, &now);
+    std::copy(other.before.begin(), other.before.end(),
+              best.before.begin() + static_cast<ptrdiff_t>(range.from));
     if (end < units_.size()) {
       const double later = now.now() - known_there.now();
       const int64_t more = now.transfers_started() - known_there.transfers_started();
@@ -271,7 +291,7 @@ class Planner {
     plan.peak_bytes = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
   }
 
-  // `timeline` is as it is in front of the first unit of the range; `keep`, by unit, gets those in front of the others, and `now` the
+  // `timeline` is as it is in front of the first unit of the range; `keep` gets those in front of each, and `now` the
   // one in front of the end. `end` gets the unit in front of which it ended.
   double measure(const Plan& plan, std::vector<int64_t>& weights, std::vector<int64_t>& tables,
                  Timeline timeline, const Range& range, std::vector<Timeline>* keep,
@@ -305,7 +325,7 @@ class Planner {
         *now = timeline;
         return timeline.now();
       }
-      if (keep != nullptr) (*keep)[k] = timeline;
+      if (keep != nullptr) keep->push_back(timeline);
       // In the order of the units, a table before constants.
       for (int32_t weight = first[k], table = first_table[k]; weight < none || table < none;) {
         const bool is_table = table <= weight;

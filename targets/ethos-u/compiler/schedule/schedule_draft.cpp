@@ -203,8 +203,8 @@ bool ScheduleDraft::constants_are_slow() const {
 
 size_t ScheduleDraft::PairHash::operator()(const Pair& pair) const {
   uint64_t state = 0x9e3779b97f4a7c15;
-  for (const int64_t part : pair) {
-    state = (state ^ static_cast<uint64_t>(part)) * 0xd6e8feb86659fd93;
+  for (const uint64_t part : pair) {
+    state = (state ^ part) * 0xd6e8feb86659fd93;
     state ^= state >> 32;
   }
   return static_cast<size_t>(state);
@@ -216,10 +216,13 @@ int32_t ScheduleDraft::dependency(const Unit& before, const Unit& unit) {
   for (const Unit* one : {&before, &unit}) {
     const Extent& block = one->fetched_block.ofm;
     const bool bricks[] = {one->ifm.layout == Layout::Nhcwb16, one->ofm.layout == Layout::Nhcwb16};
-    for (const int64_t part : {int64_t{one->view}, int64_t{one->first}, int64_t{one->end},
-                               one->rows.first, int64_t{block.height}, int64_t{block.width},
-                               int64_t{block.depth}, int64_t{bricks[0]} + 2 * int64_t{bricks[1]}})
-      pair[at++] = part;
+    const auto add = [&](int64_t high, int64_t low) {
+      pair[at++] = static_cast<uint64_t>(high) << 32 | static_cast<uint32_t>(low);
+    };
+    add(one->view, one->first);
+    add(one->end, one->rows.first);
+    add(block.height, block.width);
+    add(block.depth, int64_t{bricks[0]} + 2 * int64_t{bricks[1]});
   }
   const auto [known, fresh] = dependencies_.try_emplace(pair);
   if (fresh)

@@ -79,7 +79,7 @@ class ScheduleDraft {
   void place_groups();
 
   // What BLOCKDEP follows from, of both units.
-  using Pair = std::array<int64_t, 16>;
+  using Pair = std::array<uint64_t, 8>;
   struct PairHash {
     size_t operator()(const Pair& pair) const;
   };
