@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -139,47 +140,91 @@ std::vector<Factors> closest_fractions(double ratio) {
   return result;
 }
 
-// What a sum of two products may be multiplied by, so that all results are TFLite's when they are rounded once; as the
-// NPU's multiplier, from the middle of what is allowed. Nothing where nothing serves all pairs.
-std::optional<ChannelScale> scale_of_products(const Pairs& pairs, const Factors& factors) {
-  const auto product = [&](size_t x, size_t y) {
-    return static_cast<double>(int64_t{pairs.sign()} * factors.smaller * pairs.smaller(x) +
-                               int64_t{pairs.other_sign()} * factors.larger * pairs.larger(y));
-  };
-  double least = 0, most = 1;
-  for (size_t x = 0; x < kValues; ++x)
-    for (size_t y = 0; y < kValues; ++y) {
-      const double sum = product(x, y);
-      const int32_t result = pairs.result(x, y);
-      // A result at the end of the range may stand for more than itself.
-      const double low = result - pairs.out_zero() - 0.5, high = low + 1;
-      const bool below = result<kHigh, above = result> kLow;
-      if (sum > 0) {
-        if (above) least = std::max(least, low / sum);
-        if (below) most = std::min(most, high / sum);
-      } else if (sum < 0) {
-        if (above) most = std::min(most, low / sum);
-        if (below) least = std::max(least, high / sum);
+// The sums of two products that stand for each result. What holds for a sum and for a larger one holds for all between them: of
+// all pairs of operands these are the ones to look at.
+class SumsOfResults {
+ public:
+  SumsOfResults(const Pairs& pairs, const Factors& factors) : out_zero_(pairs.out_zero()) {
+    const int64_t step = int64_t{pairs.other_sign()} * factors.larger;
+    for (size_t x = 0; x < kValues; ++x) {
+      int64_t sum =
+          int64_t{pairs.sign()} * factors.smaller * pairs.smaller(x) + step * pairs.larger(0);
+      for (size_t y = 0; y < kValues;) {
+        const int8_t result = pairs.result(x, y);
+        const int64_t first = sum;
+        for (; y < kValues && pairs.result(x, y) == result; ++y) sum += step;
+        Extremes& of = extremes_[static_cast<size_t>(result - kLow)];
+        of.add(first);
+        of.add(sum - step);
+        // Those beside zero, where these sums have not all the same sign.
+        const int64_t last = sum - step, low = std::min(first, last), high = std::max(first, last);
+        if (low > 0 || high < 0) continue;
+        const int64_t steps = floor_div(-first, step);
+        for (const int64_t near : {steps - 1, steps, steps + 1})
+          if (const int64_t one = first + near * step; one >= low && one <= high) of.add(one);
       }
     }
-  if (least >= most) return std::nullopt;
-  const double middle = (least + most) / 2;
-  const int shift = 30 - std::ilogb(middle);
-  if (shift > 63) return std::nullopt;
-  return ChannelScale{.multiplier = static_cast<uint32_t>(std::lround(std::ldexp(middle, shift))),
-                      .shift = shift};
-}
+  }
 
-bool serves_all(const Pairs& pairs, const Factors& factors, const ChannelScale& sum) {
-  for (size_t x = 0; x < kValues; ++x)
-    for (size_t y = 0; y < kValues; ++y) {
-      const int64_t products = int64_t{pairs.sign()} * factors.smaller * pairs.smaller(x) +
-                               int64_t{pairs.other_sign()} * factors.larger * pairs.larger(y);
-      const int64_t result = scaled(products, sum, Rounding::Natural) + pairs.out_zero();
-      if (std::clamp<int64_t>(result, kLow, kHigh) != pairs.result(x, y)) return false;
+  // What they may be multiplied by, so that all results are TFLite's when they are rounded once; as the NPU's multiplier, from
+  // the middle of what is allowed. Nothing where nothing serves all pairs.
+  std::optional<ChannelScale> scale() const {
+    double least = 0, most = 1;
+    for (int32_t result = kLow; result <= kHigh; ++result) {
+      const Extremes& of = extremes_[static_cast<size_t>(result - kLow)];
+      // A result at the end of the range may stand for more than itself.
+      const double low = result - out_zero_ - 0.5, high = low + 1;
+      const bool below = result<kHigh, above = result> kLow;
+      if (of.least_positive <= of.most)
+        for (const int64_t each : {of.least_positive, of.most}) {
+          const auto sum = static_cast<double>(each);
+          if (above) least = std::max(least, low / sum);
+          if (below) most = std::min(most, high / sum);
+        }
+      if (of.most_negative >= of.least)
+        for (const int64_t each : {of.least, of.most_negative}) {
+          const auto sum = static_cast<double>(each);
+          if (above) most = std::min(most, low / sum);
+          if (below) least = std::max(least, high / sum);
+        }
     }
-  return true;
-}
+    if (least >= most) return std::nullopt;
+    const double middle = (least + most) / 2;
+    const int shift = 30 - std::ilogb(middle);
+    if (shift > 63) return std::nullopt;
+    return ChannelScale{.multiplier = static_cast<uint32_t>(std::lround(std::ldexp(middle, shift))),
+                        .shift = shift};
+  }
+
+  bool are_served_by(const ChannelScale& scale) const {
+    for (int32_t result = kLow; result <= kHigh; ++result) {
+      const Extremes& of = extremes_[static_cast<size_t>(result - kLow)];
+      if (of.least > of.most) continue;  // no pair has this result
+      for (const int64_t sum : {of.least, of.most})
+        if (std::clamp<int64_t>(scaled(sum, scale, Rounding::Natural) + out_zero_, kLow, kHigh) !=
+            result)
+          return false;
+    }
+    return true;
+  }
+
+ private:
+  struct Extremes {
+    int64_t least = std::numeric_limits<int64_t>::max(), most = std::numeric_limits<int64_t>::min();
+    int64_t least_positive = std::numeric_limits<int64_t>::max(),
+            most_negative = std::numeric_limits<int64_t>::min();
+
+    void add(int64_t sum) {
+      least = std::min(least, sum);
+      most = std::max(most, sum);
+      if (sum > 0) least_positive = std::min(least_positive, sum);
+      if (sum < 0) most_negative = std::max(most_negative, sum);
+    }
+  };
+
+  int32_t out_zero_;
+  std::array<Extremes, kValues> extremes_;
+};
 
 LinearSum in_order(const TflSum& tfl, const Factors& factors, const ChannelScale& sum,
                    Rounding rounding) {
@@ -249,8 +294,9 @@ std::optional<LinearSum> found_linear_sum(const Site& site, OperationKind kind) 
   const size_t smaller = tfl.first_is_smaller ? 0 : 1;
   for (const Factors& factors :
        closest_fractions(scale_of(site.in(smaller)) / scale_of(site.in(1 - smaller)))) {
-    const std::optional<ChannelScale> sum = scale_of_products(pairs, factors);
-    if (!sum || !serves_all(pairs, factors, *sum)) continue;
+    const SumsOfResults sums(pairs, factors);
+    const std::optional<ChannelScale> sum = sums.scale();
+    if (!sum || !sums.are_served_by(*sum)) continue;
     return in_order(tfl, factors, *sum, Rounding::Natural);
   }
   return std::nullopt;

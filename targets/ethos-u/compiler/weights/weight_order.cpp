@@ -64,18 +64,19 @@ class Orderer {
 
   void micro_block(int32_t ofm, int32_t ifm, int32_t ky, int32_t kx) {
     const int32_t ifm_count = traversal_.depthwise ? 1 : traversal_.ifm_ublock_depth;
-    for (int32_t o = ofm; o < ofm + traversal_.ofm_ublock_depth; ++o) {
-      const bool inside = o < depth_ && ky >= 0;
-      const int64_t row =
-          inside ? ((int64_t{channels_.first + o * channels_.step} * tensor_.kernel_height + ky) *
-                        tensor_.kernel_width +
-                    kx) *
-                       tensor_.ifm_depth
-                 : 0;
-      for (int32_t i = ifm; i < ifm + ifm_count; ++i)
-        result_.push_back(inside && i < tensor_.ifm_depth
-                              ? tensor_.values[static_cast<size_t>(row + i)]
-                              : int16_t{0});
+    const size_t at = result_.size();
+    result_.resize(at + static_cast<size_t>(traversal_.ofm_ublock_depth * ifm_count));  // zeros
+    const int32_t inside = std::min(ifm_count, tensor_.ifm_depth - ifm);
+    if (ky < 0 || inside <= 0) return;
+    const int64_t element = (int64_t{ky} * tensor_.kernel_width + kx) * tensor_.ifm_depth + ifm;
+    const int64_t kernel =
+        int64_t{tensor_.kernel_height} * tensor_.kernel_width * tensor_.ifm_depth;
+    const int32_t end = std::min(ofm + traversal_.ofm_ublock_depth, depth_);
+    int16_t* to = result_.data() + at;
+    for (int32_t o = ofm; o < end; ++o, to += ifm_count) {
+      const int64_t from = (channels_.first + o * channels_.step) * kernel + element;
+      const int16_t* values = tensor_.values.data() + from;
+      for (int32_t i = 0; i < inside; ++i) to[i] = values[i];
     }
   }
 
