@@ -49,7 +49,8 @@ int16_t hard_swish_by_reciprocals(int32_t argument, float in_scale, float out_sc
 LowerKernel rescale_kernel(CoreClass core, const OpView& view) {
   if (!is_wide_function(core, view)) return nullptr;
   constexpr int kMostLeft = 15, kMostRight = 31;
-  const Multiplier m = quantize_multiplier(scale(view.in(0)) / scale(view.out()));
+  const double in_scale = scale(view.in(0)), out_scale = scale(view.out());
+  const Multiplier m = quantize_multiplier(in_scale / out_scale);
   if (m.shift > kMostLeft || m.shift < -kMostRight) return nullptr;
   return call_for_elements(view, "intarsia_each_rescale_s16",
                            {m.value, std::max(m.shift, 0), std::max(-m.shift, 0)});
