@@ -321,10 +321,15 @@ KernelWork mve_wide_depthwise(const Wide& w) {
   const auto columns_at = [&](int64_t x) {
     return inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
   };
-  int64_t runs = 0, calls = 0, pairs = 0, rows = 0, taps = 0;
+  int64_t runs = 0, calls = 0, pairs = 0, rows = 0, taps = 0, single_rows = 0, single_taps = 0;
   const auto run = [&](int64_t y, int64_t x, int64_t count) {
     const int64_t made = ceil_div(count, int64_t{2}), seen = rows_at(y);
-    runs += 1, calls += count > 1 && count % 2 == 1 ? 2 : 1;
+    runs += 1, calls += 1;
+    if (count == 1) {
+      single_rows += seen, single_taps += seen * columns_at(x);
+      return;
+    }
+    calls += count % 2;
     pairs += made, rows += made * seen, taps += made * seen * columns_at(x);
   };
   // As the kernel has them.
@@ -344,7 +349,8 @@ KernelWork mve_wide_depthwise(const Wide& w) {
   const int64_t n = w.batches * blocks;
   return {KernelFamily::MveWideDepthwise,
           {1, number(blocks), number(blocks * block_bytes), number(n * runs), number(n * calls),
-           number(n * pairs), number(n * rows), number(n * taps)}};
+           number(n * pairs), number(n * rows), number(n * taps), number(n * single_rows),
+           number(n * single_taps)}};
 }
 
 KernelWork wide_depthwise(CoreClass core, const Wide& w) {

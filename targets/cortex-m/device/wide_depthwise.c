@@ -359,6 +359,61 @@ INTARSIA_OUTLINE void pairs_of_eights(struct wide_taps *taps) {
 #endif
 }
 
+// The same of one window.
+INTARSIA_OUTLINE void one_of_eights(const struct wide_taps *taps) {
+#if INTARSIA_HAS_MVE
+  register const struct wide_taps *at __asm__("r12") = taps;
+  __asm__ volatile(
+      "ldr r6, [r12, #32]\n"
+      "vldrw.32 q2, [r6]\n"
+      "vldrw.32 q3, [r6, #16]\n"
+      "ldm.w r12, {r0, r1, r2, r3, r4, r5}\n"
+      "ldr.w r8, [r12, #28]\n"
+      "vctp.16 r8\n"
+      "cbz r2, 3f\n"
+      "ldr.w r6, [r12, #24]\n"
+      "1: dls lr, r3\n"
+      "2: vldrb.s16 q1, [r1], #8\n"
+      "vpst\n"
+      "vldrht.u16 q0, [r0]\n"
+      "add r0, r4\n"
+      "vmullb.s16 q4, q0, q1\n"
+      "vmullt.s16 q5, q0, q1\n"
+      "vadd.i32 q2, q2, q4\n"
+      "vadd.i32 q3, q3, q5\n"
+      "le lr, 2b\n"
+      "add r0, r5\n"
+      "add r1, r6\n"
+      "subs r2, #1\n"
+      "bne 1b\n"
+      "3: ldr.w r6, [r12, #36]\n"
+      "vldrw.32 q0, [r6]\n"
+      "vmulh.s32 q2, q2, q0\n"
+      "vldrw.32 q1, [r6, #16]\n"
+      "vmulh.s32 q3, q3, q1\n"
+      "vldrw.32 q0, [r6, #32]\n"
+      "vrshl.s32 q2, q2, q0\n"
+      "vldrw.32 q1, [r6, #48]\n"
+      "vrshl.s32 q3, q3, q1\n"
+      "ldrd r2, r3, [r12, #44]\n"
+      "vqmovnb.s32 q4, q2\n"
+      "ldr.w r6, [r12, #40]\n"
+      "vdup.16 q0, r2\n"
+      "vqmovnt.s32 q4, q3\n"
+      "vdup.16 q1, r3\n"
+      "vmax.s16 q4, q4, q0\n"
+      "vmin.s16 q4, q4, q1\n"
+      "vpst\n"
+      "vstrht.16 q4, [r6]\n"
+      : "+r"(at)
+      :
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "lr", "q0", "q1", "q2", "q3", "q4",
+        "q5" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
+#else
+  eight_results(taps, taps->x, taps->output);
+#endif
+}
+
 // What is the same for all windows of eight channels.
 struct wide_image {
   const struct intarsia_wide *w;
@@ -367,8 +422,8 @@ struct wide_image {
   const int8_t *weights;
 };
 
-// `count` windows from one on, in a row or below each other, all as far inside of the image. A single one is both of a pair; an odd
-// number has a pair at its end that overlaps the one before.
+// `count` windows from one on, in a row or below each other, all as far inside of the image. An odd number has a pair at its end that
+// overlaps the one before.
 INTARSIA_OUTLINE void run_of_windows(const struct wide_image *image, struct wide_taps *taps,
                                      int32_t oy, int32_t ox, int32_t count, bool down) {
   const struct intarsia_wide *w = image->w;
@@ -382,11 +437,14 @@ INTARSIA_OUTLINE void run_of_windows(const struct wide_image *image, struct wide
   taps->weights_rest = kMveLanes * (w->kernel_w - part.columns);
   taps->row_rest = 2 * part.row_step - part.columns * taps->step;
   taps->output = image->output + (oy * w->out_w + ox) * out_c;
-  taps->pixel_step = count == 1 ? 0 : 2 * pixel * out_c;
-  taps->output_step = count == 1 ? 0 : 2 * result * out_c;
-  taps->pairs = count == 1 ? 1 : count / 2;
+  if (count == 1) {
+    one_of_eights(taps);
+    return;
+  }
+  taps->pixel_step = 2 * pixel * out_c, taps->output_step = 2 * result * out_c;
+  taps->pairs = count / 2;
   pairs_of_eights(taps);
-  if (count == 1 || count % 2 == 0) return;
+  if (count % 2 == 0) return;
   taps->x += (count - 2) * pixel * out_c;
   taps->output = image->output + (oy * w->out_w + ox + (count - 2) * result) * out_c;
   taps->pairs = 1;
