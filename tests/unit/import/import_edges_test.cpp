@@ -41,6 +41,60 @@ TEST(ImportEdges, NoConstantIsMadeForAnExtentThatIsOnlyStated) {
                                             "most 4194304 are possible"));
 }
 
+// A converter that is asked for biases of 32 bits writes them to every operator of 16-bit activations.
+TEST(ImportEdges, DepthwiseSumsOf64BitsTakeABiasOf32) {
+  ModelSpec m = depthwise_conv2d_model();
+  m.tensors[0].type = m.tensors[2].type = kInt16;
+  m.tensors[0].zero_point = m.tensors[2].zero_point = {0};
+  const std::vector<int32_t> bias = {1, -2, 3, INT32_MIN};
+  m.operators[0].inputs[2] =
+      m.add({"bias", {4}, kInt32, {0.05f, 0.1f, 0.15f, 0.2f}, {0, 0, 0, 0}, bytes_of(bias)});
+  const auto module = import(m);
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const graph::Function& main = module->entry_function();
+  const graph::Tensor& made = main.tensor(main.nodes[0].inputs[2]);
+  EXPECT_EQ(made.type, DataType::Int64);
+  const std::vector<uint8_t> bytes = module->constants[made.constant.at()].bytes;
+  EXPECT_EQ(bytes, bytes_of(std::vector<int64_t>(bias.begin(), bias.end())));
+}
+
+// Rows of a table, taken by numbers of 64 bits: the running model's, and known ones.
+TEST(ImportEdges, PlacesOf64Bits) {
+  for (const bool known : {false, true}) {
+    ModelSpec m;
+    m.add({"table", {3, 2}, kFloat32, {}, {}, bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6})});
+    const std::vector<uint8_t> places = bytes_of(std::vector<int64_t>{2, 0});
+    m.add({"places", {2}, kInt64, {}, {}, known ? places : std::vector<uint8_t>{}});
+    m.add({"rows", {2, 2}, kFloat32, {}, {}});
+    m.operators = {{kGather, {0, 1}, {2}}};
+    if (!known) m.inputs = {1};
+    m.outputs = {2};
+    const auto module = import(m);
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    std::vector<graph::TensorValue> inputs;
+    if (!known) inputs.push_back(places);
+    const auto outputs = graph::Evaluator(*module).run(inputs);
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    EXPECT_EQ(outputs->at(0), bytes_of(std::vector<float>{5, 6, 1, 2}));
+  }
+}
+
+// x - x, which tf.math.is_finite becomes, on a scale for which no interpreter has a factor.
+TEST(ImportEdges, ADifferenceFromItselfIsZero) {
+  ModelSpec m = add_model();
+  m.operators[0].code = kSub, m.operators[0].options = {};
+  m.operators[0].inputs[1] = m.operators[0].inputs[0];
+  m.inputs = {0};
+  TensorSpec& result = m.tensors[static_cast<size_t>(m.outputs[0])];
+  result.scale = {1e-9f}, result.zero_point = {-7};
+  const auto module = import(m);
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const std::vector<uint8_t> input(12, 77);
+  const auto outputs = graph::Evaluator(*module).run({input});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  EXPECT_EQ(outputs->at(0), std::vector<uint8_t>(12, static_cast<uint8_t>(-7)));
+}
+
 // x[-1,?] -> quantize -> softmax, whose extents follow.
 ModelSpec open_model() {
   ModelSpec m = softmax_model();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "onnx_model.h"
@@ -59,9 +60,17 @@ TEST(OnnxIntegers, LongSumsAreExact) {
     for (int64_t k = 0; k < kTerms; ++k)
       for (int64_t c = 0; c < kColumns; ++c)
         weights[static_cast<size_t>(as_convolution ? c * kTerms + k : k * kColumns + c)] =
-            static_cast<char>(c == 0 ? 127 : c == 1 ? -128 : k % 7 - 3);
-    model.input("x", as_convolution ? std::vector<int64_t>{1, kTerms, 1} : std::vector<int64_t>{1, kTerms}, kUint8);
-    model.constant("w", as_convolution ? std::vector<int64_t>{kColumns, kTerms, 1} : std::vector<int64_t>{kTerms, kColumns}, kInt8)
+            static_cast<char>(c == 0   ? 127
+                              : c == 1 ? -128
+                                       : k % 7 - 3);
+    model.input(
+        "x", as_convolution ? std::vector<int64_t>{1, kTerms, 1} : std::vector<int64_t>{1, kTerms},
+        kUint8);
+    model
+        .constant("w",
+                  as_convolution ? std::vector<int64_t>{kColumns, kTerms, 1}
+                                 : std::vector<int64_t>{kTerms, kColumns},
+                  kInt8)
         .set_raw(weights);
     model.output("y");
     model.node(as_convolution ? "ConvInteger" : "MatMulInteger", {"x", "w"}, {"y"});
@@ -83,6 +92,22 @@ TEST(OnnxIntegers, LongSumsAreExact) {
   }
 }
 
+TEST(OnnxIntegers, FiltersOfGroups) {
+  Model model;
+  model.input("x", {1, 2, 3}, kInt8).output("y");
+  model.constant("w", {2, 1, 2}, kInt8).set_raw("\1\2\3\4");
+  Model::attribute(model.node("ConvInteger", {"x", "w"}, {"y"}), "group").set_integer(2);
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  graph::Evaluator evaluator(*module);
+  const auto outputs = evaluator.run({{1, 2, 3, 4, 5, 6}});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  int32_t sums[4];
+  ASSERT_EQ(outputs->at(0).size(), sizeof sums);
+  std::memcpy(sums, outputs->at(0).data(), sizeof sums);
+  EXPECT_THAT(sums, testing::ElementsAre(5, 8, 32, 39));
+}
+
 TEST(OnnxIntegers, AFilterThatSumsTooMuchAtOnce) {
   Model model;
   model.input("x", {1, 1, 400}, kInt8);
@@ -91,6 +116,78 @@ TEST(OnnxIntegers, AFilterThatSumsTooMuchAtOnce) {
   model.constant("x_zero", {}, kInt8), model.constant("w_zero", {}, kInt8).set_raw("\x7f");
   model.node("ConvInteger", {"x", "w", "x_zero", "w_zero"}, {"y"});
   EXPECT_THAT(model.refusal(), HasSubstr("sums more products in int32 than floats hold exactly"));
+}
+
+// y = Sigmoid(x) between 16 bits around other zero points than 0, where floats have to compute it: on a scale around 0 half of
+// the operand's values would be beyond 16 bits.
+TEST(OnnxQuantised, SigmoidOf16BitsAroundAnotherZeroPoint) {
+  constexpr int kInt16 = 5;
+  Model model(21);
+  model.input("x", {3}, kInt16).output("y");
+  const auto number = [&](const std::string& name, auto value, int element) {
+    model.constant(name, {}, element)
+        .set_raw(std::string(reinterpret_cast<const char*>(&value), sizeof value));
+  };
+  number("x_scale", 2e-4f, kFloat), number("y_scale", 1.0f / 65535, kFloat);
+  number("x_zero", int16_t{-30000}, kInt16), number("y_zero", int16_t{-32768}, kInt16);
+  model.node("DequantizeLinear", {"x", "x_scale", "x_zero"}, {"real"});
+  model.node("Sigmoid", {"real"}, {"chance"});
+  model.node("QuantizeLinear", {"chance", "y_scale", "y_zero"}, {"y"});
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const int16_t given[3] = {-30000, -10000, 32767};
+  std::vector<uint8_t> bytes(sizeof given);
+  std::memcpy(bytes.data(), given, sizeof given);
+  graph::Evaluator evaluator(*module);
+  const auto outputs = evaluator.run({bytes});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  int16_t found[3];
+  ASSERT_EQ(outputs->at(0).size(), sizeof found);
+  std::memcpy(found, outputs->at(0).data(), sizeof found);
+  for (int i = 0; i < 3; ++i) {
+    const double x = (given[i] + 30000) * 2e-4, expected = 65535 / (1 + std::exp(-x)) - 32768;
+    EXPECT_NEAR(found[i], expected, 1) << i;
+  }
+}
+
+// A bias of bytes without a scale is no bias of integers.
+TEST(OnnxQuantised, ABiasOfPlainBytes) {
+  constexpr int kUint8 = 2;
+  Model model;
+  model.raw().add_operator_set()->set_version(1);
+  model.raw().mutable_operator_set(1)->set_domain("com.microsoft");
+  model.input("x", {1, 4}, kInt8).output("y");
+  model.constant("scale", {}), model.constant("zero", {}, kInt8);
+  model.constant("w", {4, 3}, kInt8), model.constant("b", {3}, kInt8).set_element(kUint8);
+  model.node("QGemm", {"x", "scale", "zero", "w", "scale", "zero", "b", "scale", "zero"}, {"y"})
+      .set_domain("com.microsoft");
+  EXPECT_NE(model.refusal(), "is taken");
+}
+
+// Rows of a table of unsigned bytes, turned, and then made reals: what the bytes stand for is said behind what moves them.
+TEST(OnnxQuantised, BytesThatMoveBeforeTheirScaleIsSaid) {
+  constexpr int kUint8 = 2;
+  Model model;
+  model.input("places", {2}, kInt64).input("x", {1, 2, 2}).output("y");
+  model.constant("table", {3, 2}, kUint8).set_raw(std::string("\x80\x81\x82\x83\x84\x85\xff", 6));
+  const float scale = 0.5f;
+  model.constant("scale", {}).set_raw(std::string(reinterpret_cast<const char*>(&scale), 4));
+  model.constant("zero", {}, kUint8).set_raw(std::string("\x80", 1));
+  model.node("Gather", {"table", "places"}, {"rows"});
+  model.node("Transpose", {"rows"}, {"turned"});
+  model.node("DequantizeLinear", {"turned", "scale", "zero"}, {"real"});
+  model.node("Add", {"x", "real"}, {"y"});
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  std::vector<uint8_t> places(16, 0), zeros(16, 0);
+  places[0] = 2;  // rows 2 and 0
+  graph::Evaluator evaluator(*module);
+  const auto outputs = evaluator.run({places, zeros});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  float found[4];
+  ASSERT_EQ(outputs->at(0).size(), sizeof found);
+  std::memcpy(found, outputs->at(0).data(), sizeof found);
+  EXPECT_THAT(found, testing::ElementsAre(2.0f, 0.0f, 2.5f, 0.5f));
 }
 
 TEST(OnnxNormalization, GroupsThatDoNotDivideTheChannels) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "onnx_model.h"
 
@@ -54,6 +56,67 @@ TEST(OnnxRecurrent, WeightsOfOtherSizes) {
   EXPECT_THAT(model.refusal(),
               HasSubstr("operator 0 'the_LSTM' (LSTM, operator set 17): has operands that do not "
                         "fit 1 direction of 5 units and inputs [2,1,3]"));
+}
+
+// onnxruntime's operator for weights of bytes is the LSTM of the weights that these stand for, which it has in columns.
+TEST(OnnxRecurrent, WeightsOfBytes) {
+  const auto byte = [](int64_t row, int64_t column) {
+    return static_cast<int8_t>(row * 7 - column * 11);
+  };
+  const auto evaluated = [](const Model& model) {
+    const auto module = model.read();
+    EXPECT_TRUE(module.ok()) << module.error().to_string();
+    if (!module.ok()) return std::vector<uint8_t>{};
+    std::vector<float> x(12);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) / 8 - 0.5f;
+    std::vector<uint8_t> bytes(x.size() * sizeof(float));
+    std::memcpy(bytes.data(), x.data(), bytes.size());
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({bytes});
+    EXPECT_TRUE(outputs.ok()) << outputs.error().to_string();
+    return outputs.ok() ? outputs->at(0) : std::vector<uint8_t>{};
+  };
+  const auto raw = [](const auto& numbers) {
+    return std::string(reinterpret_cast<const char*>(numbers.data()),
+                       numbers.size() * sizeof numbers[0]);
+  };
+  for (const bool per_column : {false, true}) {
+    Model real = lstm(4, {"y"});
+    real.graph().clear_initialiser();
+    Model bytes;
+    bytes.input("x", {4, 1, 3}).output("y");
+    bytes.raw().add_operator_set()->set_version(1);
+    bytes.raw().mutable_operator_set(1)->set_domain("com.microsoft");
+    std::vector<float> scales;
+    std::vector<int8_t> zeros;
+    for (int i = 0; i < (per_column ? 8 : 1); ++i)
+      scales.push_back(0.01f * static_cast<float>(i + 1)),
+          zeros.push_back(static_cast<int8_t>(i - 3));
+    const std::vector<int64_t> spread =
+        per_column ? std::vector<int64_t>{1, 8} : std::vector<int64_t>{1};
+    for (const auto& [name, columns] : {std::pair{"w", 3}, std::pair{"r", 2}}) {
+      std::vector<float> rows;
+      std::vector<int8_t> turned(static_cast<size_t>(8 * columns));
+      for (int64_t row = 0; row < 8; ++row)
+        for (int64_t column = 0; column < columns; ++column) {
+          const size_t at = per_column ? static_cast<size_t>(row) : 0;
+          rows.push_back(static_cast<float>(byte(row, column) - zeros[at]) * scales[at]);
+          turned[static_cast<size_t>(column * 8 + row)] = byte(row, column);
+        }
+      real.constant(name, {1, 8, columns}).set_raw(raw(rows));
+      bytes.constant(name, {1, columns, 8}, kInt8).set_raw(raw(turned));
+      bytes.constant(std::string(name) + "_scale", spread).set_raw(raw(scales));
+      bytes.constant(std::string(name) + "_zero", spread, kInt8).set_raw(raw(zeros));
+    }
+    format::Node& node = bytes.node(
+        "DynamicQuantizeLSTM",
+        {"x", "w", "r", "", "", "", "", "", "w_scale", "w_zero", "r_scale", "r_zero"}, {"y"});
+    node.set_domain("com.microsoft");
+    Model::attribute(node, "hidden_size").set_integer(2);
+    const std::vector<uint8_t> expected = evaluated(real);
+    EXPECT_FALSE(expected.empty());
+    EXPECT_EQ(evaluated(bytes), expected);
+  }
 }
 
 TEST(OnnxRecurrent, UnknownDirection) {

@@ -58,6 +58,43 @@ TEST(OnnxShapes, WhatIsMissingIsSaidAsTheOptionToGive) {
   EXPECT_THAT(refusal, HasSubstr("--shape b=1x?x2"));
 }
 
+// What PyTorch writes for x[places] = values: the shape of the places, then the axes of x behind the first, of which there are
+// none here. Arithmetic on such a part is folded like other arithmetic on shapes.
+TEST(OnnxShapes, APartOfNoAxes) {
+  Model model;
+  model.input("x", {6}).input("values", {2, 2}).output("y");
+  model.integers("one", {1}), model.integers("zero", {0}), model.integers("many", {1 << 20});
+  model.integers("places_shape", {2, 2});
+  model.node("Shape", {"x"}, {"shape"});
+  model.node("Slice", {"shape", "one", "many", "zero"}, {"rest"});
+  model.node("Mul", {"rest", "one"}, {"same_rest"});
+  Model::attribute(model.node("Concat", {"places_shape", "same_rest"}, {"wanted"}), "axis")
+      .set_integer(0);
+  model.node("Reshape", {"values", "wanted"}, {"y"});
+  EXPECT_EQ(result_of(model, {}), (Shape{2, 2}));
+}
+
+TEST(OnnxShapes, OfANumber) {
+  Model model;
+  model.input("x", {}).output("y").output("count").output("filled");
+  model.node("Shape", {"x"}, {"shape"});
+  model.node("Expand", {"x", "shape"}, {"y"});
+  Model::attribute(model.node("ReduceProd", {"shape"}, {"count"}), "keepdims").set_integer(0);
+  model.node("ConstantOfShape", {"shape"}, {"filled"});
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const graph::Function& entry = module->entry_function();
+  ASSERT_EQ(entry.outputs.size(), 3u);
+  for (const graph::TensorId output : entry.outputs) EXPECT_EQ(entry.tensor(output).shape, Shape{});
+}
+
+TEST(OnnxShapes, NothingAsAResult) {
+  Model model;
+  model.input("x", {}).output("shape");
+  model.node("Shape", {"x"}, {"shape"});
+  EXPECT_THAT(model.refusal(), HasSubstr("model output 'shape': has no element"));
+}
+
 TEST(OnnxShapes, ThatDoNotFit) {
   EXPECT_THAT(sum_of_two().refusal({{"a", {1, 5}}}), HasSubstr("model input 'a': has rank 3"));
   EXPECT_THAT(sum_of_two().refusal({{"a", {1, 5, 3}}}),

@@ -58,11 +58,14 @@ TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& att
     const graph::Tensor operand = in.tensor(x);
     if (operand.type == DataType::Int8 && within_a_step(own->scale[0], *tail.as))
       return in.requantize(in.emit(kind, attributes, {x}, DataType::Int8, *own), *tail.as);
-    // On 16 bits, whose steps are fine enough for any scale of 8 bits.
+    // On 16 bits, whose steps are fine enough for any scale of 8 bits. Around a zero point of 0, 16 bits hold no other 16 bits.
+    constexpr float kWideStep = 1.0f / 32768;
+    if (operand.type == DataType::Int16 && operand.quantization.zero_point[0] != 0) return {};
+    if (tail.as->type == DataType::Int16 && !within_a_step(kWideStep, *tail.as)) return {};
     const TensorId wide =
         in.requantize(x, {DataType::Int16, {{operand.quantization.scale[0]}, {0}, 0}});
-    return in.requantize(
-        in.emit(kind, attributes, {wide}, DataType::Int16, {{1.0f / 32768}, {0}, 0}), *tail.as);
+    return in.requantize(in.emit(kind, attributes, {wide}, DataType::Int16, {{kWideStep}, {0}, 0}),
+                         *tail.as);
   });
 }
 

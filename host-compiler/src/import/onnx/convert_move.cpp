@@ -18,30 +18,35 @@ using graph::TensorId;
 
 // Quantised operands come to one scale: that of the result when it is quantised, else the first one's.
 void read_concat(Reader& in) {
-  const size_t count = in.node().inputs.size(), rank = in.shape_of(0).size();
-  const graph::AxisAttrs attrs{in.axis(in.integer("axis", 1), rank)};
+  std::vector<size_t> parts;
+  for (size_t i = 0; i < in.node().inputs.size(); ++i)
+    if (in.has(i)) parts.push_back(i);
+  if (parts.empty()) return in.result_empty(0);
+  const size_t first = parts[0];
+  const graph::AxisAttrs attrs{in.axis(in.integer("axis", 1), in.shape_of(first).size())};
   if (!in.ok()) return;
   bool all_real = true, alike = true;
-  for (size_t i = 0; i < count; ++i) {
+  for (const size_t i : parts) {
     all_real &= in.is_real(i) && !in.tensor(in.value(i).tensor).quantization.per_channel();
-    alike &= in.value(i).form == in.value(0).form && in.tensor(in.value(i).tensor).quantization ==
-                                                         in.tensor(in.value(0).tensor).quantization;
+    alike &= in.value(i).form == in.value(first).form &&
+             in.tensor(in.value(i).tensor).quantization ==
+                 in.tensor(in.value(first).tensor).quantization;
   }
   const Tail tail = in.tail(false);
   std::vector<TensorId> operands;
   if (all_real && (tail.as || alike)) {
     const TensorId made = in.attempt([&] {
       operands.clear();
-      for (size_t i = 0; i < count; ++i)
+      for (const size_t i : parts)
         operands.push_back(tail.as ? in.requantize(in.value(i).tensor, *tail.as)
                                    : in.value(i).tensor);
       return in.emit_alike(OpKind::Concat, attrs, operands);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
-  const Form form = alike && in.value(0).form == Form::Shifted ? Form::Shifted : Form::Plain;
+  const Form form = alike && in.value(first).form == Form::Shifted ? Form::Shifted : Form::Plain;
   operands.clear();
-  for (size_t i = 0; i < count; ++i)
+  for (const size_t i : parts)
     operands.push_back(form == Form::Shifted ? in.value(i).tensor : in.operand(i));
   in.result(0, {in.emit_alike(OpKind::Concat, attrs, operands), form, {}});
 }
@@ -66,6 +71,7 @@ void read_split(Reader& in) {
 
 // Starts, ends and steps count from the end when negative, and are cut to what is there.
 void read_slice(Reader& in) {
+  if (in.is_empty(0)) return in.result_empty(0);
   const Shape shape = in.shape_of(0);
   const auto starts = in.integers_from(1, "starts", "its beginnings"),
              ends = in.integers_from(2, "ends", "its ends"),
@@ -98,6 +104,8 @@ void read_slice(Reader& in) {
         step > 0 ? place((*starts)[i], 0, extent) : place((*starts)[i], 0, extent - 1);
     const int64_t end = step > 0 ? place((*ends)[i], 0, extent) : place((*ends)[i], -1, extent - 1);
     const int64_t size = step > 0 ? ceil_div(end - begin, step) : (begin - end - step - 1) / -step;
+    if (size < 1 && shape.size() == 1 && in.is_constant(in.value(0).tensor))
+      return in.result_empty(0);
     if (!in.require(size >= 1, fmt::format("takes no element of axis {}", at))) return;
     attrs.begin[at] = begin, attrs.size[at] = size, attrs.stride[at] = size == 1 ? 1 : step;
   }

@@ -190,7 +190,6 @@ std::optional<std::vector<int64_t>> exact_pieces(Reader& in, TensorId factors, s
 
 TensorId piece(Reader& in, TensorId id, size_t axis, int64_t from, int64_t to) {
   const Shape shape = in.shape(id);
-  if (from == 0 && to == shape[axis]) return id;
   graph::SliceAttrs cut{Shape(shape.size(), 0), shape, Shape(shape.size(), 1), {}};
   cut.begin[axis] = from;
   cut.size[axis] = to - from;
@@ -199,7 +198,8 @@ TensorId piece(Reader& in, TensorId id, size_t axis, int64_t from, int64_t to) {
 
 // `multiply` of the operands' pieces, their sums as int32.
 template <typename Multiply>
-void sum_exactly(Reader& in, TensorId x, TensorId factors, size_t x_axis, size_t axis, Multiply&& multiply) {
+void sum_exactly(Reader& in, TensorId x, TensorId factors, size_t x_axis, size_t axis,
+                 Multiply&& multiply) {
   double largest = kByte;
   if (in.is_constant(x)) {
     largest = 1;
@@ -213,11 +213,15 @@ void sum_exactly(Reader& in, TensorId x, TensorId factors, size_t x_axis, size_t
     return;
   TensorId sum;
   int64_t from = 0;
+  const bool whole = ends->size() == 1;  // also where a filter sees a group of the channels only
   for (const int64_t to : *ends) {
     const TensorId part = in.cast(
-        multiply(piece(in, x, x_axis, from, to), piece(in, factors, axis, from, to)), DataType::Int32);
+        whole ? multiply(x, factors)
+              : multiply(piece(in, x, x_axis, from, to), piece(in, factors, axis, from, to)),
+        DataType::Int32);
     if (!part.valid()) return;
-    sum = sum.valid() ? in.emit(OpKind::Add, BinaryAttrs{}, {sum, part}, DataType::Int32, {}, "sum") : part;
+    sum = sum.valid() ? in.emit(OpKind::Add, BinaryAttrs{}, {sum, part}, DataType::Int32, {}, "sum")
+                      : part;
     from = to;
   }
   in.result(sum);
@@ -230,9 +234,8 @@ void read_matmul_integer(Reader& in) {
   if (in.shape_of(0).empty() || rank == 0) return in.problem("multiplies a scalar");
   const TensorId a = less_zero(in, 0, true), b = less_zero(in, 1, true);
   if (!a.valid() || !b.valid()) return;
-  sum_exactly(in, a, b, in.shape(a).size() - 1, rank < 2 ? 0 : rank - 2, [&](TensorId x, TensorId y) {
-    return matrix_product(in, x, y, kFloat, {});
-  });
+  sum_exactly(in, a, b, in.shape(a).size() - 1, rank < 2 ? 0 : rank - 2,
+              [&](TensorId x, TensorId y) { return matrix_product(in, x, y, kFloat, {}); });
 }
 
 void read_conv_integer(Reader& in) {

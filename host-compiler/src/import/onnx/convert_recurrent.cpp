@@ -27,7 +27,8 @@ enum Operand : size_t {
   kLengths,
   kInitialHidden,
   kInitialCell,
-  kPeepholes
+  kPeepholes,
+  kScales  // of DynamicQuantizeLSTM: scale and zero point of the weights, then of the recurrence
 };
 
 struct SquashingFunction {
@@ -54,6 +55,8 @@ class Recurrent {
 
   void read() {
     if (!read_sizes() || !read_functions() || !read_lengths()) return;
+    if (is_dynamic_)
+      in_.remark("keeps its activations as floats, which onnxruntime rounds to bytes in each step");
     TensorId input = in_.operand(kInput);
     if (batch_first_) input = ordered(input, {1, 0, 2});
     std::array<std::vector<TensorId>, 3> results;  // the sequence, and both states
@@ -71,7 +74,8 @@ class Recurrent {
  private:
   bool read_sizes() {
     batch_first_ = in_.integer("layout", 0) != 0;
-    is_lstm_ = in_.is("LSTM");
+    is_dynamic_ = in_.is("DynamicQuantizeLSTM");
+    is_lstm_ = in_.is("LSTM") || is_dynamic_;
     gates_ = is_lstm_ ? 4 : in_.is("GRU") ? 3 : 1;
     const std::string direction = in_.text("direction", "forward");
     directions_ = direction == "bidirectional" ? 2 : 1;
@@ -80,12 +84,17 @@ class Recurrent {
                      fmt::format("has the direction '{}'", tflite::printable(direction)),
                      "forward, reverse and bidirectional are possible"))
       return false;
-    const Shape x = in_.shape_of(kInput), w = in_.shape_of(kWeights), r = in_.shape_of(kRecurrence);
+    const Shape x = in_.shape_of(kInput);
+    Shape w = in_.shape_of(kWeights), r = in_.shape_of(kRecurrence);
     if (!in_.require(
             x.size() == 3 && w.size() == 3 && r.size() == 3,
             fmt::format("has the input [{}] and weights [{}] and [{}]; each has three axes",
                         fmt::join(x, ","), fmt::join(w, ","), fmt::join(r, ","))))
       return false;
+    if (!in_.require(!is_dynamic_ || (in_.has(kScales) && in_.has(kScales + 2)),
+                     "lacks the scales of its weights"))
+      return false;
+    if (is_dynamic_) std::swap(w[1], w[2]), std::swap(r[1], r[2]);
     units_ = r[2];
     const int64_t stated = in_.integer("hidden_size", units_);
     steps_ = x[batch_first_ ? 1 : 0], batches_ = x[batch_first_ ? 0 : 1];
@@ -189,7 +198,7 @@ class Recurrent {
 
     const int64_t features = in_.shape(input).back(), rows = gates_ * units_;
     const auto of_direction = [&](Operand operand, Shape shape) {
-      return in_.reshape(cut(in_.operand(operand), {direction, 0, 0}, {1, shape[0], shape.back()}),
+      return in_.reshape(cut(weights(operand), {direction, 0, 0}, {1, shape[0], shape.back()}),
                          shape);
     };
     std::vector<TensorId> operands{cut(input, {0, first, 0}, {length, count, features}),
@@ -219,6 +228,26 @@ class Recurrent {
                            {all}, "end");
     results[0] = all;
     return results;
+  }
+
+  // As floats, a row for each gate of each unit. onnxruntime's operator for weights of bytes has a column there, and a scale
+  // for each direction or each column.
+  TensorId weights(Operand operand) {
+    if (!is_dynamic_) return in_.operand(operand);
+    const size_t scales = kScales + (operand == kRecurrence ? 2 : 0);
+    const auto spread = [&](TensorId id) {
+      const Shape shape = in_.shape(id);
+      if (shape.empty()) return id;
+      return in_.reshape(id, {shape[0], 1, shape.size() > 1 ? shape[1] : 1});
+    };
+    TensorId id = in_.cast(in_.operand(operand), kFloat);
+    const auto apply = [&](OpKind kind, TensorId with, const char* suffix) {
+      id = in_.emit(kind, graph::BinaryAttrs{}, {id, with}, kFloat, {}, suffix);
+    };
+    if (in_.has(scales + 1))
+      apply(OpKind::Sub, spread(in_.cast(in_.operand(scales + 1), kFloat)), "zero");
+    apply(OpKind::Mul, spread(in_.operand(scales)), "weights");
+    return in_.ok() ? in_.transpose(id, {0, 2, 1}) : id;
   }
 
   // That of the gates, and that of the candidate's recurrent part where a gate comes between both.
@@ -277,7 +306,7 @@ class Recurrent {
   }
 
   Reader& in_;
-  bool batch_first_ = false, is_lstm_ = false, first_is_reverse_ = false;
+  bool batch_first_ = false, is_lstm_ = false, is_dynamic_ = false, first_is_reverse_ = false;
   int64_t gates_ = 1, directions_ = 1, units_ = 0, steps_ = 0, batches_ = 0;
   std::vector<graph::ScalarFunctionAttrs> functions_;
   std::vector<int64_t> lengths_;  // empty: all steps of each sequence

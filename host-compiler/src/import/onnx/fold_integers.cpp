@@ -174,10 +174,29 @@ std::optional<Numbers> computed(Reader& in, const std::vector<Numbers>& operands
   return type == "Where" ? chosen(operands) : std::nullopt;
 }
 
+// Element by element there is nothing of nothing; over all of them the first number of a sum or a product.
+bool fold_nothing(Reader& in) {
+  const std::string& type = in.node().type;
+  if (const auto many = std::ranges::find(kOfMany, type, &OfMany::type); many != kOfMany.end()) {
+    if (!in.is_empty(0)) return false;
+    in.result(in.make_constant(integer_values(
+        DataType::Int64, in.integer("keepdims", 1) != 0 ? Shape{1} : Shape{}, {many->first})));
+    return true;
+  }
+  const bool is_elementwise = type == "Where" || type == "Cast" || type == "Identity" ||
+                              std::ranges::find(kOfTwo, type, &OfTwo::type) != kOfTwo.end() ||
+                              std::ranges::find(kOfOne, type, &OfOne::type) != kOfOne.end();
+  bool some = false;
+  for (size_t i = 0; i < in.node().inputs.size(); ++i) some |= in.is_empty(i);
+  if (some && is_elementwise) in.result_empty(0);
+  return some && is_elementwise;
+}
+
 }  // namespace
 
 bool fold_integers(Reader& in) {
   if (in.node().inputs.empty()) return false;
+  if (fold_nothing(in)) return true;
   std::vector<Numbers> operands;
   for (size_t i = 0; i < in.node().inputs.size(); ++i) {
     if (!in.has(i)) return false;

@@ -82,7 +82,7 @@ class Writer {
 }  // namespace
 
 bool is_abbreviation(const Node& node) {
-  return node.type == "QLinearConcat" ||
+  return node.type == "QLinearConcat" || node.type == "QLinearWhere" ||
          std::ranges::find(abbreviations(), node.type, &Abbreviation::type) !=
              abbreviations().end();
 }
@@ -96,6 +96,9 @@ void write_out(const Node& node, int64_t operator_set, std::vector<Node>& nodes)
       inputs.push_back(writer.dequantized(i, 0));
     return writer.finish("Concat", std::move(inputs), 0);
   }
+  if (node.type == "QLinearWhere")
+    return writer.finish("Where",
+                         {writer.at(0), writer.dequantized(1, 0), writer.dequantized(4, 0)}, 7);
   const Abbreviation& what = *std::ranges::find(abbreviations(), node.type, &Abbreviation::type);
   for (size_t i = 0; i < what.operands.size(); ++i) {
     int64_t axis = what.axes.empty() ? 0 : what.axes[i];

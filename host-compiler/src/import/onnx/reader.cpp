@@ -240,8 +240,8 @@ void Reader::read_node(const Node& node) {
   for (std::string& input : present.inputs) {
     has_lists |= lists_.contains(input);
     if (input.empty() || values_.contains(input) || lists_.contains(input)) continue;
-    if (!constants_.contains(input)) return;  // its maker has failed
-    input.clear();  // an empty constant, which Resize and others have for an absent operand
+    if (!constants_.contains(input) && !empty_.contains(input)) return;  // its maker has failed
+    input.clear();  // of no element, which Resize and others have for an absent operand
   }
   node_ = &present, listed_ = &node;
   failed_ = false;
@@ -274,7 +274,9 @@ void Reader::read_outputs() {
         fmt::format("{}: model output '{}'", file_.name(), printable(output.name()));
     const auto found = values_.find(output.name());
     if (found == values_.end()) {
-      if (problems_.empty()) problems_.add(where, "is made by no operator");
+      if (problems_.empty())
+        problems_.add(where,
+                      empty_.contains(output.name()) ? "has no element" : "is made by no operator");
       continue;
     }
     failed_ = false;
@@ -360,7 +362,13 @@ std::optional<std::vector<int64_t>> Reader::integers(const std::string& attribut
   return std::vector<int64_t>(found->second.integers().begin(), found->second.integers().end());
 }
 
+bool Reader::is_empty(size_t operand) const {
+  if (has(operand) || operand >= listed_->inputs.size()) return false;
+  return !listed_->inputs[operand].empty();
+}
+
 std::optional<std::vector<int64_t>> Reader::known_integers(size_t operand, std::string_view what) {
+  if (is_empty(operand)) return std::vector<int64_t>{};
   const TensorId id = this->operand(operand);
   if (!is_constant(id) || !is_integer(tensor(id).type)) {
     problem(fmt::format("takes {} from '{}', which is {}", what, printable(node_->inputs[operand]),

@@ -89,6 +89,11 @@ class Reader {
   bool has(size_t operand) const {
     return operand < node_->inputs.size() && !node_->inputs[operand].empty();
   }
+  // Whether the operand is there and has no element: exporters compute with parts of shapes, which may be of no axes.
+  // Such an operand has() nothing.
+  bool is_empty(size_t operand) const;
+  // The output is such a tensor.
+  void result_empty(size_t output) { empty_.insert(node_->outputs[output]); }
   const Value& value(size_t operand) { return values_[node_->inputs[operand]]; }
   // The operand that is a list of tensors; null: it is a tensor.
   const TensorList* list(size_t operand) const;
@@ -221,6 +226,7 @@ class Reader {
   std::set<const Node*> absorbed_;
   UniqueNames names_;
   const Node* node_ = nullptr;    // the one being read, without names of empty operands
+  std::set<std::string> empty_;   // results of no element
   const Node* listed_ = nullptr;  // the same one in nodes_
   bool failed_ = false;
   bool attempting_ = false;

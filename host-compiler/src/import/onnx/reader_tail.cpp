@@ -119,8 +119,19 @@ std::optional<QuantizedAs> Reader::quantized_as(const Node& node) const {
 
 bool Reader::state_quantization(TensorId id, const graph::Quantization& quantization) {
   graph::Tensor& stated = function_.tensors[id.at()];
-  if (!stated.quantization.present()) stated.quantization = quantization;
-  return stated.quantization == quantization;
+  if (stated.quantization.present()) return stated.quantization == quantization;
+  stated.quantization = quantization;
+  // What only moved elements had no other, as long as nobody else reads it.
+  const graph::Node* maker = maker_of(id);
+  constexpr std::array kMoving = {graph::OpKind::Transpose, graph::OpKind::Reshape,
+                                  graph::OpKind::Gather, graph::OpKind::Slice};
+  if (maker == nullptr || std::ranges::find(kMoving, maker->kind) == kMoving.end()) return true;
+  const graph::Tensor& moved = tensor(maker->inputs[0]);
+  const auto readers = readers_.find(moved.name);
+  if (moved.type == stated.type && !moved.quantization.present() && readers != readers_.end() &&
+      readers->second.size() == 1)
+    state_quantization(maker->inputs[0], quantization);
+  return true;
 }
 
 // ---- attempts -----------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weigh
   const int64_t count = element_count(bias.shape);
   if (count != channels && count != 1) return {};
   const bool counts_steps = given.form == Form::Plain && bias.type == DataType::Int32;
+  if (!counts_steps && bias.type != kFloat && !bias.quantization.present()) return {};
   const Values values = in.values_of(given.tensor);
   const std::vector<int64_t> integers =
       bias.type == kFloat ? std::vector<int64_t>{} : as_integers(values);

@@ -60,8 +60,13 @@ void SubgraphReader::hold(const OperatorInfo& op, std::vector<uint8_t> bytes) {
 // only because their shapes were open once. True when the operator is done with.
 bool SubgraphReader::find_out(const OperatorInfo& op, const Draft& draft) {
   bool all_constant = !draft.inputs.empty() && draft.outputs.size() == 1;
-  // A factor of zeros, as the state before the first step of an unrolled network is, makes zeros of any other.
-  bool is_zero = false;
+  // A factor of zeros, as the state before the first step of an unrolled network is, makes zeros of any other, and so does a
+  // difference from itself, which tf.math.is_finite becomes: its scale is so fine that no interpreter has a factor for it.
+  const bool is_own = draft.node.kind == graph::OpKind::Sub && draft.inputs.size() == 2 &&
+                      draft.inputs[0] == draft.inputs[1] && draft.outputs.size() == 1 &&
+                      tensor(draft.inputs[0]).shape == tensor(draft.outputs[0]).shape &&
+                      is_quantised(tensor(draft.inputs[0]));
+  bool is_zero = is_own;
   int64_t room = kMostComputed;
   for (const int32_t id : draft.inputs) {
     if (id < 0) continue;
@@ -74,6 +79,10 @@ bool SubgraphReader::find_out(const OperatorInfo& op, const Draft& draft) {
       std::ranges::any_of(op.outputs, [&](int32_t id) { return tensors_.is_dynamic(id); });
   if (!is_open && !((all_constant || is_zero) && tensor(draft.outputs[0]).bytes() <= room))
     return false;
+  if (is_own && is_zero && !is_open) {
+    hold(op, zeros_of(tensor(draft.outputs[0])));
+    return true;
+  }
 
   graph::Module alone;
   alone.name = alone.entry = "alone";

@@ -85,6 +85,23 @@ std::optional<MadeConstant> zero_bias(OperatorReader& in, int64_t channels, int8
   return made;
 }
 
+// Beside sums of 64 bits: old converters wrote biases of 16 bits, and newer ones that are asked for biases of 32 bits write
+// these to all operators, of which depthwise and transposed ones have no 32-bit sums.
+std::optional<MadeConstant> widened_bias(OperatorReader& in, size_t input, size_t bias) {
+  if (!in.has_input(bias) || !in.is_constant(bias)) return {};
+  const DataType type = in.input(bias).type;
+  if (type != DataType::Int16 &&
+      !(type == DataType::Int32 && in.input(input).type == DataType::Int16))
+    return {};
+  MadeConstant made{in.input(bias), {}};
+  made.tensor.type = DataType::Int64;
+  for (const int64_t value : in.constant_values(bias)) {
+    for (int byte = 0; byte < 8; ++byte)
+      made.bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * byte)));
+  }
+  return made;
+}
+
 // What both convolutions carry: strides, dilations, activation, and the padding these make.
 template <typename Options, typename Attrs>
 void read_convolution(OperatorReader& in, const Options* options, Attrs& attrs) {
@@ -136,17 +153,7 @@ Converted convert_transpose_conv2d(OperatorReader& in) {
   result.attributes = attrs;
   result.operands = {2, 1, in.has_input(3) ? size_t{3} : Converted::kAbsent};
   result.asymmetric = true;
-  if (in.has_input(3) && in.input(3).type == DataType::Int16 && in.is_constant(3)) {
-    // Old converters wrote biases of 16 bits for sums of 64.
-    MadeConstant made{in.input(3), {}};
-    made.tensor.type = DataType::Int64;
-    for (const int64_t value : in.constant_values(3)) {
-      for (int byte = 0; byte < 8; ++byte) {
-        made.bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * byte)));
-      }
-    }
-    result.bias = std::move(made);
-  }
+  result.bias = widened_bias(in, 2, 3);
   return result;
 }
 
@@ -169,6 +176,7 @@ Converted convert_depthwise_conv2d(OperatorReader& in) {
   }
   check_weights(in, 3, 0);
   Converted result{attrs};
+  result.bias = widened_bias(in, 0, 2);
   result.asymmetric = true;
   return result;
 }

@@ -50,6 +50,8 @@ void SubgraphReader::convert(const OperatorInfo& op) {
   for (const size_t i : converted.operands) {
     draft.inputs.push_back(i < op.inputs.size() ? current(op.inputs[i]) : -1);
   }
+  if (draft.node.kind == graph::OpKind::Gather || draft.node.kind == graph::OpKind::GatherNd)
+    count_with_32_bits(op, draft);
   if (converted.bias) {
     draft.inputs.resize(3, -1);
     draft.inputs[2] = make(std::move(*converted.bias));
@@ -64,6 +66,31 @@ void SubgraphReader::convert(const OperatorInfo& op) {
   for (const int32_t id : op.outputs)
     if (tensors_.get_values(id, "written by " + op.label()) == nullptr) return;
   drafts_.push_back(std::move(draft));
+}
+
+// Places are numbers of 32 bits in the IR, and of 64 in some files.
+void SubgraphReader::count_with_32_bits(const OperatorInfo& op, Draft& draft) {
+  if (draft.inputs.size() != 2 || draft.inputs[1] < 0) return;
+  const graph::Tensor places = tensor(draft.inputs[1]);
+  if (places.type != DataType::Int64) return;
+  const std::span<const uint8_t> known = bytes(draft.inputs[1]);
+  if (known.empty()) {
+    draft.inputs[1] = put(op, graph::OpKind::Cast, graph::NoAttrs{}, {draft.inputs[1]},
+                          {.type = DataType::Int32, .shape = places.shape});
+    return;
+  }
+  MadeConstant made{places, {}};
+  made.tensor.name = op.name + "_places";
+  made.tensor.type = DataType::Int32;
+  for (size_t i = 0; i + 8 <= known.size(); i += 8) {
+    // The low half is the number where the high half only repeats its sign; another one is no place.
+    const bool is_negative = (known[i + 3] & 0x80) != 0;
+    bool fits = true;
+    for (size_t b = 4; b < 8; ++b) fits &= known[i + b] == (is_negative ? 0xff : 0);
+    for (size_t b = 0; b < 4; ++b)
+      made.bytes.push_back(fits ? known[i + b] : b == 3 ? uint8_t{0x7f} : uint8_t{0xff});
+  }
+  draft.inputs[1] = make(std::move(made));
 }
 
 graph::Function SubgraphReader::assemble(const std::string& name) {

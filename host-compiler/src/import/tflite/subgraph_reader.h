@@ -120,6 +120,7 @@ class SubgraphReader {
   void compose_diagonal(const OperatorInfo& op, OperatorReader& in);
   void compose_reverse_sequence(const OperatorInfo& op, OperatorReader& in);
   // One of several nodes of an operator: makes a new tensor, or the operator's output.
+  void count_with_32_bits(const OperatorInfo& op, Draft& draft);
   int32_t put(const OperatorInfo& op, graph::OpKind kind, graph::Attributes attributes,
               std::vector<int32_t> inputs, graph::Tensor result);
   void put_last(const OperatorInfo& op, graph::OpKind kind, graph::Attributes attributes,
