@@ -190,6 +190,42 @@ TEST(OnnxQuantised, BytesThatMoveBeforeTheirScaleIsSaid) {
   EXPECT_THAT(found, testing::ElementsAre(2.0f, 0.0f, 2.5f, 0.5f));
 }
 
+// Of 21 elements 40: the distance of two outputs is no number of 1024ths, and what that misses adds up to more than a step.
+// Twice as many are exact, and stay integers.
+TEST(OnnxQuantised, AResizingThatIntegersMisplaceIsOfFloats) {
+  for (const int64_t width : {42, 40}) {
+    Model model;
+    model.input("x", {1, 1, 1, 21}, kInt8).output("y");
+    const float scale = 0.5f;
+    model.constant("scale", {}).set_raw(std::string(reinterpret_cast<const char*>(&scale), 4));
+    model.constant("zero", {}, kInt8).set_raw(std::string(1, '\0'));
+    model.integers("size", {1, 1, 1, width});
+    model.node("DequantizeLinear", {"x", "scale", "zero"}, {"real"});
+    Model::attribute(model.node("Resize", {"real", "", "", "size"}, {"larger"}), "mode")
+        .set_text("linear");
+    model.node("QuantizeLinear", {"larger", "scale", "zero"}, {"y"});
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const auto& nodes = module->entry_function().nodes;
+    EXPECT_EQ(std::ranges::count(nodes, graph::OpKind::Dequantize, &graph::Node::kind),
+              width == 42 ? 0 : 1);
+    std::vector<uint8_t> bytes;
+    for (int i = 0; i < 21; ++i) bytes.push_back(i % 2 == 0 ? 128 : 127);  // -128, 127
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({bytes});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    ASSERT_EQ(outputs->at(0).size(), static_cast<size_t>(width));
+    for (int64_t i = 0; i < width; ++i) {
+      const double place = std::clamp(
+          (static_cast<double>(i) + 0.5) * 21 / static_cast<double>(width) - 0.5, 0.0, 20.0);
+      const int low = static_cast<int>(place);
+      const auto value = [](int at) { return at % 2 == 0 ? -128.0 : 127.0; };
+      const double expected = value(low) + (place - low) * (value(low + 1) - value(low));
+      EXPECT_NEAR(static_cast<int8_t>(outputs->at(0)[static_cast<size_t>(i)]), expected, 1) << i;
+    }
+  }
+}
+
 TEST(OnnxNormalization, GroupsThatDoNotDivideTheChannels) {
   Model model(21);
   model.input("x", {1, 6, 4}).output("y");

@@ -113,13 +113,46 @@ void pick(Reader& in, const Target& target, const Modes& modes) {
   in.result(0, {id, given == in.value(0).tensor ? in.value(0).form : Form::Plain, {}});
 }
 
+// How far places between elements are from where they should be, at most: the IR's arithmetic of integers counts them in 1024ths
+// and adds up the distance of two outputs, which is rounded so.
+double misplaced(int64_t in, int64_t out, const graph::ResizeAttrs& attrs) {
+  const bool corners = attrs.align_corners && out > 1;
+  const double scale = corners ? static_cast<double>(in - 1) / static_cast<double>(out - 1)
+                               : static_cast<double>(in) / static_cast<double>(out);
+  const double counted = std::floor(scale * 1024 + 0.5);
+  const double half = attrs.half_pixel_centers ? 0.5 : 0;
+  const auto place = [&](double position) {
+    return std::clamp(position, 0.0, static_cast<double>(in - 1));
+  };
+  double most = 0;
+  for (int64_t i = 0; i < out; ++i) {
+    const auto at = static_cast<double>(i);
+    const double begin = attrs.half_pixel_centers ? std::floor(counted / 2) - 512 : 0;
+    most = std::max(
+        most, std::abs(place((at * counted + begin) / 1024) - place((at + half) * scale - half)));
+  }
+  return most;
+}
+
+// Whether a result of integers is at most a step from the real one, whatever the neighbours are: half of it is rounding.
+bool blends_exactly(Reader& in, const Target& to, const graph::ResizeAttrs& attrs) {
+  const Shape shape = in.shape_of(0);
+  const double range = in.tensor(in.value(0).tensor).type == DataType::Int16 ? 65535 : 255;
+  return (misplaced(shape[2], to.size[2], attrs) + misplaced(shape[3], to.size[3], attrs)) *
+             range <=
+         0.5;
+}
+
 // The IR's own operators, on images whose height and width change.
-void resize_image(Reader& in, OpKind kind, const graph::ResizeAttrs& attrs) {
+void resize_image(Reader& in, OpKind kind, const graph::ResizeAttrs& attrs,
+                  bool in_integers = true) {
   const auto make = [&](TensorId id) {
     return in.to_channels_first(in.emit_alike(kind, attrs, {in.to_channels_last(id)}));
   };
-  const TensorId moved = in.attempt([&] { return make(in.value(0).tensor); });
-  if (moved.valid()) return in.carried(moved);
+  if (in_integers) {
+    const TensorId moved = in.attempt([&] { return make(in.value(0).tensor); });
+    if (moved.valid()) return in.carried(moved);
+  }
   in.result(make(in.operand(0)));
 }
 
@@ -169,7 +202,7 @@ void read_resize(Reader& in) {
       attrs.half_pixel_centers || attrs.align_corners || modes.place == "asymmetric";
   const bool is_linear = modes.mode == "linear" || modes.mode == "bilinear";
   if (is_linear && placed && image && exact(2) && exact(3) && in.integer("antialias", 0) == 0)
-    return resize_image(in, OpKind::ResizeBilinear, attrs);
+    return resize_image(in, OpKind::ResizeBilinear, attrs, blends_exactly(in, to, attrs));
   if (!is_linear && modes.mode != "cubic") return refuse();
   interpolate(in, to, modes);
 }
