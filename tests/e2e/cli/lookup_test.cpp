@@ -73,12 +73,12 @@ func @main(%0) -> (%4, %6) {
   %3 larger: f32[1,8,8,16]
   %4 y: i16[1,8,8,16] q(0.0005)
   %5 curve: f32[1,8,8,16]
-  %6 z: i16[1,8,8,16] q(0.00003)
+  %6 z: i16[1,8,8,16] q(0.01)
   dequantize d(%0) -> (%1)
   neg n(%1) -> (%2)
   maximum m(%1, %2) -> (%3)
   quantize q(%3) -> (%4)
-  logistic l(%1) -> (%5)
+  square l(%1) -> (%5)
   quantize r(%5) -> (%6)
 }
 entry @main
