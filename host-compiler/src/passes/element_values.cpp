@@ -206,12 +206,22 @@ std::optional<TensorValue> on_elements(const Module& module, const Function& fun
 
 bool keeps_elements(const Module& module, const Function& function, const Node& node,
                     const TensorValue& values) {
-  const std::optional<TensorValue> made = on_elements(module, function, node, values);
-  if (!made || made->size() % values.size() != 0) return false;
   const size_t input = function.tensor(node.inputs[0]).constant.valid() ? 1 : 0;
   const DataType type = function.tensor(node.inputs[input]).type;
-  if (function.tensor(node.outputs[0]).type != type) return false;
+  if (function.tensor(node.outputs[0]).type != type || bits(type) % 8 != 0) return false;
   const auto size = static_cast<size_t>(bits(type) / 8);
+  // A few of many values first: mostly they say no, and sums with a position of each element have as many constants as those.
+  constexpr size_t kFew = 64;
+  if (const size_t count = values.size() / size; count > 8 * kFew) {
+    TensorValue few;
+    for (size_t i = 0; i < kFew; ++i) {
+      const auto at = values.begin() + static_cast<ptrdiff_t>(i * count / kFew * size);
+      few.insert(few.end(), at, at + static_cast<ptrdiff_t>(size));
+    }
+    if (!keeps_elements(module, function, node, few)) return false;
+  }
+  const std::optional<TensorValue> made = on_elements(module, function, node, values);
+  if (!made || made->size() % values.size() != 0) return false;
   const size_t copies = made->size() / values.size();
   for (size_t at = 0; at < values.size(); at += size)
     for (size_t copy = 0; copy < copies; ++copy)

@@ -17,14 +17,17 @@ struct part {
   int32_t row_step, column_step;  // of input, in elements
 };
 
+// How many taps have that distance, rounded up. Most windows are not dilated, and at edges the divisions would be half of the work.
+INTARSIA_INLINE int32_t taps_within(int32_t distance, int32_t dilation) {
+  return dilation == 1 ? distance : (distance + dilation - 1) / dilation;
+}
 INTARSIA_INLINE int32_t first_inside(int32_t start, int32_t dilation) {
-  return start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+  return start >= 0 ? 0 : taps_within(-start, dilation);
 }
 INTARSIA_INLINE int32_t end_inside(int32_t start, int32_t dilation, int32_t kernel,
                                    int32_t extent) {
   const int32_t room = extent - start;
-  if (room <= 0) return 0;
-  return intarsia_min_i32(kernel, (room + dilation - 1) / dilation);
+  return room <= 0 ? 0 : intarsia_min_i32(kernel, taps_within(room, dilation));
 }
 
 INTARSIA_INLINE struct part part_at(const struct intarsia_wide *w, const int16_t *image, int32_t oy,
