@@ -288,7 +288,7 @@ TEST(WideElements, EveryValue) {
 TEST_P(EveryCore, Lookups) {
   KernelProgram kernels(GetParam());
   Random random(39);
-  for (const OpKind kind : 
+  for (const OpKind kind :
        {OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish, OpKind::LeakyRelu, OpKind::Quantize})
     for (const int64_t count : {1, 3, 4, 16, 17, 256, 1000})
       kernels.add(byte_function_module(random, kind, count));

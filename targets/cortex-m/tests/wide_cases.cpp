@@ -115,10 +115,8 @@ std::vector<graph::Module> wide_products_and_curves() {
     modules.push_back(wide_product_module(random, whole, part, 30000, any_activation(random)));
     modules.push_back(wide_product_module(random, part, whole, 50000, any_activation(random)));
   }
-  modules.push_back(
-      wide_product_module(random, {2, 3, 1}, {19}, 30000, any_activation(random)));
-  modules.push_back(
-      wide_product_module(random, {3, 19}, {2, 1, 1}, 30000, any_activation(random)));
+  modules.push_back(wide_product_module(random, {2, 3, 1}, {19}, 30000, any_activation(random)));
+  modules.push_back(wide_product_module(random, {3, 19}, {2, 1, 1}, 30000, any_activation(random)));
   for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh})
     for (const float scale : {0.00001f, 0.0001f, 0.0003f, 0.001f, 0.01f, 1.0f / 4096})
       for (const int64_t count : {1, 3, 4, 5, 200})
@@ -201,7 +199,8 @@ std::vector<graph::Module> constants_and_tables() {
       for (const Shape& constant : {Shape{1}, {17}, {3, 17}, {3, 1}})
         modules.push_back(
             constant_operand_module(random, kind, DataType::Int8, {3, 17}, constant, first));
-  for (const OpKind kind : {OpKind::Logistic, OpKind::HardSwish, OpKind::LeakyRelu, OpKind::Quantize})
+  for (const OpKind kind :
+       {OpKind::Logistic, OpKind::HardSwish, OpKind::LeakyRelu, OpKind::Quantize})
     for (const int64_t count : {1, 5, 16, 100})
       modules.push_back(byte_function_module(random, kind, count));
   return modules;

@@ -127,8 +127,7 @@ Module squared_difference_module(Random& random, DataType type, const Shape& a, 
                         quantised(most * most * random.real(0.1f, 1.0f) / (wide ? 32768 : 256)));
 }
 
-Module wide_curve_module(Random& random, OpKind kind, int64_t count, float scale,
-                         float out_scale) {
+Module wide_curve_module(Random& random, OpKind kind, int64_t count, float scale, float out_scale) {
   Builder builder(random, kind, DataType::Int16);
   builder.tensor(builder.input({1, count})).quantization = scales({scale});
   return builder.finish(DataType::Int16, scales({out_scale}));

@@ -165,10 +165,10 @@ bool is_slice_of(const Operation& next, const Operation& one) {
       next.ifm.region != one.ifm.region || next.ifm.stride_y != one.ifm.stride_y)
     return false;
   const uint64_t first = one.ofm.base[0], base = next.ofm.base[0];
-  if (base <= first || base - first >= next.ofm.stride_y) return false;
+  if (base <= first || static_cast<int64_t>(base - first) >= next.ofm.stride_y) return false;
   return next.kind == sim::OperationKind::Depthwise
              ? next.ifm.base[0] > one.ifm.base[0] &&
-                   next.ifm.base[0] - one.ifm.base[0] < next.ifm.stride_y
+                   static_cast<int64_t>(next.ifm.base[0] - one.ifm.base[0]) < next.ifm.stride_y
              : next.ifm.base[0] == one.ifm.base[0] && next.ifm.depth == one.ifm.depth;
 }
 

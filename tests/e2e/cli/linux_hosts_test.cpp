@@ -101,8 +101,9 @@ TEST_P(LinuxHosts, ComputeWhatTheEngineComputes) {
       const Json explanation = explained(name, {"--policy", policy});
       const std::vector<uint8_t> out = on_board(name, {"--policy", policy});
       EXPECT_EQ(out, in_process(name, pins(explanation))) << name << " by " << policy;
-      if (GetParam().exact && name != "lstm_s8")  // recorded from its first state each time
+      if (GetParam().exact && name != "lstm_s8") {  // recorded from its first state each time
         EXPECT_EQ(out, recorded(name, "out")) << name << " by " << policy;
+      }
     }
 }
 
@@ -136,14 +137,18 @@ TEST_P(LinuxHosts, KeepPinsAndCountTheirTransfers) {
   EXPECT_EQ(pinned["boundaries"], free["boundaries"].get<int64_t>() + 2);
   EXPECT_EQ(pinned["transfers"], free["transfers"].get<int64_t>() + 2);
   for (const Json& row : pinned["operators"])
-    if (row["name"] == middle) EXPECT_EQ(row["member"], "c");
+    if (row["name"] == middle) {
+      EXPECT_EQ(row["member"], "c");
+    }
   EXPECT_THAT(
       intarsia({"explain", model(name), "--target", GetParam().target, "--pin", middle + "=c"}).out,
       HasSubstr("the operator is pinned to c"));
   INTARSIA_NEEDS_ARM_LINUX();
   const std::vector<uint8_t> out = on_board(name, {"--pin", middle + "=c"});
   EXPECT_EQ(out, in_process(name, {"--pin", middle + "=c"}));
-  if (GetParam().exact) EXPECT_EQ(out, recorded(name, "out"));
+  if (GetParam().exact) {
+    EXPECT_EQ(out, recorded(name, "out"));
+  }
 }
 
 // With state: the instance's own, from run to run.

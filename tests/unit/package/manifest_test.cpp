@@ -83,7 +83,9 @@ TEST_F(Manifest, EveryKeyIsNeededAndOfItsType) {
   for (const auto& [key, value] : good.items()) {
     Json damaged = good;
     damaged.erase(key);
-    if (key != "hosted") EXPECT_NE(complaint(damaged), "") << key;
+    if (key != "hosted") {
+      EXPECT_NE(complaint(damaged), "") << key;
+    }
     damaged = good;
     damaged[key] = Json::object();
     EXPECT_NE(complaint(damaged), "") << key;
