@@ -363,9 +363,9 @@ INTARSIA_OUTLINE void pairs_of_eights(struct wide_taps *taps) {
 }
 
 // The same of one window.
-INTARSIA_OUTLINE void one_of_eights(const struct wide_taps *taps) {
+INTARSIA_OUTLINE void one_of_eights(struct wide_taps *taps) {
 #if INTARSIA_HAS_MVE
-  register const struct wide_taps *at __asm__("r12") = taps;
+  register struct wide_taps *at __asm__("r12") = taps;
   __asm__ volatile(
       "ldr r6, [r12, #32]\n"
       "vldrw.32 q2, [r6]\n"
