@@ -41,7 +41,7 @@ class QuotientSums {
     int64_t sum = largest_;
     for (size_t d = kQuotients; d-- > 0;) {
       const size_t divisor = size_t{1} << d, rest = static_cast<size_t>(move) % divisor;
-      result[d] = std::accumulate(&remainders[divisor - rest], &remainders[0] + divisor,
+      result[d] = std::accumulate(remainders.data() + divisor - rest, remainders.data() + divisor,
                                   sum + total_ * (move >> d));
       // By half of the divisor: remainders of the upper half have one more in their quotient.
       sum *= 2;
