@@ -181,7 +181,8 @@ void read_pad(Reader& in) {
     if (!in.ok()) return;
     before[at] = (*given)[i], after[at] = (*given)[axes + i];
     constexpr int64_t kMost = graph::kMaxTensorBytes;
-    if (!in.require(std::abs(before[at]) <= kMost && std::abs(after[at]) <= kMost,
+    const auto is_near = [](int64_t size) { return -kMost <= size && size <= kMost; };
+    if (!in.require(is_near(before[at]) && is_near(after[at]),
                     fmt::format("adds {} and {} elements", before[at], after[at])))
       return;
     cuts |= before[at] < 0 || after[at] < 0;
