@@ -148,9 +148,18 @@ class FloatMover {
            std::ranges::any_of(chain.nodes, [&](size_t n) { return beside(node(n).outputs[0]); });
   }
 
+  bool is_read(TensorId id) const { return uses_.is_output(id) || !uses_.readers(id).empty(); }
+
+  // Results that nobody reads do not hold an operator back: a first step without state needs two thirds of a split.
+  bool are_read_by_elements(const std::vector<TensorId>& results, int depth = kDeepestMove) const {
+    return std::ranges::any_of(results, [&](TensorId id) { return is_read(id); }) &&
+           std::ranges::all_of(
+               results, [&](TensorId id) { return !is_read(id) || is_read_by_elements(id, depth); });
+  }
+
   // What reads it computes elements, or moves them to something that does.
-  bool is_read_by_elements(TensorId id, int depth = kDeepestMove) const {
-    if (uses_.is_output(id) || uses_.readers(id).empty() || depth == 0) return false;
+  bool is_read_by_elements(TensorId id, int depth) const {
+    if (uses_.is_output(id) || depth == 0) return false;
     return std::ranges::all_of(uses_.readers(id), [&](size_t reader) {
       const Node& next = node(reader);
       if (next.kind == OpKind::Quantize) return true;
@@ -159,8 +168,7 @@ class FloatMover {
         return chain && chain->source == id;
       }
       return (collects(next.kind) || rearranges(next.kind)) &&
-             std::ranges::all_of(
-                 next.outputs, [&](TensorId made) { return is_read_by_elements(made, depth - 1); });
+             are_read_by_elements(next.outputs, depth - 1);
     });
   }
 
@@ -173,8 +181,7 @@ class FloatMover {
     if (maker == nullptr || !converts_integers(*maker)) return false;
     const Node dequantize = *maker;
     const Tensor x = tensor(dequantize.inputs[0]);
-    if (!std::ranges::all_of(move.outputs, [&](TensorId id) { return is_read_by_elements(id); }))
-      return false;
+    if (!are_read_by_elements(move.outputs)) return false;
     // A table costs the same wherever it is; floats would be computed twice.
     if (!chain->nodes.empty() && x.type != DataType::Int8 &&
         has_readers_beside(*chain, move.inputs[0], n))
@@ -191,6 +198,7 @@ class FloatMover {
       moved.quantization = x.quantization;
       const TensorId id = add_tensor(changed, std::move(moved));
       changed.nodes[n].outputs[i] = id;
+      if (!is_read(result)) continue;
       Node back = dequantize;
       back.name = fmt::format("{}_{}_{}", dequantize.name, move.name, i);
       back.inputs = {id};

@@ -454,6 +454,9 @@ TEST(EliminationOperators, MovesOfFloats) {
               ElementsAre("dequantize d", "split s", "add l", "quantize q"));
   EXPECT_THAT(nodes(apart("i8[2,6]", "quantize q(%2) -> (%5)", "5, %3")),
               ElementsAre("dequantize d", "split s", "quantize q"));
+  // Of a part that nobody reads there is nothing to convert.
+  EXPECT_THAT(nodes(apart("i8[2,6]", "quantize q(%2) -> (%5)", "5")),
+              ElementsAre("split s", "quantize q"));
 }
 
 TEST(EliminationOperators, ReshapesOfReshapes) {
