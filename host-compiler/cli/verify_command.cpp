@@ -56,7 +56,9 @@ Result<Column> look_at(const Context& context, const VerifyCommand& command,
   column.largest = check.largest;
   if (!check.difference.empty()) {
     column.difference = check.difference;
-  } else if (column.allowed > 0) {
+  } else if (column.allowed > 0 ||
+             (!column.difference.empty() && makes_integers_of_computed_floats(reduced))) {
+    column.is_told_by_operators = true;
     // What the operators were seen to do has to be what the program as it is does.
     std::vector<Values> outputs;
     for (const Values& all : ran->results)

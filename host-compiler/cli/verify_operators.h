@@ -8,6 +8,7 @@ namespace intarsia::cli {
 using requests::check_operators;
 using requests::describe_difference;
 using requests::evaluate;
+using requests::makes_integers_of_computed_floats;
 using requests::OperatorCheck;
 using requests::pinned_as;
 using requests::tolerances;

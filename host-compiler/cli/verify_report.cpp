@@ -83,6 +83,12 @@ std::string summary_text(const Verdict& verdict) {
           "{}: each operator on the operands it had: devices that round in their own way within {} "
           "of the reference ({} at most is allowed), all others exactly\n",
           column.platform, column.largest, column.allowed);
+    else if (column.is_told_by_operators)
+      text += fmt::format(
+          "{}: each operator on the operands it had: floats have other last bits than the "
+          "reference's, and some of them "
+          "are a step further where they become integers\n",
+          column.platform);
     if (!column.not_looked.empty())
       text += fmt::format("{}: operators were not looked at one by one: {}", column.platform,
                           column.not_looked);

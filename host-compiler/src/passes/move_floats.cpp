@@ -153,8 +153,9 @@ class FloatMover {
   // Results that nobody reads do not hold an operator back: a first step without state needs two thirds of a split.
   bool are_read_by_elements(const std::vector<TensorId>& results, int depth = kDeepestMove) const {
     return std::ranges::any_of(results, [&](TensorId id) { return is_read(id); }) &&
-           std::ranges::all_of(
-               results, [&](TensorId id) { return !is_read(id) || is_read_by_elements(id, depth); });
+           std::ranges::all_of(results, [&](TensorId id) {
+             return !is_read(id) || is_read_by_elements(id, depth);
+           });
   }
 
   // What reads it computes elements, or moves them to something that does.

@@ -129,6 +129,22 @@ std::map<std::string, int32_t> tolerances(const graph::Module& module,
   return result;
 }
 
+bool makes_integers_of_computed_floats(const graph::Module& module) {
+  const graph::Function& entry = module.entry_function();
+  const auto is_float = [&](graph::TensorId id) {
+    return id.valid() && entry.tensor(id).type == DataType::Float32;
+  };
+  const auto has_floats = [&](const std::vector<graph::TensorId>& ids) {
+    return std::ranges::any_of(ids, is_float);
+  };
+  bool computes = false, ends = false;
+  for (const graph::Node& node : entry.nodes) {
+    computes |= node.kind != graph::OpKind::Dequantize && has_floats(node.outputs);
+    ends |= has_floats(node.inputs) && !std::ranges::all_of(node.outputs, is_float);
+  }
+  return computes && ends;
+}
+
 std::string describe_difference(const graph::Node& node, const graph::Tensor& tensor, size_t sample,
                                 const graph::TensorValue& reference,
                                 const graph::TensorValue& program, int32_t steps) {

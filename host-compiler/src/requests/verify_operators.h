@@ -30,6 +30,11 @@ std::map<std::string, int32_t> tolerances(const graph::Module& module,
                                           const Explanation& explanation,
                                           const TargetRegistry& registry, const TargetSpec& target);
 
+// Whether floats are computed and made integers again, by a conversion, a comparison or a search for the largest. Programs may
+// compute the last bits of floats otherwise than the reference does, and a conversion turns such a bit into a step:
+// then only operators alone, on the operands that they had, tell who is wrong.
+bool makes_integers_of_computed_floats(const graph::Module& module);
+
 // "operator 'conv_3' (conv2d), tensor 'x', sample 2, " and where the two differ; empty: they agree, or are
 // no more than `steps` steps of 8 bits apart.
 std::string describe_difference(const graph::Node& node, const graph::Tensor& tensor, size_t sample,

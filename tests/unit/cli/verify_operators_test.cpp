@@ -62,6 +62,24 @@ TEST(VerifyOperators, ARowForEveryOperator) {
   EXPECT_EQ(found.rows[1].difference, "");
 }
 
+TEST(VerifyOperators, FloatsThatAreComputedAndBecomeIntegers) {
+  const auto makes = [](const std::string& behind) {
+    const Result<graph::Module> module = graph::parse(R"(intarsia.graph m
+func @main(%0) -> (%3) {
+  %0 x: i16[4] q(0.01)
+  %1 real: f32[4]
+  %2 curve: f32[4]
+  %3 y: )" + behind + "}\nentry @main\n");
+    EXPECT_TRUE(module.ok()) << (module.ok() ? "" : module.error().to_string());
+    return module.ok() && makes_integers_of_computed_floats(*module);
+  };
+  const std::string curve = "dequantize d(%0) -> (%1)\n logistic s(%1) -> (%2)\n ";
+  EXPECT_TRUE(makes("i16[4] q(0.01)\n" + curve + "quantize q(%2) -> (%3)\n"));
+  EXPECT_TRUE(makes("bool[4]\n" + curve + "less l(%2, %1) -> (%3)\n"));
+  EXPECT_FALSE(makes("f32[4]\n" + curve + "abs a(%2) -> (%3)\n"));
+  EXPECT_FALSE(makes("i16[4] q(0.02)\ndequantize d(%0) -> (%1)\n quantize q(%1) -> (%3)\n"));
+}
+
 TEST(VerifyOperators, OutputsByName) {
   const Result<graph::Module> module = graph::parse(kTwice);
   ASSERT_TRUE(module.ok());
