@@ -205,13 +205,13 @@ def binary(d, name):
 
 @operator("RELU", "RELU6", "ABS", "LEAKY_RELU", "ELU", "EXP", "HARD_SWISH", "GELU", "RSQRT")
 def unary(d, name):
-    if d.kind is I16 and name not in ("RELU", "LEAKY_RELU", "ABS"):
+    if d.kind is I16 and name not in ("RELU", "LEAKY_RELU", "ABS", "RSQRT"):
         d.kind = I8
     shape = d.shape(1, 3, 9)
     q = d.quantisation()
     if name == "RSQRT":  # of positive numbers
-        d.model.least = -127
-        q = {} if d.kind is F32 else {**q, "zero": -128}
+        d.model.least = 1 if d.kind is I16 else -127
+        q = {**q, "zero": -128} if d.kind is I8 else {} if d.kind is F32 else q
     x = d.tensor(shape, **q)
     # TFLite Micro's RELU6 takes input and output for tensors of one scale.
     y = d.tensor(shape, **(q if name == "RELU6" else d.quantisation()))

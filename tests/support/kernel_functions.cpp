@@ -119,6 +119,8 @@ void define_kernels(TirInterpreter& t) {
   t.define("intarsia_sigmoid_s16", [](const Args& a) {
     return i32(intarsia_sigmoid_s16(arg(a, 0), arg(a, 1), arg(a, 2)));
   });
+  t.define("intarsia_rsqrt_s16",
+           [](const Args& a) { return i32(intarsia_rsqrt_s16(arg(a, 0), arg(a, 1), arg(a, 2))); });
   t.define("intarsia_tanh_s16",
            [](const Args& a) { return i32(intarsia_tanh_s16(arg(a, 0), arg(a, 1), arg(a, 2))); });
   t.define("intarsia_truncate_f32",

@@ -118,6 +118,7 @@ const std::map<std::string, ScalarFunction>& scalar_functions() {
       SCALAR(intarsia_floor_mod_i32),
       SCALAR(intarsia_truncate_f32),
       SCALAR(intarsia_quantize_f32),
+      SCALAR(intarsia_rsqrt_s16),
       SCALAR(intarsia_sigmoid_s16),
       SCALAR(intarsia_tanh_s16),
   };

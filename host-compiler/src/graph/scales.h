@@ -66,13 +66,9 @@ inline double mul_factor(const Tensor& a, const Tensor& b, const Tensor& output)
   return scale_of(a) * scale_of(b) / scale_of(output);
 }
 
-// Mean and requantisation.
+// Mean, requantisation, relu and abs. Of the last two LiteRT divides in single precision, TFLite Micro in double.
 inline double rescale_factor(const Tensor& input, const Tensor& output) {
   return scale_of(input) / scale_of(output);
-}
-
-inline double relu_factor(const Tensor& input, const Tensor& output) {
-  return static_cast<double>(input.quantization.scale[0] / output.quantization.scale[0]);
 }
 
 // int8 input: differences of exponents in Q5.26. int16 input: -10 .. 0 spread over 65536 steps.
@@ -94,14 +90,12 @@ struct HardSwishFactors {
 };
 
 inline HardSwishFactors hard_swish_factors(const Tensor& input, const Tensor& output) {
-  const float fine = (1.0f / 128.0f) * input.quantization.scale[0];
-  return {static_cast<double>(fine / output.quantization.scale[0]),
-          static_cast<double>(fine / (3.0f / 32768.0f))};
+  const double fine = scale_of(input) / 128;
+  return {fine / scale_of(output), fine / (3.0 / 32768.0)};
 }
 
 inline double rsqrt_factor(const Tensor& input, const Tensor& output) {
-  return 1.0 /
-         static_cast<double>(std::sqrt(input.quantization.scale[0]) * output.quantization.scale[0]);
+  return 1.0 / (std::sqrt(scale_of(input)) * scale_of(output));
 }
 
 struct SvdfFactors {

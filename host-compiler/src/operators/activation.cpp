@@ -30,7 +30,7 @@ Shapes infer_relu(OpCheck& check) {
     const bool symmetric = input.type == Int16;
     if (check.per_tensor(input, "input", symmetric) &&
         check.per_tensor(output, "output", symmetric))
-      check.factor(relu_factor(input, output), kMostExponent32);
+      check.factor(rescale_factor(input, output), kMostExponent32);
   }
   return {input.shape};
 }
@@ -91,7 +91,7 @@ Shapes infer_hard_swish(OpCheck& check) {
 // nothing.
 template <typename T>
 void relu_quantized(const Invocation& call) {
-  const FixedFactor factor = fixed_factor(relu_factor(call.in(), call.out()));
+  const FixedFactor factor = fixed_factor(rescale_factor(call.in(), call.out()));
   const auto zero = static_cast<int32_t>(call.in_zero_point());
   const graph::Range<int64_t> range =
       quantized_range<T>(call.node.attrs<ReluAttrs>().activation, call.out());
@@ -316,8 +316,7 @@ Stmt lower_relu(OpLowering& op) {
   if (!is_integer(v.out().type)) {
     return map_elements(op, [&](Expr x) { return clamp(x, activation_range(activation)); });
   }
-  // TFLite divides the two scales in single precision here.
-  const float factor = v.in(0).quantization.scale[0] / v.out().quantization.scale[0];
+  const double factor = rescale_factor(v.in(0), v.out());
   return map_elements(op, [&](Expr x) {
     return rescaled(v, std::move(x), factor, activation_limits(v, activation));
   });

@@ -24,7 +24,7 @@ using enum DataType;
 template <typename T>
 Result<void> abs_quantized(const Invocation& call) {
   const bool rescales = call.in().quantization.scale != call.out().quantization.scale;
-  const FixedFactor factor = fixed_factor(relu_factor(call.in(), call.out()));
+  const FixedFactor factor = fixed_factor(rescale_factor(call.in(), call.out()));
   const auto zero = static_cast<int32_t>(call.in_zero_point());
   const graph::Range<int64_t> range = quantized_range<T>(Activation::None, call.out());
   return map<T>(call, [&](T x) {
@@ -33,19 +33,28 @@ Result<void> abs_quantized(const Invocation& call) {
   });
 }
 
-Result<void> rsqrt_of_int8(const Invocation& call) {
-  constexpr int kShift = 20;
-  FixedFactor factor = fixed_factor(rsqrt_factor(call.in(), call.out()));
-  factor.shift -= kShift;
+// What 1 / sqrt(value) in 2^-20 is multiplied by. Beyond 2^29 every result is the largest anyhow, and below 2^-11 none is a step.
+constexpr int kRootShift = 20;
+FixedFactor rsqrt_scaling(const Tensor& input, const Tensor& output) {
+  constexpr double kMost = 1 << 29, kLeast = 1.0 / (1 << 11);
+  const double factor = rsqrt_factor(input, output);
+  if (factor < kLeast) return {};
+  FixedFactor scaling = fixed_factor(std::min(factor, kMost));
+  scaling.shift -= kRootShift;
+  return scaling;
+}
+
+template <typename T>
+Result<void> rsqrt_quantized(const Invocation& call) {
+  const FixedFactor factor = rsqrt_scaling(call.in(), call.out());
   const auto zero = static_cast<int32_t>(call.in_zero_point());
-  const graph::Range<int64_t> range = quantized_range<int8_t>(Activation::None, call.out());
-  return map<int8_t>(call, [&](int8_t x) -> int32_t {
+  const graph::Range<int64_t> range = quantized_range<T>(Activation::None, call.out());
+  return map<T>(call, [&](T x) -> int32_t {
     const int32_t value = x - zero;
-    if (value <= 0) return 127;  // below zero it is not defined
+    if (value <= 0) return std::numeric_limits<T>::max();  // below zero it is not defined
     FixedFactor inverse = inverse_square_root(value);
-    inverse.shift += kShift;
-    return requantized<int8_t>(multiply(multiply(1, inverse), factor), call.out_zero_point(),
-                               range);
+    inverse.shift += kRootShift;
+    return requantized<T>(multiply(multiply(1, inverse), factor), call.out_zero_point(), range);
   });
 }
 
@@ -58,7 +67,7 @@ float round_to_even(float x) {
 
 Stmt lower_abs_s16(OpLowering& op) {
   const OpView& v = op.view;
-  const Multiplier m = quantize_multiplier(static_cast<double>(scale(v.in(0)) / scale(v.out())));
+  const Multiplier m = quantize_multiplier(rescale_factor(v.in(0), v.out()));
   return map_elements(op, [&](Expr x) {
     const Expr value = to_i32(std::move(x)) - zero_point(v.in(0));
     const Expr magnitude = tir::max(value, tir::int_imm(0) - value);
@@ -69,7 +78,7 @@ Stmt lower_abs_s16(OpLowering& op) {
 Shapes infer_abs(OpCheck& check) {
   const Tensor &input = check.in(0), &output = check.out();
   if (check.ok() && is_integer(input.type) && quantized(check))
-    check.factor(relu_factor(input, output), kMostExponent32);
+    check.factor(rescale_factor(input, output), kMostExponent32);
   return {input.shape};
 }
 
@@ -82,8 +91,7 @@ Shapes infer_neg(OpCheck& check) {
 
 Shapes infer_rsqrt(OpCheck& check) {
   const Tensor &input = check.in(0), &output = check.out();
-  if (check.ok() && is_integer(input.type) && quantized(check, input.type == Int16) &&
-      input.type == Int8)
+  if (check.ok() && is_integer(input.type) && quantized(check, input.type == Int16))
     check.factor(rsqrt_factor(input, output), 50);
   return {input.shape};
 }
@@ -104,12 +112,6 @@ StraightLines log_lines(const Tensor& in, const Tensor& out) {
   return {in, out, [least](float x) {
             return x > 0 ? static_cast<float>(std::log(static_cast<double>(x))) : least;
           }};
-}
-
-// Below zero and of zero it gives the largest result.
-StraightLines rsqrt_lines(const Tensor& in, const Tensor& out) {
-  const float most = out.quantization.scale[0] * 32767.0f;
-  return {in, out, [most](float x) { return x > 0 ? 1 / std::sqrt(x) : most; }};
 }
 
 Result<void> eval_exp(const Invocation& call) {
@@ -150,8 +152,8 @@ Result<void> eval_sqrt(const Invocation& call) {
 }
 
 Result<void> eval_rsqrt(const Invocation& call) {
-  if (call.type() == Int8) return rsqrt_of_int8(call);
-  if (call.type() == Int16) return map<int16_t>(call, rsqrt_lines(call.in(), call.out()));
+  if (call.type() == Int8) return rsqrt_quantized<int8_t>(call);
+  if (call.type() == Int16) return rsqrt_quantized<int16_t>(call);
   return map<float>(call, [](float x) { return 1 / std::sqrt(x); });
 }
 
@@ -194,7 +196,14 @@ Stmt lower_sqrt(OpLowering& op) {
 Stmt lower_rsqrt(OpLowering& op) {
   const OpView& v = op.view;
   if (v.in(0).type == Int8) return lower_by_table(op);
-  if (v.in(0).type == Int16) return lower_by_lines(op, rsqrt_lines(v.in(0), v.out()).points());
+  if (v.in(0).type == Int16) {
+    const FixedFactor factor = rsqrt_scaling(v.in(0), v.out());
+    return map_elements(op, [&](Expr x) {
+      return tir::cast(Int16, tir::call(Int32, "intarsia_rsqrt_s16",
+                                        {to_i32(std::move(x)), tir::int_imm(factor.value),
+                                         tir::int_imm(factor.shift)}));
+    });
+  }
   return map_elements(op, [](Expr x) {
     return tir::call(Float32, "intarsia_divide_f32",
                      {tir::float_imm(1), tir::call(Float32, "intarsia_sqrt_f32", {x})});

@@ -32,6 +32,7 @@ constexpr Helper kHelpers[] = {
     {"intarsia_add_wrapping_i32", LoopStep::Alu},
     {"intarsia_sigmoid_s16", LoopStep::Sigmoid},
     {"intarsia_tanh_s16", LoopStep::Tanh},
+    {"intarsia_rsqrt_s16", LoopStep::NormalizeRow},  // which is mostly an inverse square root
     {"intarsia_divide_f32", LoopStep::FloatDivide},
     {"intarsia_floor_mod_f32", LoopStep::FloatModulo},
     {"intarsia_exp_f32", LoopStep::FloatExponential},

@@ -92,9 +92,8 @@ graph::SigmoidScaling scaling_of(const Site& site) {
   return graph::sigmoid_scaling(scale_of(site.in()), site.node.kind == graph::OpKind::Tanh);
 }
 
-// TFLite divides in single precision here.
 double abs_factor(const Site& site) {
-  return static_cast<double>(site.in().quantization.scale[0] / site.out().quantization.scale[0]);
+  return scale_of(site.in()) / scale_of(site.out());
 }
 
 }  // namespace

@@ -10,9 +10,6 @@ namespace {
 using graph::Node;
 
 double factor_of(const Site& site) {
-  if (site.node.kind == graph::OpKind::Relu)  // in float, as TFLM does
-    return static_cast<double>(site.in().quantization.scale.at(0) /
-                               site.out().quantization.scale.at(0));
   return scale_of(site.in()) / scale_of(site.out());
 }
 

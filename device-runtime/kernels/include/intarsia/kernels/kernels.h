@@ -13,5 +13,6 @@
 #include "intarsia/kernels/sigmoid.h"
 #include "intarsia/kernels/signal.h"
 #include "intarsia/kernels/softmax.h"
+#include "intarsia/kernels/square_root.h"
 
 #endif  // INTARSIA_KERNELS_KERNELS_H_
