@@ -125,7 +125,7 @@ class Search {
     frame.mark = state_.mark();
     frame.none_tried = false;
     for (int i : in_.in_section[frame.section])
-      if (state_.is_waiting(i) && state_.least(i) == state_.floor(frame.section))
+      if (state_.may_lie_at(i, state_.floor(frame.section)))
         frame.candidates.push_back({-preference(i, range), i});
     std::sort(frame.candidates.begin(), frame.candidates.end());
     return frame;
@@ -195,6 +195,7 @@ class Search {
   }
 
   double urgency(int s) const {
+    if (strategy_.tightness == 0 && strategy_.depth == 0) return state_.trouble(s);
     const auto share = [&](int64_t units) {
       return static_cast<double>(units) / static_cast<double>(capacity_);
     };
@@ -216,9 +217,13 @@ class Search {
         for (int t = s; t < run_end; ++t) {
           work_ += std::ssize(in_.in_section[t]);
           int choices = state_.slack(t) > 0 ? 1 : 0;
+          const int64_t floor = state_.floor(t);
+          const double urgent = urgency(t);
+          // One item at least lies on the floor where any waits; more choices only make it worse.
+          if (best >= 0 && state_.has_waiting(t) && urgent / (choices + 1) <= best_score) continue;
           for (int i : in_.in_section[t])
-            if (state_.is_waiting(i) && state_.least(i) == state_.floor(t)) ++choices;
-          const double score = urgency(t) / choices;
+            if (state_.may_lie_at(i, floor)) ++choices;
+          const double score = urgent / choices;
           if (best < 0 || score > best_score) {
             best = t;
             best_score = score;

@@ -4,6 +4,11 @@
 #include <limits>
 
 namespace intarsia::plan {
+namespace {
+
+constexpr int64_t kPlaced = std::numeric_limits<int64_t>::max();
+
+}  // namespace
 
 SearchState::SearchState(const Instance& instance, int64_t capacity)
     : in_(instance), capacity_(capacity) {
@@ -13,8 +18,10 @@ SearchState::SearchState(const Instance& instance, int64_t capacity)
   waiting_.assign(sections, 0);
   across_.assign(sections, 0);
   trouble_.assign(sections, 1);
+  queue_.assign(sections + 1, 0);
   queued_.assign(sections, 0);
   least_.assign(in_.items.size(), 0);
+  waiting_least_.assign(in_.items.size(), 0);
   placed_.assign(in_.items.size(), 0);
   for (size_t i = 0; i < in_.items.size(); ++i) count_waiting(static_cast<int>(i), 1);
 }
@@ -24,9 +31,9 @@ bool SearchState::start() {
     // Before anything is placed an item already clears the fixed ones, and has to end in bounds.
     const int64_t lowest = in_.fit_above(static_cast<int>(i), 0);
     if (lowest + in_.items[i].size > capacity_) return false;
-    least_[i] = lowest;
+    least_[i] = waiting_least_[i] = lowest;
   }
-  for (int s = 0; s < in_.section_count; ++s) enqueue(s);
+  enqueue(0, in_.section_count - 1, 0);
   return propagate();
 }
 
@@ -34,6 +41,7 @@ bool SearchState::place(int item) {
   const Instance::Item& it = in_.items[item];
   trail_.push_back({Kind::Placed, item, 0});
   placed_[item] = 1;
+  waiting_least_[item] = kPlaced;
   count_waiting(item, -1);
   for (int s = it.first; s <= it.last; ++s)
     if (waiting_[s] > 0) set_floor(s, least_[item] + it.size);
@@ -58,10 +66,11 @@ void SearchState::undo_to(size_t mark) {
         floor_[change.index] = change.old;
         break;
       case Kind::Least:
-        least_[change.index] = change.old;
+        least_[change.index] = waiting_least_[change.index] = change.old;
         break;
       case Kind::Placed:
         placed_[change.index] = 0;
+        waiting_least_[change.index] = least_[change.index];
         count_waiting(change.index, 1);
         break;
     }
@@ -78,57 +87,69 @@ void SearchState::count_waiting(int item, int direction) {
   }
 }
 
-void SearchState::enqueue(int s) {
-  if (queued_[s]) return;
-  queued_[s] = 1;
-  queue_.push_back(s);
+// Without branches, which nobody could foresee: what is in the queue already is overwritten by the next.
+inline void SearchState::enqueue(int first, int last, int64_t low) {
+  uint8_t* const queued = queued_.data();
+  const int64_t* const floors = floor_.data();
+  int* const queue = queue_.data();
+  size_t size = queue_size_;
+  for (int s = first; s <= last; ++s) {
+    queue[size] = s;
+    size += queued[s] == 0 ? 1 : 0;
+    queued[s] = static_cast<uint8_t>(queued[s] | kQueued | (low <= floors[s] ? kDisturbed : 0));
+  }
+  queue_size_ = size;
 }
 
 void SearchState::set_floor(int s, int64_t value) {
   trail_.push_back({Kind::Floor, s, floor_[s]});
   floor_[s] = value;
-  enqueue(s);
+  enqueue(s, s, value);
 }
 
+// Sections in which another item lies lower stay as they are. They are looked at nevertheless: the order in which the others are
+// decides which of them is found to be without room.
 bool SearchState::raise_item(int item, int64_t at_least) {
   const Instance::Item& it = in_.items[item];
   const int64_t offset = in_.fit_above(item, at_least);
   if (it.fixed >= 0 && offset != it.fixed) return false;
   if (offset + it.size > capacity_) return false;
-  trail_.push_back({Kind::Least, item, least_[item]});
-  least_[item] = offset;
-  for (int s = it.first; s <= it.last; ++s) enqueue(s);
+  const int64_t before = least_[item];
+  trail_.push_back({Kind::Least, item, before});
+  least_[item] = waiting_least_[item] = offset;
+  enqueue(it.first, it.last, before);
   return true;
 }
 
 bool SearchState::propagate() {
-  bool possible = true;
-  // After a failure the queue is only emptied: what follows is undone anyway.
-  while (!queue_.empty()) {
-    const int s = queue_.back();
-    queue_.pop_back();
+  while (queue_size_ > 0) {
+    const int s = queue_[--queue_size_];
+    const bool disturbed = (queued_[s] & kDisturbed) != 0;
     queued_[s] = 0;
-    if (!possible || waiting_[s] == 0) continue;
-    if (!settle_section(s)) {
-      ++trouble_[s];
-      possible = false;
-    }
+    if (waiting_[s] == 0) continue;
+    work_ += std::ssize(in_.in_section[s]);
+    if (!disturbed || settle_section(s)) continue;
+    ++trouble_[s];
+    // What follows is undone anyway.
+    while (queue_size_ > 0) queued_[queue_[--queue_size_]] = 0;
+    return false;
   }
-  return possible;
+  return true;
 }
 
 bool SearchState::settle_section(int s) {
-  work_ += std::ssize(in_.in_section[s]);
-  int64_t lowest = std::numeric_limits<int64_t>::max();
-  for (int i : in_.in_section[s])
-    if (!placed_[i]) lowest = std::min(lowest, least_[i]);
+  const std::vector<int>& items = in_.in_section[s];
+  int64_t lowest = kPlaced;
+  for (const int i : items) lowest = std::min(lowest, waiting_least_[i]);
+  const bool is_lower = lowest < floor_[s];
   if (lowest > floor_[s]) {
     trail_.push_back({Kind::Floor, s, floor_[s]});
     floor_[s] = lowest;
   }
   if (floor_[s] + waiting_size_[s] > capacity_) return false;
-  for (int i : in_.in_section[s])
-    if (!placed_[i] && least_[i] < floor_[s] && !raise_item(i, floor_[s])) return false;
+  if (!is_lower) return true;
+  for (const int i : items)
+    if (waiting_least_[i] < floor_[s] && !raise_item(i, floor_[s])) return false;
   return true;
 }
 

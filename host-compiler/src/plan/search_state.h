@@ -32,6 +32,8 @@ class SearchState {
   double trouble(int s) const { return trouble_[s]; }      // 1 and the times s was without room
   int64_t least(int item) const { return least_[item]; }
   bool is_waiting(int item) const { return !placed_[item]; }
+  // Whether an item waits whose least offset is that.
+  bool may_lie_at(int item, int64_t offset) const { return waiting_least_[item] == offset; }
   const std::vector<int64_t>& offsets() const { return least_; }  // once all are placed
 
  private:
@@ -42,7 +44,8 @@ class SearchState {
     int64_t old;
   };
 
-  void enqueue(int s);
+  // Sections from `first` to `last`; those whose floor is not below `low` are disturbed.
+  void enqueue(int first, int last, int64_t low);
   void set_floor(int s, int64_t value);
   bool raise_item(int item, int64_t at_least);
   bool propagate();
@@ -57,10 +60,15 @@ class SearchState {
   std::vector<int> across_;
   std::vector<double> trouble_;
   std::vector<int64_t> least_;
+  std::vector<int64_t> waiting_least_;  // the same of items that wait, and more than any of others
   std::vector<char> placed_;
   std::vector<Change> trail_;
-  std::vector<int> queue_;
-  std::vector<char> queued_;
+  std::vector<int> queue_;  // the first `queue_size_`, and room for one more
+  size_t queue_size_ = 0;
+  // Of sections in the queue. Those that nothing has disturbed are at rest: their lowest waiting item lies at their floor, and they
+  // have room.
+  enum : uint8_t { kQueued = 1, kDisturbed = 2 };
+  std::vector<uint8_t> queued_;
   int64_t work_ = 0;
 };
 
