@@ -115,20 +115,27 @@ class Neighbours {
   std::optional<Neighbour> find_neighbour(size_t index) {
     const std::vector<Operation>& all = program_.operations;
     const Operation& op = all[index];
-    std::vector<int32_t> written = {root(op.ofm)};
+    written_in_.resize(program_.tensors.size());
+    ++search_;
+    const auto write = [&](const Operand& operand) {
+      written_in_[static_cast<size_t>(root(operand))] = search_;
+    };
+    const auto is_written = [&](const Operand& operand) {
+      return written_in_[static_cast<size_t>(root(operand))] == search_;
+    };
+    write(op.ofm);
     for (size_t i = index + 1; i < all.size(); ++i) {
       const Operation& other = all[i];
-      const auto is_written = [&](const Operand& operand) {
-        return std::find(written.begin(), written.end(), root(operand)) != written.end();
-      };
       if (is_written(op.ifm) || (op.ifm2 && is_written(*op.ifm2))) return std::nullopt;
-      const bool waits = is_written(other.ifm) || (other.ifm2 && is_written(*other.ifm2));
-      if (!waits && are_alike(op, other) && is_short(other) &&
-          tensor(op.ofm).type == tensor(other.ofm).type) {
-        if (follow(op, other)) return Neighbour{i, false};
-        if (follow(other, op)) return Neighbour{i, true};
+      // Neighbours read the same tensor; of most operations nothing else has to be looked at.
+      if (other.ifm.tensor == op.ifm.tensor && are_alike(op, other)) {
+        const bool waits = is_written(other.ifm) || (other.ifm2 && is_written(*other.ifm2));
+        if (!waits && is_short(other) && tensor(op.ofm).type == tensor(other.ofm).type) {
+          if (follow(op, other)) return Neighbour{i, false};
+          if (follow(other, op)) return Neighbour{i, true};
+        }
       }
-      written.push_back(root(other.ofm));
+      write(other.ofm);
     }
     return std::nullopt;
   }
@@ -165,6 +172,8 @@ class Neighbours {
   // Tensors that have to stay what they are: with aliases, in whose place another one may come, or whose memory is walked through.
   std::map<int32_t, bool> shared_;
   std::map<int32_t, int> writers_;
+  std::vector<uint32_t> written_in_;  // by tensor: the last search that found an operation which writes it
+  uint32_t search_ = 0;
 };
 
 }  // namespace
