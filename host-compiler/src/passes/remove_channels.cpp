@@ -64,7 +64,9 @@ class Decision {
   // What the removed input channels of node n add to the sum of an output channel.
   int64_t constant_part(const Node& node, int64_t output) {
     const auto sum = std::ranges::lower_bound(sums_, &node, {}, &Sum::node);  // as the nodes are
-    return sum != sums_.end() && sum->node == &node ? removed_part(*sum, output) : 0;
+    return sum != sums_.end() && sum->node == &node
+               ? removed_part(*sum, removed_inputs(*sum), output)
+               : 0;
   }
 
  private:
@@ -122,11 +124,17 @@ class Decision {
     return changed;
   }
 
-  int64_t removed_part(Sum& sum, int64_t output) {
+  // As a rule there are none, and outputs times inputs are many to look at.
+  std::vector<int64_t> removed_inputs(const Sum& sum) {
     const TensorId x = sum.node->inputs[0];
-    int64_t total = 0;
+    std::vector<int64_t> removed;
     for (int64_t k = 0; k < channel_count(function_.tensor(x)); ++k)
-      if (!needed(x, k)) total += sum.part.of(output, k).value_or(0);
+      if (!needed(x, k)) removed.push_back(k);
+    return removed;
+  }
+  static int64_t removed_part(Sum& sum, const std::vector<int64_t>& removed, int64_t output) {
+    int64_t total = 0;
+    for (const int64_t k : removed) total += sum.part.of(output, k).value_or(0);
     return total;
   }
 
@@ -136,13 +144,16 @@ class Decision {
     for (Sum& sum : sums_) {
       const Node& node = *sum.node;
       const int64_t most = largest_bias(function_, node);
+      std::vector<int64_t> removed = removed_inputs(sum);
       for (int64_t o = 0; o < channel_count(function_.tensor(node.outputs[0])); ++o) {
         if (!needed(node.outputs[0], o)) continue;
-        const int64_t part = removed_part(sum, o);
+        const int64_t part = removed_part(sum, removed, o);
+        if (part == 0) continue;
         const int64_t bias = bias_of(job_.module, function_, node, o) + part;
-        if (part == 0 || (bias <= most && bias >= -most)) continue;
+        if (bias <= most && bias >= -most) continue;
         for (int64_t k = 0; k < channel_count(function_.tensor(node.inputs[0])); ++k)
           if (sum.part.of(o, k).value_or(0) != 0) changed |= need(numbers_.of(node.inputs[0], k));
+        removed = removed_inputs(sum);
       }
     }
     return changed;
