@@ -9,6 +9,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -80,7 +82,7 @@ struct Mending {
 };
 
 // Nothing where a result is more than one step beside, or too many share their last bits.
-std::optional<Mending> mending_of(const Site& site) {
+std::optional<Mending> make_mending(const Site& site) {
   const std::optional<RealNumbers> numbers = RealNumbers::of(site);
   if (!numbers) return std::nullopt;
   Mending mending{*numbers, {}};
@@ -100,6 +102,11 @@ std::optional<Mending> mending_of(const Site& site) {
     (*table)[column] = row_of_word(x) + (missing < 0 ? kLess : 0);
   }
   return mending;
+}
+
+std::shared_ptr<const std::optional<Mending>> mending_of(const Site& site) {
+  static KnownOfSites<std::optional<Mending>> known;
+  return known.of(site, make_mending);
 }
 
 // A table of 16 bits, of lines without a slope: the results by index, from the least on.
@@ -207,7 +214,7 @@ class HardSwishWords {
 Reason refuses_hard_swish(const Site& site) {
   if (site.in().type == DataType::Int8 || site.in().type != site.out().type)
     return refuses_table(site);
-  if (!mending_of(site))
+  if (!*mending_of(site))
     return fmt::format("with scales of {} and {} floats round too many of the results otherwise",
                        scale_of(site.in()), scale_of(site.out()));
   return std::nullopt;
@@ -216,8 +223,8 @@ Reason refuses_hard_swish(const Site& site) {
 void legalise_hard_swish(Builder& builder, const graph::Node& node) {
   const Site site{builder.module(), builder.function(), node};
   if (site.in().type == DataType::Int8) return legalise_table(builder, node);
-  const Mending mending = *mending_of(site);
-  HardSwishWords words(builder, node, mending);
+  const std::shared_ptr<const std::optional<Mending>> mending = mending_of(site);
+  HardSwishWords words(builder, node, mending->value());
   const Operand in = builder.read(node.inputs.at(0)), out = builder.write(node.outputs.at(0));
   in_bands(builder, {in, in, out}, [&](const Operands& band) { words.emit(band.a, band.out); });
 }

@@ -86,6 +86,16 @@ std::vector<uint8_t> flat_lines(const std::vector<uint8_t>& values) {
   return table;
 }
 
+// The table of the operator; nothing where there is none.
+std::shared_ptr<const std::optional<std::vector<uint8_t>>> table_of(const Site& site) {
+  static KnownOfSites<std::optional<std::vector<uint8_t>>> known;
+  return known.of(site, [](const Site& one) -> std::optional<std::vector<uint8_t>> {
+    std::vector<uint8_t> results = all_results(one);
+    if (one.in().type == DataType::Int16) return lines_through(results);
+    return results;
+  });
+}
+
 // The units for logistic and tanh of 16 bits take 1 / 12288 as a step, which is TFLite's scale for its table
 // of the sigmoid; they interpolate as TFLite does.
 graph::SigmoidScaling scaling_of(const Site& site) {
@@ -102,17 +112,15 @@ Reason refuses_table(const Site& site) {
   if (site.in().type != site.out().type)
     return fmt::format("the output is {}, a table of {} holds {}", to_string(site.out().type),
                        to_string(site.in().type), to_string(site.in().type));
-  if (site.in().type == DataType::Int16 && !lines_through(all_results(site)))
+  if (site.in().type == DataType::Int16 && !*table_of(site))
     return std::string("the NPU's 512 straight lines do not meet every value of the function");
   return std::nullopt;
 }
 
 void legalise_table(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
-  std::vector<uint8_t> table = all_results(site);
-  if (site.in().type == DataType::Int16) table = *lines_through(table);
   builder.look_up(builder.read(node.inputs.at(0)), builder.write(node.outputs.at(0)), node.name,
-                  std::move(table));
+                  table_of(site)->value());
 }
 
 Reason refuses_lookup(const Site&) {
