@@ -7,11 +7,29 @@
 #include <cmath>
 #include <cstring>
 
+#include "intarsia/plugin/resizing.h"
 #include "intarsia/plugin/rounding.h"
 #include "operators/common_types.h"
 #include "operators/families.h"
 
 namespace intarsia::operators {
+
+Blend integer_blend(int64_t in, int64_t out, const graph::ResizeAttrs& attrs) {
+  constexpr int64_t kOne = 1 << 10;
+  const int64_t scale = attrs.align_corners && out > 1
+                            ? (kOne * (in - 1) + (out - 1) / 2) / (out - 1)
+                            : (kOne * in + out / 2) / out;
+  Blend result;
+  for (int64_t i = 0; i < out; ++i) {
+    const int64_t position = i * scale + (attrs.half_pixel_centers ? scale / 2 - kOne / 2 : 0);
+    const int64_t low = std::clamp<int64_t>(position / kOne, 0, in - 1);
+    result.low.push_back(low);
+    result.high.push_back(std::clamp<int64_t>(ceil_div(position, kOne), 0, in - 1));
+    result.weight.push_back(position - low * kOne);
+  }
+  return result;
+}
+
 namespace {
 
 using namespace graph;
@@ -55,7 +73,7 @@ Neighbours<float> neighbours(int64_t at, int64_t in, int64_t out, const ResizeAt
                           : static_cast<float>(in) / static_cast<float>(out);
   const auto index = static_cast<float>(at);
   const float position = a.half_pixel_centers ? (index + 0.5f) * scale - 0.5f : index * scale;
-  const int64_t low = std::max<int64_t>(static_cast<int64_t>(std::floor(position)), 0);
+  const auto low = std::clamp<int64_t>(static_cast<int64_t>(std::floor(position)), 0, in - 1);
   const int64_t high = std::min<int64_t>(static_cast<int64_t>(std::ceil(position)), in - 1);
   return {low, high, position - static_cast<float>(low)};
 }
@@ -65,7 +83,7 @@ Neighbours<int64_t> neighbours(int64_t at, int64_t in, int64_t out, const Resize
   const int64_t scale = a.align_corners && out > 1 ? (kOne * (in - 1) + (out - 1) / 2) / (out - 1)
                                                    : (kOne * in + out / 2) / out;
   const int64_t position = at * scale + (a.half_pixel_centers ? scale / 2 - kOne / 2 : int64_t{0});
-  const int64_t low = std::max<int64_t>(position / kOne, 0);
+  const int64_t low = std::clamp<int64_t>(position / kOne, 0, in - 1);  // scales are rounded
   const int64_t high = std::min(ceil_div(position, kOne), in - 1);
   return {low, high, position - low * kOne};
 }
@@ -144,28 +162,6 @@ std::vector<int64_t> nearest_places(int64_t in, int64_t out, const ResizeAttrs& 
     places.push_back(std::clamp<int64_t>(static_cast<int64_t>(index), 0, in - 1));
   }
   return places;
-}
-
-// Per output position: the two neighbours and the second one's weight.
-struct Blend {
-  std::vector<int64_t> low, high, weight;  // weights of 1/1024
-  std::vector<float> real_weight;
-};
-
-Blend integer_blend(int64_t in, int64_t out, const ResizeAttrs& attrs) {
-  constexpr int64_t kOne = 1 << 10;
-  const int64_t scale = attrs.align_corners && out > 1
-                            ? (kOne * (in - 1) + (out - 1) / 2) / (out - 1)
-                            : (kOne * in + out / 2) / out;
-  Blend result;
-  for (int64_t i = 0; i < out; ++i) {
-    const int64_t position = i * scale + (attrs.half_pixel_centers ? scale / 2 - kOne / 2 : 0);
-    const int64_t low = std::clamp<int64_t>(position / kOne, 0, in - 1);
-    result.low.push_back(low);
-    result.high.push_back(std::clamp<int64_t>(ceil_div(position, kOne), 0, in - 1));
-    result.weight.push_back(position - low * kOne);
-  }
-  return result;
 }
 
 Blend real_blend(int64_t in, int64_t out, const ResizeAttrs& attrs) {

@@ -180,6 +180,27 @@ KernelWork hard_swish(CoreClass core, int64_t count) {
           {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count)}};
 }
 
+// With Helium eight at a time, and back four at a time.
+KernelWork float_steps(CoreClass core, int64_t count) {
+  return {KernelFamily::FloatSteps,
+          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{8}) : count)}};
+}
+KernelWork float_numbers(CoreClass core, int64_t count) {
+  return {KernelFamily::FloatNumbers,
+          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count)}};
+}
+
+// With Helium four channels at a time where there are as many.
+KernelWork resize(CoreClass core, const std::vector<int64_t>& numbers, bool wide) {
+  constexpr int64_t kLanes = 4;
+  const int64_t pixels = numbers[0] * numbers[2] * numbers[3], channels = numbers[4];
+  const bool vectors = core == CoreClass::Mve && channels >= kLanes;
+  return {wide ? KernelFamily::WideResize : KernelFamily::Resize,
+          {1, number(numbers[0] * numbers[2]), number(pixels),
+           number(vectors ? pixels * ceil_div(channels, kLanes) : 0),
+           number(vectors ? 0 : pixels * channels)}};
+}
+
 // With Helium sixteen at a time.
 KernelWork lookup(CoreClass core, int64_t count) {
   return {KernelFamily::Lookup,
@@ -346,9 +367,11 @@ KernelWork mve_wide_depthwise(const Wide& w) {
       if (y < top || y >= bottom) run(y, x, 1);
     if (bottom > top) run(top, x, bottom - top);
   }
-  const int64_t n = w.batches * blocks;
+  // Constants are copied again for as many runs as there is room for.
+  constexpr int64_t kMostRuns = 16;
+  const int64_t n = w.batches * blocks, copies = blocks * ceil_div(runs, kMostRuns);
   return {KernelFamily::MveWideDepthwise,
-          {1, number(blocks), number(blocks * block_bytes), number(n * runs), number(n * calls),
+          {1, number(copies), number(copies * block_bytes), number(runs), number(n * calls),
            number(n * pairs), number(n * rows), number(n * taps), number(n * single_rows),
            number(n * single_taps)}};
 }
@@ -423,6 +446,9 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
     return {wide_curve(core, numbers.at(0))};
   }
   if (name == "each_rescale_s16") return {rescale(core, numbers.at(0))};
+  if (name.starts_with("resize_bilinear_")) return {resize(core, numbers, name.ends_with("s16"))};
+  if (name.starts_with("quantize_f32_")) return {float_steps(core, numbers.at(0))};
+  if (name.starts_with("dequantize_s")) return {float_numbers(core, numbers.at(0))};
   if (name == "each_hard_swish_s16") return {hard_swish(core, numbers.at(0))};
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
   if (name == "softmax_table_s8") return {softmax(numbers.at(0), numbers.at(1))};

@@ -170,6 +170,8 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::AveragePool2d:
     case graph::OpKind::MaxPool2d:
       return pool_kernel(core, view);
+    case graph::OpKind::ResizeBilinear:
+      return resize_kernel(core, view);
     case graph::OpKind::Softmax:  // a table of 1 kB instead of less code
       return small ? nullptr : softmax_kernel(view);
     case graph::OpKind::Logistic:
@@ -177,7 +179,10 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return wide ? sigmoid_kernel(core, view) : lookup_kernel(view);
     case graph::OpKind::HardSwish:
       return wide ? hard_swish_kernel(core, view) : lookup_kernel(view);
+    case graph::OpKind::Dequantize:
+      return float_steps_kernel(core, view);
     case graph::OpKind::Quantize:  // a table of 256 bytes instead of less code
+      if (real) return float_steps_kernel(core, view);
       if (wide) return rescale_kernel(core, view);
       return small ? nullptr : lookup_kernel(view);
     case graph::OpKind::Abs:

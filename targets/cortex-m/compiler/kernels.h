@@ -69,12 +69,15 @@ LowerKernel mean_kernel(CoreClass core, const OpView& view);  // of Mean and Sum
 LowerKernel matmul_kernel(CoreClass core, const OpView& view);
 LowerKernel mul_kernel(CoreClass core, const OpView& view);
 LowerKernel pool_kernel(CoreClass core, const OpView& view);
+LowerKernel resize_kernel(CoreClass core, const OpView& view);  // bilinear
 LowerKernel softmax_kernel(const OpView& view);
 LowerKernel lookup_kernel(const OpView& view);                   // of what loops look up as well
 LowerKernel sigmoid_kernel(CoreClass core, const OpView& view);  // of Logistic and Tanh of int16
 // Between int16 tensors: Quantize, and what converters leave of HardSwish.
 LowerKernel rescale_kernel(CoreClass core, const OpView& view);
 LowerKernel hard_swish_kernel(CoreClass core, const OpView& view);
+LowerKernel float_steps_kernel(CoreClass core,
+                               const OpView& view);  // Quantize of floats, Dequantize
 // Int16 activations with int8 weights: convolution, depthwise convolution, fully connected.
 LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits);
 LowerKernel svdf_kernel(CoreClass core, const OpView& view);

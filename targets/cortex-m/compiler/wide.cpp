@@ -270,7 +270,7 @@ LowerKernel depthwise_of(CoreClass core, const WideOperator& read) {
 
 // One stream for each block of eight channels: device/wide.h.
 LowerKernel mve_depthwise_of(const WideOperator& read, const std::vector<WideChannel>& channels) {
-  constexpr int64_t kLanes = 8, kMostBlock = 4096;
+  constexpr int64_t kLanes = 8, kMostBlock = 4096, kMostRuns = 16, kRunBytes = 24;
   const Wide& w = read.wide;
   const int64_t block_bytes = kLanes * (w.kernel_h * w.kernel_w + 12);
   if (w.in_c != w.out_c || block_bytes > kMostBlock) return nullptr;
@@ -292,7 +292,9 @@ LowerKernel mve_depthwise_of(const WideOperator& read, const std::vector<WideCha
       words(&WideChannel::multiplier);
       words(&WideChannel::shift);
     }
-    const BufferId scratch = op.b.local("scratch", DataType::Int8, {block_bytes}, 4);
+    const int64_t runs = std::min(w.out_h * w.out_w, int64_t{kMostRuns});
+    const BufferId scratch =
+        op.b.local("scratch", DataType::Int8, {block_bytes + runs * kRunBytes}, 4);
     const auto count = static_cast<int64_t>(bytes.size()) / 4;
     const BufferId weights = op.constant("weights", DataType::Int32, {count}, std::move(bytes),
                                          tir::ConstantUse::Weights);

@@ -56,6 +56,31 @@ LowerKernel rescale_kernel(CoreClass core, const OpView& view) {
                            {m.value, std::max(m.shift, 0), std::max(-m.shift, 0)});
 }
 
+LowerKernel float_steps_kernel(CoreClass core, const OpView& view) {
+  if (lacks_simd(core) || core == CoreClass::Lanes) return nullptr;
+  const bool to_steps = view.node.kind == graph::OpKind::Quantize;
+  const graph::Tensor &real = to_steps ? view.in(0) : view.out(),
+                      &steps = to_steps ? view.out() : view.in(0);
+  const bool bytes = steps.type == DataType::Int8;
+  if (real.type != DataType::Float32 || (!bytes && steps.type != DataType::Int16)) return nullptr;
+  // So that nothing between is near what vectors take for zero.
+  constexpr float kLeast = 0x1p-40f, kMost = 0x1p40f;
+  const float scale = steps.quantization.scale[0];
+  if (!(scale >= kLeast && scale <= kMost)) return nullptr;
+  const int64_t count = element_count(view.out().shape);
+  const std::string kernel = to_steps
+                                 ? bytes ? "intarsia_quantize_f32_s8" : "intarsia_quantize_f32_s16"
+                             : bytes ? "intarsia_dequantize_s8_f32"
+                                     : "intarsia_dequantize_s16_f32";
+  std::vector<int64_t> numbers{count, std::bit_cast<int32_t>(scale)};
+  if (to_steps) numbers.push_back(std::bit_cast<int32_t>(1 / scale));
+  numbers.push_back(zero_point(steps));
+  return [count, kernel, numbers](OpLowering& op) {
+    op.declare({Shape{count}}, Shape{count});
+    return call_kernel(op.b.func(), {kernel, numbers, {op.in(0)}, op.out(), {}, {}});
+  };
+}
+
 LowerKernel hard_swish_kernel(CoreClass core, const OpView& view) {
   if (!is_wide_function(core, view)) return nullptr;
   const float in_scale = view.in(0).quantization.scale[0],

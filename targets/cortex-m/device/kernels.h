@@ -4,6 +4,7 @@
 
 #include "intarsia/targets/cortex_m/add.h"
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
+#include "intarsia/targets/cortex_m/float_steps.h"
 #include "intarsia/targets/cortex_m/lanes_conv.h"
 #include "intarsia/targets/cortex_m/lanes_elements.h"
 #include "intarsia/targets/cortex_m/long_conv.h"
@@ -14,6 +15,7 @@
 #include "intarsia/targets/cortex_m/mve_conv.h"
 #include "intarsia/targets/cortex_m/mve_depthwise.h"
 #include "intarsia/targets/cortex_m/pool_softmax.h"
+#include "intarsia/targets/cortex_m/resize.h"
 #include "intarsia/targets/cortex_m/rv32_conv.h"
 #include "intarsia/targets/cortex_m/rv32_depthwise.h"
 #include "intarsia/targets/cortex_m/staged_conv.h"

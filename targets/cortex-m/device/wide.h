@@ -43,7 +43,8 @@ void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *wide, const int
                                      int16_t *output, const int8_t *weights,
                                      const int32_t *channels);
 // The same where sums fit 32 bits and shifts are at least 17. weights: of each block eight biases, [kernel_h * kernel_w][8] of a byte, eight
-// multipliers times 2^16, and 16 less the shifts; of words, those of the even channels first. scratch, word-aligned: a block.
+// multipliers times 2^16, and 16 less the shifts; of words, those of the even channels first. scratch, word-aligned: a block, and
+// 24 bytes for each window, of 16 at most.
 void intarsia_mve_depthwise_s16(const struct intarsia_wide *wide, const int16_t *input,
                                 int16_t *output, int8_t *scratch, const int32_t *weights);
 

@@ -11,8 +11,8 @@ enum { kDspLanes = 4, kMveLanes = 8 };
 
 // The part of a window that lies inside of the image.
 struct part {
-  const int16_t *input;  // its first element
-  int32_t tap;           // number of that element's weights
+  int32_t offset;  // of its first element in the image
+  int32_t tap;     // number of that element's weights
   int32_t rows, columns;
   int32_t row_step, column_step;  // of input, in elements
 };
@@ -30,8 +30,7 @@ INTARSIA_INLINE int32_t end_inside(int32_t start, int32_t dilation, int32_t kern
   return room <= 0 ? 0 : intarsia_min_i32(kernel, taps_within(room, dilation));
 }
 
-INTARSIA_INLINE struct part part_at(const struct intarsia_wide *w, const int16_t *image, int32_t oy,
-                                    int32_t ox) {
+INTARSIA_INLINE struct part part_at(const struct intarsia_wide *w, int32_t oy, int32_t ox) {
   const int32_t top = oy * w->stride_h - w->pad_top, left = ox * w->stride_w - w->pad_left;
   const int32_t ky = first_inside(top, w->dilation_h), kx = first_inside(left, w->dilation_w);
   struct part part;
@@ -41,10 +40,9 @@ INTARSIA_INLINE struct part part_at(const struct intarsia_wide *w, const int16_t
   part.column_step = w->dilation_w * w->in_c;
   part.tap = ky * w->kernel_w + kx;
   if (part.rows <= 0 || part.columns <= 0) part.rows = part.columns = part.tap = 0;
-  part.input =
-      part.rows == 0
-          ? image
-          : image + ((top + ky * w->dilation_h) * w->in_w + left + kx * w->dilation_w) * w->in_c;
+  part.offset = part.rows == 0
+                    ? 0
+                    : ((top + ky * w->dilation_h) * w->in_w + left + kx * w->dilation_w) * w->in_c;
   return part;
 }
 
@@ -113,11 +111,12 @@ INTARSIA_INLINE void dsp_depthwise(const struct intarsia_wide *w, const int16_t 
   for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * out_c)
     for (int32_t oy = 0; oy < w->out_h; ++oy)
       for (int32_t ox = 0; ox < w->out_w; ++ox, output += out_c) {
-        const struct part part = part_at(w, input, oy, ox);
+        const struct part part = part_at(w, oy, ox);
         const int8_t *block = weights + kDspLanes * part.tap;
         for (int32_t next = 0; next < out_c; next += kDspLanes, block += block_bytes) {
           const int32_t first = next + kDspLanes <= out_c ? next : out_c - kDspLanes;
-          const struct four sums = four_channels(&part, part.input + first, block, kernel_w);
+          const struct four sums =
+              four_channels(&part, input + part.offset + first, block, kernel_w);
           const struct intarsia_wide_channel *channel = channels + first;
           int16_t *results = output + first;
           results[0] = intarsia_short_result(sums.a, &channel[0], least, most);
@@ -200,12 +199,12 @@ void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *w, const int16_
   for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * out_c)
     for (int32_t oy = 0; oy < w->out_h; ++oy)
       for (int32_t ox = 0; ox < w->out_w; ++ox, output += out_c) {
-        const struct part part = part_at(w, input, oy, ox);
+        const struct part part = part_at(w, oy, ox);
         const int8_t *block = weights + kMveLanes * part.tap;
         for (int32_t first = 0; first < out_c; first += kMveLanes, block += block_bytes) {
           const int32_t lanes = intarsia_min_i32(kMveLanes, out_c - first);
           int32_t sums[kMveLanes];
-          eight_channels(&part, part.input + first, block, w->kernel_w, lanes, sums);
+          eight_channels(&part, input + part.offset + first, block, w->kernel_w, lanes, sums);
           for (int32_t lane = 0; lane < lanes; ++lane)
             output[first + lane] = intarsia_short_result(sums[lane % 2 * 4 + lane / 2],
                                                          &channels[first + lane], least, most);
@@ -362,7 +361,7 @@ INTARSIA_OUTLINE void pairs_of_eights(struct wide_taps *taps) {
 #endif
 }
 
-// The same of one window.
+// The same of one window; products are added while the next ones' factors are loaded.
 INTARSIA_OUTLINE void one_of_eights(struct wide_taps *taps) {
 #if INTARSIA_HAS_MVE
   register struct wide_taps *at __asm__("r12") = taps;
@@ -372,25 +371,29 @@ INTARSIA_OUTLINE void one_of_eights(struct wide_taps *taps) {
       "vldrw.32 q3, [r6, #16]\n"
       "ldm.w r12, {r0, r1, r2, r3, r4, r5}\n"
       "ldr.w r8, [r12, #28]\n"
+      "vmov.i32 q4, #0\n"
       "vctp.16 r8\n"
+      "vmov.i32 q5, #0\n"
       "cbz r2, 3f\n"
       "ldr.w r6, [r12, #24]\n"
       "1: dls lr, r3\n"
       "2: vldrb.s16 q1, [r1], #8\n"
+      "vadd.i32 q2, q2, q4\n"
       "vpst\n"
       "vldrht.u16 q0, [r0]\n"
       "add r0, r4\n"
       "vmullb.s16 q4, q0, q1\n"
-      "vmullt.s16 q5, q0, q1\n"
-      "vadd.i32 q2, q2, q4\n"
       "vadd.i32 q3, q3, q5\n"
+      "vmullt.s16 q5, q0, q1\n"
       "le lr, 2b\n"
       "add r0, r5\n"
       "add r1, r6\n"
       "subs r2, #1\n"
       "bne 1b\n"
       "3: ldr.w r6, [r12, #36]\n"
+      "vadd.i32 q2, q2, q4\n"
       "vldrw.32 q0, [r6]\n"
+      "vadd.i32 q3, q3, q5\n"
       "vmulh.s32 q2, q2, q0\n"
       "vldrw.32 q1, [r6, #16]\n"
       "vmulh.s32 q3, q3, q1\n"
@@ -417,39 +420,34 @@ INTARSIA_OUTLINE void one_of_eights(struct wide_taps *taps) {
 #endif
 }
 
-// What is the same for all windows of eight channels.
-struct wide_image {
-  const struct intarsia_wide *w;
-  const int16_t *input;
-  int16_t *output;
-  const int8_t *weights;
+// Windows from one on, in a row or below each other, all as far inside of the image: what is the same for all blocks of channels.
+// Offsets in elements of the first block, `tap` in weights.
+struct wide_run {
+  int32_t x, output, tap;
+  int32_t rows, columns;
+  int32_t count;  // negative: below each other
 };
+enum { kMostRuns = 16 };  // of them lie behind the block in scratch, as the compiler knows
+_Static_assert(sizeof(struct wide_run) == 24, "the compiler's number");
 
-// `count` windows from one on, in a row or below each other, all as far inside of the image. An odd number has a pair at its end that
-// overlaps the one before.
-INTARSIA_OUTLINE void run_of_windows(const struct wide_image *image, struct wide_taps *taps,
-                                     int32_t oy, int32_t ox, int32_t count, bool down) {
-  const struct intarsia_wide *w = image->w;
-  const int32_t out_c = w->out_c, pixel = down ? w->stride_h * w->in_w : w->stride_w,
-                result = down ? w->out_w : 1;
-  if (count <= 0) return;
-  const struct part part = part_at(w, image->input, oy, ox);
-  taps->x = part.input;
-  taps->rows = part.rows, taps->columns = part.columns;
-  taps->weights = image->weights + kMveLanes * part.tap;
-  taps->weights_rest = kMveLanes * (w->kernel_w - part.columns);
-  taps->row_rest = 2 * part.row_step - part.columns * taps->step;
-  taps->output = image->output + (oy * w->out_w + ox) * out_c;
+// An odd number of windows has a pair at its end that overlaps the one before. `pixels` and `results` in bytes: from one window to
+// the next, in a row and below each other.
+INTARSIA_INLINE void run_of_windows(struct wide_taps *taps, const struct wide_run *run,
+                                    const int32_t *pixels, const int32_t *results) {
+  const int32_t down = run->count < 0, count = down ? -run->count : run->count;
   if (count == 1) {
     one_of_eights(taps);
     return;
   }
-  taps->pixel_step = 2 * pixel * out_c, taps->output_step = 2 * result * out_c;
+  const int32_t pixel = pixels[down], result = results[down];
+  const int16_t *x = taps->x;
+  int16_t *output = taps->output;
+  taps->pixel_step = pixel, taps->output_step = result;
   taps->pairs = count / 2;
   pairs_of_eights(taps);
   if (count % 2 == 0) return;
-  taps->x += (count - 2) * pixel * out_c;
-  taps->output = image->output + (oy * w->out_w + ox + (count - 2) * result) * out_c;
+  taps->x = x + (count - 2) * (pixel / 2);
+  taps->output = output + (count - 2) * (result / 2);
   taps->pairs = 1;
   pairs_of_eights(taps);
 }
@@ -468,39 +466,84 @@ INTARSIA_INLINE struct inside windows_inside(int32_t in, int32_t out, int32_t re
   return inside;
 }
 
-// Block by block, so that its constants are copied once and read without waiting. Columns at an edge of the image, and a single one
-// inside of it, are taken from top to bottom.
+// Columns at an edge of the image, and a single one inside of it, are taken from top to bottom, the others row by row.
+struct wide_grid {
+  struct inside rows, columns;
+  int32_t row_runs, column_runs, all_runs;  // column_runs: of one column
+};
+
+INTARSIA_INLINE struct wide_grid grid_of(const struct intarsia_wide *w) {
+  struct wide_grid grid;
+  grid.rows =
+      windows_inside(w->in_h, w->out_h, (w->kernel_h - 1) * w->dilation_h, w->stride_h, w->pad_top);
+  grid.columns = windows_inside(w->in_w, w->out_w, (w->kernel_w - 1) * w->dilation_w, w->stride_w,
+                                w->pad_left);
+  if (grid.columns.end - grid.columns.begin == 1) grid.columns.end = grid.columns.begin;
+  const int32_t inner = grid.columns.end - grid.columns.begin,
+                down = grid.rows.end - grid.rows.begin;
+  grid.row_runs = inner > 0 ? w->out_h : 0;
+  grid.column_runs = w->out_h - down + (down > 0 ? 1 : 0);
+  grid.all_runs = grid.row_runs + (w->out_w - inner) * grid.column_runs;
+  return grid;
+}
+
+INTARSIA_OUTLINE void run_at(const struct intarsia_wide *w, const struct wide_grid *grid,
+                             int32_t number, struct wide_run *run) {
+  const struct inside rows = grid->rows, columns = grid->columns;
+  int32_t oy = number, ox = columns.begin;
+  run->count = columns.end - columns.begin;
+  if (number >= grid->row_runs) {
+    const int32_t behind = number - grid->row_runs, down = rows.end - rows.begin;
+    ox = behind / grid->column_runs, oy = behind % grid->column_runs;
+    if (ox >= columns.begin) ox += columns.end - columns.begin;
+    run->count = down > 0 && oy == rows.begin ? -down : 1;
+    if (down > 0 && oy > rows.begin) oy += down - 1;
+  }
+  const struct part part = part_at(w, oy, ox);
+  run->x = part.offset;
+  run->output = (oy * w->out_w + ox) * w->out_c;
+  run->tap = kMveLanes * part.tap;
+  run->rows = part.rows, run->columns = part.columns;
+}
+
+// Block by block, so that its constants are copied once and read without waiting; where windows are, is worked out before that, for
+// as many runs as there is room for.
 void intarsia_mve_depthwise_s16(const struct intarsia_wide *w, const int16_t *input,
                                 int16_t *output, int8_t *scratch, const int32_t *weights) {
-  const int32_t out_c = w->out_c, all_taps = w->kernel_h * w->kernel_w;
-  const int32_t block_bytes = 3 * kTableBytes + kMveLanes * all_taps;
-  const struct inside rows =
-      windows_inside(w->in_h, w->out_h, (w->kernel_h - 1) * w->dilation_h, w->stride_h, w->pad_top);
-  struct inside columns = windows_inside(w->in_w, w->out_w, (w->kernel_w - 1) * w->dilation_w,
-                                         w->stride_w, w->pad_left);
-  if (columns.end - columns.begin == 1) columns.end = columns.begin;
-  const int8_t *block = (const int8_t *)weights;
+  const int32_t out_c = w->out_c;
+  const int32_t block_bytes = 3 * kTableBytes + kMveLanes * w->kernel_h * w->kernel_w;
+  const int32_t in_image = w->in_h * w->in_w * out_c, out_image = w->out_h * w->out_w * out_c;
+  const int32_t row_step = 2 * w->dilation_h * w->in_w * out_c;
+  const int32_t pixels[2] = {2 * w->stride_w * out_c, 2 * w->stride_h * w->in_w * out_c};
+  const int32_t results[2] = {2 * out_c, 2 * w->out_w * out_c};
+  const struct wide_grid grid = grid_of(w);
+  struct wide_run *runs = (struct wide_run *)(void *)(scratch + block_bytes);
+  const int8_t *block_weights = scratch + kTableBytes;
   struct wide_taps taps;
   taps.low = w->low, taps.high = w->high;
   taps.biases = scratch;
   taps.scales = scratch + block_bytes - 2 * kTableBytes;
   taps.step = 2 * w->dilation_w * out_c;
-  for (int32_t first = 0; first < out_c; first += kMveLanes, block += block_bytes) {
-    struct wide_image image = {w, input + first, output + first, scratch + kTableBytes};
-    taps.lanes = intarsia_min_i32(kMveLanes, out_c - first);
-    (void)intarsia_copy(scratch, block, block_bytes);
-    for (int32_t n = 0; n < w->batches; ++n) {
-      for (int32_t oy = 0; oy < w->out_h; ++oy)
-        run_of_windows(&image, &taps, oy, columns.begin, columns.end - columns.begin, false);
-      for (int32_t ox = 0; ox < w->out_w; ++ox) {
-        if (ox == columns.begin) ox = columns.end;
-        if (ox >= w->out_w) break;
-        for (int32_t oy = 0; oy < rows.begin; ++oy) run_of_windows(&image, &taps, oy, ox, 1, true);
-        run_of_windows(&image, &taps, rows.begin, ox, rows.end - rows.begin, true);
-        for (int32_t oy = rows.end; oy < w->out_h; ++oy)
-          run_of_windows(&image, &taps, oy, ox, 1, true);
+  for (int32_t begin = 0; begin < grid.all_runs; begin += kMostRuns) {
+    const int32_t count = intarsia_min_i32(kMostRuns, grid.all_runs - begin);
+    for (int32_t i = 0; i < count; ++i) run_at(w, &grid, begin + i, &runs[i]);
+    const int8_t *block = (const int8_t *)weights;
+    for (int32_t first = 0; first < out_c; first += kMveLanes, block += block_bytes) {
+      taps.lanes = intarsia_min_i32(kMveLanes, out_c - first);
+      (void)intarsia_copy(scratch, block, block_bytes);
+      for (int32_t n = 0; n < w->batches; ++n) {
+        const int16_t *image = input + n * in_image + first;
+        int16_t *image_results = output + n * out_image + first;
+        for (const struct wide_run *run = runs; run < runs + count; ++run) {
+          taps.x = image + run->x;
+          taps.output = image_results + run->output;
+          taps.rows = run->rows, taps.columns = run->columns;
+          taps.weights = block_weights + run->tap;
+          taps.weights_rest = kMveLanes * (w->kernel_w - run->columns);
+          taps.row_rest = row_step - run->columns * taps.step;
+          run_of_windows(&taps, run, pixels, results);
+        }
       }
-      image.input += w->in_h * w->in_w * out_c, image.output += w->out_h * w->out_w * out_c;
     }
   }
 }

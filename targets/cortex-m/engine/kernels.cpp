@@ -144,6 +144,18 @@ void add_engine(EngineRegistry& registry) {
                       engine::kernel_function<&intarsia_each_lookup_s8>());
   registry.add_kernel("intarsia_each_sigmoid_s16",
                       engine::kernel_function<&intarsia_each_sigmoid_s16>());
+  registry.add_kernel("intarsia_quantize_f32_s8",
+                      engine::kernel_function<&intarsia_quantize_f32_s8>());
+  registry.add_kernel("intarsia_quantize_f32_s16",
+                      engine::kernel_function<&intarsia_quantize_f32_s16>());
+  registry.add_kernel("intarsia_dequantize_s8_f32",
+                      engine::kernel_function<&intarsia_dequantize_s8_f32>());
+  registry.add_kernel("intarsia_dequantize_s16_f32",
+                      engine::kernel_function<&intarsia_dequantize_s16_f32>());
+  registry.add_kernel("intarsia_resize_bilinear_s8",
+                      engine::kernel_function<&intarsia_resize_bilinear_s8>());
+  registry.add_kernel("intarsia_resize_bilinear_s16",
+                      engine::kernel_function<&intarsia_resize_bilinear_s16>());
   registry.add_kernel("intarsia_each_rescale_s16",
                       engine::kernel_function<&intarsia_each_rescale_s16>());
   registry.add_kernel("intarsia_each_hard_swish_s16",

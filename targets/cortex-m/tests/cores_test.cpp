@@ -10,6 +10,7 @@
 #include "core_program.h"
 #include "kernel_cases.h"
 #include "support/needs.h"
+#include "wide_modules.h"
 
 namespace intarsia::test::cortex_m {
 namespace {
@@ -32,9 +33,9 @@ std::vector<graph::Module> cases(const std::string& core) {
   // The others have loops for floats and int16.
   if (core != "cortex-m0" && core != "cortex-m3")
     for (const auto& make :
-         {float_convolutions, float_depthwise_convolutions, float_matrix_products,
-          wide_convolutions, wide_sums_and_poolings, wide_products_and_curves, wide_matrix_products,
-          wide_staged_convolutions})
+         {float_convolutions, float_depthwise_convolutions, float_matrix_products, resizings,
+          steps_to_floats, wide_convolutions, wide_sums_and_poolings, wide_products_and_curves,
+          wide_matrix_products, wide_staged_convolutions})
       for (graph::Module& module : make()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;
@@ -46,10 +47,13 @@ std::vector<graph::Module> cases(const std::string& core) {
 #endif
 }
 
-void check(const KernelProgram& kernels, Random& random, const Emulated& core) {
+using MakeInputs = std::vector<graph::TensorValue> (*)(Random&, const graph::Module&);
+
+void check(const KernelProgram& kernels, Random& random, const Emulated& core,
+           MakeInputs make_inputs = testing::random_inputs) {
   std::vector<std::vector<graph::TensorValue>> inputs;
   for (size_t i = 0; i < kernels.count(); ++i)
-    inputs.push_back(testing::random_inputs(random, kernels.module(i)));
+    inputs.push_back(make_inputs(random, kernels.module(i)));
   const Result<CoreRun> run = run_on_core({core.board, core.core}, kernels, inputs);
   ASSERT_TRUE(run.ok()) << run.error().to_string();
   for (size_t i = 0; i < kernels.count(); ++i) {
@@ -83,6 +87,19 @@ TEST_P(OnCore, EveryKernel) {
     check(kernels, random, GetParam());
   }
   RecordProperty("operators", std::to_string(all.size()));
+}
+
+TEST_P(OnCore, FloatsBetweenSteps) {
+  std::string reason;
+  if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
+  KernelProgram kernels(GetParam().core);
+  for (graph::Module& module : floats_to_steps())
+    if (std::string(GetParam().board) != "microbit" || fits_small_memory(module, GetParam().core))
+      kernels.add(std::move(module));
+  Random random(12);
+  check(kernels, random, GetParam(), [](Random& some, const graph::Module& module) {
+    return std::vector<graph::TensorValue>{floats_between_steps(some, module)};
+  });
 }
 
 TEST(SlowConstants, AreCopiedByGroupsOnTheCore) {

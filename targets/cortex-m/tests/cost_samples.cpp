@@ -58,6 +58,8 @@ class Samples {
     for (int i = 0; i < count_; ++i) add(wide_matrices());
     for (int i = 0; i < count_; i += 2) add(wide_transposed());
     for (int i = 0; i < count_; ++i) add(squared_difference(i));
+    for (int i = 0; i < count_; ++i) add(float_steps(i)), add(resized(i));
+    for (int i = 0; i < count_; i += 2) add(wide_edges());
     return std::move(all_);
   }
 
@@ -287,6 +289,23 @@ class Samples {
     c.out_channels = kind == OpKind::Conv2d ? channels(24) : c.channels;
     c.padding = {c.kernel_h / 2, c.kernel_w / 2, c.kernel_h / 2, c.kernel_w / 2};
     return wide_module(r_, c);
+  }
+  // Windows that reach over all edges.
+  graph::Module wide_edges() {
+    const int64_t some = channels(64);
+    return wide_module(
+        r_,
+        {OpKind::DepthwiseConv2d, size(1, 4), size(2, 4), some, some, 5, 5, 1, 1, {2, 2, 2, 2}});
+  }
+  graph::Module resized(int which) {
+    return resize_module(r_, which % 2 == 0 ? DataType::Int8 : DataType::Int16,
+                         {1, size(2, 8), size(2, 8), channels(24)},
+                         {r_.range(2, 12), r_.range(2, 12), false, which % 4 < 2});
+  }
+  graph::Module float_steps(int which) {
+    return float_steps_module(r_, which % 2 == 0 ? OpKind::Quantize : OpKind::Dequantize,
+                              which % 4 < 2 ? DataType::Int8 : DataType::Int16, r_.range(1, 600),
+                              r_.real(0.001f, 0.1f), r_.range(-100, 100));
   }
   graph::Module real_depthwise() {
     WideCase c{OpKind::DepthwiseConv2d, size(3, 12), size(3, 14), channels(32), 0};

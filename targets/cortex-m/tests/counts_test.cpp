@@ -16,7 +16,10 @@
 namespace intarsia::test::cortex_m {
 namespace {
 
-constexpr double kLeastRatio = 1.5;
+// Windows that reach over all edges of an image are worked out once for all blocks of channels.
+double least_ratio(const std::string& family, const board::Core& core) {
+  return family == "depthwise_edges" && core.name == "cortex-m55" ? 3.5 : 1.5;
+}
 
 struct Measured {
   uint64_t instructions = 0;
@@ -61,6 +64,10 @@ graph::Module module_of(const std::string& family) {
   if (family == "lstm_s8") return lstm_module(random, DataType::Int8, 32, 32);
   if (family == "lstm_s16") return lstm_module(random, DataType::Int16, 32, 32);
   c.kind = OpKind::DepthwiseConv2d, c.channels = c.out_channels = 32;
+  if (family == "depthwise_edges") {
+    c.height = c.width = 3, c.kernel_h = c.kernel_w = 5, c.padding = {2, 2, 2, 2};
+    c.channels = c.out_channels = 128;
+  }
   return wide_module(random, c);
 }
 
@@ -90,18 +97,19 @@ TEST_P(Counts, AreFewerThanThoseOfTheLoops) {
     std::printf("| %s | %s | %llu | %llu | %.2f |\n", GetParam(), name,
                 static_cast<unsigned long long>(loops->instructions),
                 static_cast<unsigned long long>(tuned->instructions), ratio);
-    EXPECT_GE(ratio, kLeastRatio) << name;
+    EXPECT_GE(ratio, least_ratio(GetParam(), board->cores.front())) << name;
   }
 }
 
 #ifdef INTARSIA_EVERY_FAMILY
 INSTANTIATE_TEST_SUITE_P(Families, Counts,
                          ::testing::Values("conv2d", "pointwise", "depthwise_conv2d",
-                                           "fully_connected", "svdf_s8", "svdf_s16", "lstm_s8",
-                                           "lstm_s16"),
+                                           "depthwise_edges", "fully_connected", "svdf_s8",
+                                           "svdf_s16", "lstm_s8", "lstm_s16"),
                          [](const auto& info) { return std::string(info.param); });
 #else
-INSTANTIATE_TEST_SUITE_P(Families, Counts, ::testing::Values("conv2d", "lstm_s8"),
+INSTANTIATE_TEST_SUITE_P(Families, Counts,
+                         ::testing::Values("conv2d", "depthwise_edges", "lstm_s8"),
                          [](const auto& info) { return std::string(info.param); });
 #endif
 

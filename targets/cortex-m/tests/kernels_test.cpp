@@ -284,6 +284,40 @@ TEST(WideElements, EveryValue) {
   }
 }
 
+TEST(Resizing, IsAsTheEvaluatorHasIt) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    kernels.add(resizings());
+    EXPECT_TRUE(kernels.calls("intarsia_resize_bilinear_s8"));
+    EXPECT_TRUE(kernels.calls("intarsia_resize_bilinear_s16"));
+    check(kernels);
+  }
+  // Weights that a kernel's sums have no room for are the loops'.
+  Random random(42);
+  for (const int64_t width : {2047, 20000}) {
+    KernelProgram kernels("cortex-m4");
+    kernels.add(resize_module(random, DataType::Int8, {1, 1, 10, 4}, {1, width, false, false}));
+    EXPECT_EQ(kernels.calls("intarsia_resize_bilinear_s8"), width == 2047);
+    check(kernels);
+  }
+}
+
+TEST(FloatSteps, HalvesAndWhatIsNoNumber) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core), back(core);
+    kernels.add(floats_to_steps());
+    EXPECT_TRUE(kernels.calls("intarsia_quantize_f32_s8"));
+    EXPECT_TRUE(kernels.calls("intarsia_quantize_f32_s16"));
+    check(kernels, "gcc", [](Random& random, const graph::Module& module) {
+      return std::vector<graph::TensorValue>{floats_between_steps(random, module)};
+    });
+    back.add(steps_to_floats());
+    EXPECT_TRUE(back.calls("intarsia_dequantize_s8_f32"));
+    EXPECT_TRUE(back.calls("intarsia_dequantize_s16_f32"));
+    check(back);
+  }
+}
+
 // All values of a byte, and counts that fill no vector.
 TEST_P(EveryCore, Lookups) {
   KernelProgram kernels(GetParam());

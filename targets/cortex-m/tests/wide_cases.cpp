@@ -52,6 +52,13 @@ std::vector<graph::Module> wide_convolutions() {
     if (i % 10 == 9 && c.kind == OpKind::Conv2d) c.bias = DataType::Int32;
     modules.push_back(wide_module(random, c));
   }
+  // Windows that reach over every edge of the image, and more runs of them than a kernel works out at a time.
+  for (const auto& [side, channels] : {std::pair{1, 9}, {2, 5}, {3, 17}, {5, 8}, {11, 12}}) {
+    WideCase c{OpKind::DepthwiseConv2d, side, side, channels, channels, 5, 5, 1, 1, {2, 2, 2, 2}};
+    modules.push_back(wide_module(random, c));
+    c.batches = 2, c.padding = {4, 4, 4, 4};
+    modules.push_back(wide_module(random, c));
+  }
   // As wide as the image, and one pixel.
   for (const int64_t width : {1, 5, 16}) {
     WideCase c;
@@ -217,6 +224,39 @@ std::vector<graph::Module> float_matrix_products() {
   modules.push_back(float_matmul_module(random, {2, 1, 5, 8}, {3, 8, 6}, false));
   modules.push_back(float_matmul_module(random, {6, 200}, {200, 9}, false));
   return modules;
+}
+
+std::vector<graph::Module> resizings() {
+  std::vector<graph::Module> modules;
+  Random random(41);
+  for (const DataType type : {DataType::Int8, DataType::Int16})
+    for (const int64_t channels : {1, 3, 4, 5, 8, 11})
+      for (int i = 0; i < 6; ++i) {
+        const Shape in{i % 3 == 0 ? 2 : 1, random.range(1, 6), random.range(1, 6), channels};
+        // By two sums are often halves.
+        const int64_t height = i % 2 == 0 ? 2 * in[1] : random.range(1, 14),
+                      width = i % 2 == 0 ? 2 * in[2] : random.range(1, 14);
+        modules.push_back(resize_module(random, type, in, {height, width, i == 1, i % 3 == 0}));
+      }
+  return modules;
+}
+
+static std::vector<graph::Module> steps_of(OpKind kind) {
+  std::vector<graph::Module> modules;
+  Random random(40);
+  for (const DataType type : {DataType::Int8, DataType::Int16})
+    for (const float scale : {0.00012616425f, 0.0078125f, 0.3f, 77.7f})
+      for (const int64_t count : {1, 3, 4, 5, 8, 15, 600})
+        modules.push_back(float_steps_module(
+            random, kind, type, count, scale,
+            type == DataType::Int8 ? random.range(-128, 127) : random.range(-1000, 1000)));
+  return modules;
+}
+std::vector<graph::Module> floats_to_steps() {
+  return steps_of(OpKind::Quantize);
+}
+std::vector<graph::Module> steps_to_floats() {
+  return steps_of(OpKind::Dequantize);
 }
 
 std::vector<graph::Module> float_depthwise_convolutions() {

@@ -1,6 +1,8 @@
 #include "wide_modules.h"
 
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "support/random_builder.h"
 
@@ -131,6 +133,47 @@ Module wide_curve_module(Random& random, OpKind kind, int64_t count, float scale
   Builder builder(random, kind, DataType::Int16);
   builder.tensor(builder.input({1, count})).quantization = scales({scale});
   return builder.finish(DataType::Int16, scales({out_scale}));
+}
+
+Module resize_module(Random& random, DataType type, const Shape& in,
+                     const ResizeAttrs& attributes) {
+  Builder builder(random, OpKind::ResizeBilinear, type);
+  const Quantization steps = scales({0.05f});
+  builder.tensor(builder.input(in)).quantization = steps;
+  builder.node().attributes = attributes;
+  return builder.finish(type, steps);
+}
+
+Module float_steps_module(Random& random, OpKind kind, DataType type, int64_t count, float scale,
+                          int64_t zero_point) {
+  const bool to_steps = kind == OpKind::Quantize;
+  const Quantization steps{{scale}, {zero_point}, 0};
+  Builder builder(random, kind, to_steps ? DataType::Float32 : type);
+  builder.tensor(builder.input({1, count})).quantization = to_steps ? Quantization{} : steps;
+  return builder.finish(to_steps ? type : DataType::Float32, to_steps ? steps : Quantization{});
+}
+
+graph::TensorValue floats_between_steps(Random& random, const Module& module) {
+  const graph::Function& function = module.entry_function();
+  const graph::Tensor& result = function.tensor(function.outputs[0]);
+  const float scale = result.quantization.scale[0];
+  const int64_t zero = result.quantization.zero_point[0],
+                reach = result.type == DataType::Int8 ? 140 : 33000;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float far[] = {kInfinity, -kInfinity, std::nanf(""), 3e38f, -3e38f,
+                       1e-42f,    -1e-42f,    0.0f,          -0.0f, 1e-20f};
+  graph::TensorValue bytes;
+  for (int64_t i = 0; i < element_count(result.shape); ++i) {
+    const double middle =
+        static_cast<double>(random.range(-reach, reach) - zero) + (random.chance(80) ? 0.5 : 0);
+    auto value = static_cast<float>(middle * static_cast<double>(scale));
+    for (int64_t step = random.range(0, 3); step > 0; --step)
+      value = std::nextafter(value, i % 2 == 0 ? kInfinity : -kInfinity);
+    if (random.chance(5)) value = far[random.range(0, 9)];
+    const auto bits = std::bit_cast<uint32_t>(value);
+    for (int byte = 0; byte < 4; ++byte) bytes.push_back(static_cast<uint8_t>(bits >> (8 * byte)));
+  }
+  return bytes;
 }
 
 Module byte_function_module(Random& random, OpKind kind, int64_t count) {

@@ -36,6 +36,14 @@ graph::Module squared_difference_module(Random& random, DataType type, const Sha
 // Logistic, Tanh, HardSwish or Quantize of int16.
 graph::Module wide_curve_module(Random& random, graph::OpKind kind, int64_t count, float scale,
                                 float out_scale = 1.0f / 32768);
+// Bilinear resizing of int8 or int16.
+graph::Module resize_module(Random& random, DataType type, const Shape& in,
+                            const graph::ResizeAttrs& attributes);
+// Quantize of floats to steps of that type, or Dequantize of these.
+graph::Module float_steps_module(Random& random, graph::OpKind kind, DataType type, int64_t count,
+                                 float scale, int64_t zero_point);
+// Floats about the middle between two steps of the module's result, and some that are none, or far off.
+graph::TensorValue floats_between_steps(Random& random, const graph::Module& module);
 // Logistic, Tanh, HardSwish, LeakyRelu or Quantize of int8.
 graph::Module byte_function_module(Random& random, graph::OpKind kind, int64_t count);
 // A sum, a difference or a product of an activation and a constant, either of which may be the first one.
