@@ -162,8 +162,7 @@ int64_t Instance::fit_above(int item, int64_t at_least) const {
   if (it.fixed >= 0) return std::max(it.fixed, at_least);
   // A division takes long, and most units are whole alignments.
   const auto aligned = [&](int64_t offset) {
-    return it.alignment == 1 ? offset
-                             : (offset + it.alignment - 1) / it.alignment * it.alignment;
+    return it.alignment == 1 ? offset : (offset + it.alignment - 1) / it.alignment * it.alignment;
   };
   int64_t offset = aligned(at_least);
   for (int f : fixed_items) {

@@ -172,7 +172,8 @@ class Neighbours {
   // Tensors that have to stay what they are: with aliases, in whose place another one may come, or whose memory is walked through.
   std::map<int32_t, bool> shared_;
   std::map<int32_t, int> writers_;
-  std::vector<uint32_t> written_in_;  // by tensor: the last search that found an operation which writes it
+  std::vector<uint32_t>
+      written_in_;  // by tensor: the last search that found an operation which writes it
   uint32_t search_ = 0;
 };
 

@@ -23,7 +23,7 @@ class KnownOfSites {
  public:
   template <typename Make>
   std::shared_ptr<const Value> of(const Site& site, const Make& make) {
-    Key key{site.node.kind, site.node.attributes,     site.in().type,
+    Key key{site.node.kind,  site.node.attributes,   site.in().type,
             site.out().type, site.in().quantization, site.out().quantization};
     {
       const std::lock_guard lock(mutex_);
