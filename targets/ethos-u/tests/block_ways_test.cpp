@@ -72,7 +72,7 @@ TEST_P(BlockWaysOf, AreKnownByWhatTheyFollowFrom) {
   EXPECT_EQ(ways(first), of_first);
   Case same = first;
   same.operation.node = "another";
-  same.operation.weights.assign(10, 1);
+  same.operation.weights = Weights(10, 1);
   EXPECT_EQ(ways(same), of_first);
   EXPECT_NE(ways(convolution(22, 32, Layout::Nhwc, Memory::Constants)), of_first);
   EXPECT_NE(ways(convolution(20, 48, Layout::Nhwc, Memory::Constants)), of_first);

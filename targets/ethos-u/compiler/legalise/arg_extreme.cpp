@@ -52,9 +52,10 @@ Operand places_of_channels(Builder& builder, const Operand& x, bool largest) {
   const Operand both = builder.inner("places", DataType::Int16, x.extent);
   Operation op = builder.start(OperationKind::Depthwise, x, both);
   op.ifm.zero_point = 0;
+  op.weights = Weights(static_cast<size_t>(x.extent.depth),
+                       static_cast<int16_t>(largest ? kPlaces : -kPlaces));
   for (int32_t place = 0; place < x.extent.depth; ++place) {
     constexpr int kShift = 30;
-    op.weights.push_back(static_cast<int16_t>(largest ? kPlaces : -kPlaces));
     op.scales.push_back({.bias = (largest ? kPlaces - 1 : -1) - place,
                          .multiplier = uint32_t{1} << kShift,
                          .shift = kShift});

@@ -131,7 +131,6 @@ struct Dilated {
 // [outer][kh][kw][inner] with the zeros of a dilation.
 Weights dilate(const Weights& weights, int64_t outer, int64_t kh, int64_t kw, int64_t inner,
                const Dilated& y, const Dilated& x) {
-  if (y.zeros == 1 && x.zeros == 1) return weights;
   const int64_t to_h = y.kernel(kh), to_w = x.kernel(kw);
   Weights result(static_cast<size_t>(outer * to_h * to_w * inner), 0);
   for (int64_t o = 0; o < outer; ++o)
@@ -166,7 +165,7 @@ Weights fold_weights(const Weights& weights, int64_t outer, int64_t kw, int64_t 
 // One CONV or DEPTHWISE on an image, or channels of it. `weights` are those of the undilated
 // window, [outer][kh][kw][inner].
 void emit_window(Builder& builder, const Site& site, Operation op, const Window& window,
-                 const Route& route, const Weights& weights, int64_t inner,
+                 const Route& route, const SharedWeights& weights, int64_t inner,
                  graph::Activation activation) {
   std::optional<Gather> gather;
   if (builder.may_gather() && op.kind == OperationKind::Conv && inner == op.ifm.extent.depth) {
@@ -176,9 +175,9 @@ void emit_window(Builder& builder, const Site& site, Operation op, const Window&
   }
   const Window& w = gather ? window : route.window;
   const Dilated y(w.y.dilation), x(w.x.dilation);
+  op.weights = weights;
   if (gather) {
     builder.note_gather();
-    op.weights = weights;
     op.ifm = gathered(builder, op.ifm, *gather, window.x);
   } else if (route.fold != 1) {
     const int64_t kw = site.in(1).shape.at(2);
@@ -189,12 +188,11 @@ void emit_window(Builder& builder, const Site& site, Operation op, const Window&
     extent.width = static_cast<int32_t>(extent.width / route.fold);
     extent.depth = static_cast<int32_t>(extent.depth * route.fold);
     op.ifm = builder.reshaped(op.ifm, extent);
-  } else {
-    op.weights = weights;
   }
   const int64_t each = w.y.kernel * w.x.kernel * inner;
-  op.weights = dilate(op.weights, static_cast<int64_t>(op.weights.size()) / each, w.y.kernel,
-                      w.x.kernel, inner, y, x);
+  if (y.zeros != 1 || x.zeros != 1)
+    op.weights = dilate(op.weights, static_cast<int64_t>(op.weights.size()) / each, w.y.kernel,
+                        w.x.kernel, inner, y, x);
   op.kernel = {static_cast<int32_t>(y.kernel(w.y.kernel)),
                static_cast<int32_t>(x.kernel(w.x.kernel)),
                static_cast<int32_t>(w.y.step()),
@@ -274,11 +272,13 @@ Operation with_taps(Operation op, const Site& site, const std::vector<Tap>& taps
   const int64_t width = site.in(1).shape.at(2), each = site.in(1).shape.at(1) * width * inner;
   const auto outer = static_cast<int64_t>(weights.size()) / each;
   op.kernel.height = static_cast<int32_t>(taps.size());
+  Weights seen = op.weights;
   for (int64_t o = 0; o < outer; ++o)
     for (const Tap& tap : taps) {
       const auto from = weights.begin() + o * each + (tap.y * width + tap.x) * inner;
-      op.weights.insert(op.weights.end(), from, from + inner);
+      seen.insert(seen.end(), from, from + inner);
     }
+  op.weights = std::move(seen);
   return op;
 }
 
@@ -301,7 +301,7 @@ Reason check_convolution(const Site& site) {
 }
 
 void emit_gathered(Builder& builder, const Site& site, Operation op, const Window& w,
-                   Weights weights, graph::Activation activation) {
+                   SharedWeights weights, graph::Activation activation) {
   op.ifm = gathered_windows(builder, op.ifm, w.y, w.x);
   op.weights = std::move(weights);
   emit_weighted(builder, std::move(op), site, activation);
@@ -357,7 +357,7 @@ void legalise_conv2d(Builder& builder, const Node& node) {
   const Operand ifm = builder.read(input_of(builder, node)),
                 ofm = windows_out(builder, site, !taps.empty());
   const int64_t groups = ifm.extent.depth / shape.at(3), filters = shape.at(0) / groups;
-  const Weights weights = read_weights(site);
+  const SharedWeights weights = read_weights(site);
   const int64_t each = shape.at(1) * shape.at(2) * shape.at(3);
   const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(shape.at(0)));
   const int64_t images = site.out().shape.at(0);
@@ -370,9 +370,11 @@ void legalise_conv2d(Builder& builder, const Node& node) {
           builder.start(OperationKind::Conv, channels(from, g * shape.at(3), shape.at(3)),
                         channels(image(ofm, n, images), g * filters, filters));
       op.scales = slice(scales, g * filters, filters);
-      Weights own = slice(weights, g * filters * each, filters * each);
+      const SharedWeights own =
+          groups == 1 ? weights
+                      : SharedWeights(slice(weights.values(), g * filters * each, filters * each));
       if (gathers)
-        emit_gathered(builder, site, std::move(op), window, std::move(own), activation);
+        emit_gathered(builder, site, std::move(op), window, own, activation);
       else if (!taps.empty())
         emit_weighted(builder, with_taps(std::move(op), site, taps, own, shape.at(3)), site,
                       activation);
@@ -413,16 +415,17 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
       for (int64_t k = 0; k < kernel; ++k)
         weights[static_cast<size_t>((o * kernel + k) * inner + (m == 1 ? 0 : o / m))] =
             from[static_cast<size_t>(k * all + first * m + o)];
+    const SharedWeights own = std::move(weights);
     for (int64_t n = 0; n < images; ++n) {
       Operation op = builder.start(m == 1 ? OperationKind::Depthwise : OperationKind::Conv,
                                    channels(inputs[static_cast<size_t>(n)], first, in),
                                    channels(image(ofm, n, images), first * m, out));
       op.scales = slice(scales, first * m, out);
       if (!taps.empty())
-        emit_weighted(builder, with_taps(std::move(op), site, taps, weights, inner), site,
+        emit_weighted(builder, with_taps(std::move(op), site, taps, own, inner), site,
                       a.activation);
       else
-        emit_window(builder, site, std::move(op), window, route, weights, inner, a.activation);
+        emit_window(builder, site, std::move(op), window, route, own, inner, a.activation);
     }
   }
 }

@@ -123,15 +123,17 @@ class LstmLegaliser {
   void emit_sums(Gates gates, const Operand& from, const Operand& to, size_t operand,
                  size_t first_weights, bool has_bias) {
     Operation op = builder_.start(OperationKind::Conv, from, to);
+    Weights weights;
     for (const Gate gate : gates) {
       const auto& bytes = site_.module.constant(site_.in(first_weights + gate).constant).bytes;
       for (size_t i = 0; i < bytes.size(); ++i)
-        op.weights.push_back(static_cast<int8_t>(bytes.data()[i]));
+        weights.push_back(static_cast<int8_t>(bytes.data()[i]));
       for (int32_t unit = 0; unit < shape_.units; ++unit) {
         op.scales.push_back(*sum_scale(site_, operand, first_weights + gate));
         if (has_bias) op.scales.back().bias = bias_at(site_, gate, unit);
       }
     }
+    op.weights = std::move(weights);
     if (has_wide_sums(site_)) op.rounding = Rounding::Natural;
     builder_.emit(std::move(op));
   }

@@ -145,7 +145,7 @@ static bool is_single_channel(const Shape& shape, size_t axis) {
 static void repeat_channel(Builder& builder, const Operand& from, const Operand& to) {
   Operation op = builder.start(OperationKind::Conv, from, to);
   op.ifm.zero_point = op.ofm.zero_point = 0;
-  op.weights.assign(static_cast<size_t>(to.extent.depth), 1);
+  op.weights = Weights(static_cast<size_t>(to.extent.depth), 1);
   op.scales.assign(static_cast<size_t>(to.extent.depth), ChannelScale{.multiplier = 1});
   builder.emit(std::move(op));
 }

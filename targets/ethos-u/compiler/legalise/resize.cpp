@@ -200,9 +200,11 @@ void legalise_resize(Builder& builder, const Node& node) {
         op.ifm.zero_point = op.ofm.zero_point = 0;
         op.kernel.height = taps_y;
         op.kernel.width = taps_x;
+        Weights weights;
         for (int32_t c = 0; c < depth; ++c)
           for (const int64_t wy : y.taps)
-            for (const int64_t wx : x.taps) op.weights.push_back(static_cast<int16_t>(wy * wx));
+            for (const int64_t wx : x.taps) weights.push_back(static_cast<int16_t>(wy * wx));
+        op.weights = std::move(weights);
         // Past 31 bits the shift rounds ties away from zero, as TFLite does here.
         const ChannelScale scale{.multiplier = uint32_t{1} << 31,
                                  .shift = 31 + static_cast<int32_t>(y.shift + x.shift)};

@@ -123,6 +123,7 @@ void legalise_transpose_conv2d(Builder& builder, const Node& node) {
             std::copy_n(all.begin() + ((o * shape.at(1) + from_y) * shape.at(2) + from_x) * depth,
                         depth, weights.begin() + ((o * wy.kernel + ky) * wx.kernel + kx) * depth);
           }
+      const SharedWeights own = std::move(weights);
       for (int64_t n = 0; n < images; ++n) {
         const Operand from = image(ifm, n, images), to = image(ofm, n, images);
         Operation op = builder.start(
@@ -141,7 +142,7 @@ void legalise_transpose_conv2d(Builder& builder, const Node& node) {
         op.kernel.width = static_cast<int32_t>(wx.kernel);
         op.pads = {static_cast<int32_t>(wy.before), static_cast<int32_t>(wx.before),
                    static_cast<int32_t>(wy.after()), static_cast<int32_t>(wx.after())};
-        op.weights = weights;
+        op.weights = own;
         op.scales = scales;
         emit_weighted(builder, std::move(op), site, a.activation);
       }

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "intarsia/graph/data_type.h"
@@ -80,6 +82,32 @@ enum class Upscale : uint8_t { None, Nearest, Zeros };
 // Depthwise: [depth][kernel height][kernel width].
 using Weights = std::vector<int16_t>;
 
+// The same of an operation, which does not change them: programs, views and schedules that were made from one another have
+// them in common.
+class SharedWeights {
+ public:
+  SharedWeights() = default;
+  SharedWeights(Weights weights) : made_(std::make_shared<const Weights>(std::move(weights))) {}
+
+  operator const Weights&() const {
+    static const Weights kNone;
+    return made_ != nullptr ? *made_ : kNone;
+  }
+  const Weights& values() const { return *this; }
+  size_t size() const { return values().size(); }
+  bool empty() const { return values().empty(); }
+  const int16_t* data() const { return values().data(); }
+  int16_t operator[](size_t at) const { return values()[at]; }
+  auto begin() const { return values().begin(); }
+  auto end() const { return values().end(); }
+  bool operator==(const SharedWeights& other) const {
+    return made_ == other.made_ || values() == other.values();
+  }
+
+ private:
+  std::shared_ptr<const Weights> made_;
+};
+
 // out = round((accumulator + bias) * multiplier, shift): one per OFM channel.
 struct ChannelScale {
   int64_t bias = 0;         // 40 bit
@@ -131,7 +159,7 @@ struct Operation {
   Pads pads;
   Upscale upscale = Upscale::None;
 
-  Weights weights;                   // Conv, Depthwise
+  SharedWeights weights;             // Conv, Depthwise
   std::vector<ChannelScale> scales;  // one per OFM channel; Conv and Depthwise
   // Everything else (and pools): OFM_PRECISION.global_scale and OFM_SCALE. Absent: bit clear. An
   // average pool without it is a padded one, which divides by the elements inside of the image.
