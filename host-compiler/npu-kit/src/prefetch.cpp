@@ -130,7 +130,8 @@ class Planner {
     Measured& other = other_;
     other.plan.fetched = best.plan.fetched;
     other.plan.fetched[unit] ^= 1;
-    place(other.plan);
+    place(other.plan, std::min(starts_of_best_, unit));
+    starts_of_best_ = unit;
     Range range = differences(best.plan, other.plan);
     reach = {range.from, units_.size()};
     if (range.from == units_.size()) {  // there is no room for it, whatever takes it
@@ -172,6 +173,7 @@ class Planner {
     }
     std::swap(best.plan, other.plan);
     best.plan.cycles = cycles;
+    starts_of_best_ = 0;
     return true;
   }
 
@@ -231,11 +233,12 @@ class Planner {
   }
 
   // Starts every transfer as late as its operation need not wait for it, but not where memory is short.
-  void place(Plan& plan) const {
+  // `known` units have the starts of the call before.
+  void place(Plan& plan, size_t known = 0) const {
     const size_t count = units_.size();
     std::vector<double>& starts = starts_;
-    starts.assign(count + 1, 0);
-    for (size_t i = 0; i < count; ++i) {
+    starts.resize(count + 1);
+    for (size_t i = known; i < count; ++i) {
       const Span& span = spans_[i][is_fetched(plan, i) ? 1 : 0];
       starts[i + 1] = starts[i] + span.alone + span.first_fetch;
     }
@@ -299,8 +302,10 @@ class Planner {
     // Units whose constants or tables are issued in front of unit k, as lists.
     const auto none = static_cast<int32_t>(units_.size());
     auto& [first, next, first_table, next_table] = lists_;
-    for (std::vector<int32_t>* list : {&first, &next, &first_table, &next_table})
-      list->assign(units_.size(), none);
+    for (std::vector<int32_t>* list : {&first, &next, &first_table, &next_table}) {
+      list->resize(units_.size());
+      std::fill(list->begin() + static_cast<ptrdiff_t>(range.from), list->end(), none);
+    }
     // Those that are issued in the range have no number yet.
     for (int32_t i = none; i-- > static_cast<int32_t>(range.from);) {
       const auto add = [&](int32_t at, std::vector<int32_t>& heads, std::vector<int32_t>& links,
@@ -360,6 +365,8 @@ class Planner {
   // Scratch of what is called for every change that is tried.
   Measured other_;
   mutable std::vector<double> starts_;
+  size_t starts_of_best_ =
+      0;  // units up to which `starts_` are those of the plan to which changes are tried
   mutable std::vector<int64_t> used_;
   mutable std::array<std::vector<int32_t>, 4> lists_;
 };

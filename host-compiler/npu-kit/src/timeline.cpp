@@ -1,10 +1,43 @@
 #include "intarsia/npu/timeline.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "intarsia/plugin/check.h"
 
 namespace intarsia::npu {
+namespace {
+
+// Numbers of all ports, in vector instructions: plans are tried by the hundred thousand.
+struct Ports {
+  using Two [[gnu::vector_size(2 * sizeof(double))]] = double;
+  std::array<Two, kMostPorts / 2> twos;
+
+  explicit Ports(const std::array<double, kMostPorts>& numbers) {
+    static_assert(sizeof(twos) == sizeof(numbers));
+    std::memcpy(twos.data(), numbers.data(), sizeof(numbers));
+  }
+  std::array<double, kMostPorts> numbers() const {
+    std::array<double, kMostPorts> result;
+    std::memcpy(result.data(), twos.data(), sizeof(result));
+    return result;
+  }
+  Ports& operator+=(const Ports& other) {
+    for (size_t i = 0; i < twos.size(); ++i) twos[i] += other.twos[i];
+    return *this;
+  }
+  Ports& operator/=(double divisor) {
+    for (Two& two : twos) two /= divisor;
+    return *this;
+  }
+  double greatest() const {
+    Two most = twos[0];
+    for (size_t i = 1; i < twos.size(); ++i) most = most > twos[i] ? most : twos[i];
+    return std::max(most[0], most[1]);
+  }
+};
+
+}  // namespace
 
 double OperationCost::alone() const {
   return behind(0);
@@ -12,7 +45,7 @@ double OperationCost::alone() const {
 
 double OperationCost::behind(double drain_before) const {
   const double hidden = std::min(drain_before, pipeline / 2);
-  return start + std::max(pipeline - hidden, *std::max_element(ports.begin(), ports.end()));
+  return start + std::max(pipeline - hidden, Ports(ports).greatest());
 }
 
 Timeline::Timeline(const QueueDepths& depths)
@@ -29,8 +62,11 @@ Timeline::Timeline(const QueueDepths& depths)
 Timeline::Running Timeline::running(double cycles, const std::array<double, kMostPorts>& ports) {
   Running made;
   made.left = cycles;
-  if (cycles > 0)
-    for (size_t port = 0; port < kMostPorts; ++port) made.shares[port] = ports[port] / cycles;
+  if (cycles > 0) {
+    Ports shares(ports);
+    shares /= cycles;
+    made.shares = shares.numbers();
+  }
   return made;
 }
 
@@ -88,7 +124,7 @@ void Timeline::wait_for_operations(int32_t under_way) {
 }
 
 void Timeline::pass(Running* read) {
-  std::array<Running*, 3> busy = {};
+  Running* busy[3];
   size_t count = 0;
   if (!operations_.empty()) busy[count++] = &operations_.front();
   if (!transfers_.empty()) busy[count++] = &transfers_.front();
@@ -98,12 +134,11 @@ void Timeline::pass(Running* read) {
   for (size_t i = 1; i < count; ++i) step = std::min(step, busy[i]->left);
   double pressure = 1;
   // Nothing asks for more than a port has by itself.
-  if (count > 1)
-    for (size_t port = 0; port < kMostPorts; ++port) {
-      double asked = 0;
-      for (size_t i = 0; i < count; ++i) asked += busy[i]->shares[port];
-      pressure = std::max(pressure, asked);
-    }
+  if (count > 1) {
+    Ports asked(busy[0]->shares);
+    for (size_t i = 1; i < count; ++i) asked += Ports(busy[i]->shares);
+    pressure = std::max(pressure, asked.greatest());
+  }
   now_ += step * pressure;
   for (size_t i = 0; i < count; ++i) busy[i]->left -= step;
   if (!operations_.empty() && operations_.front().left <= 0) operations_.pop();
