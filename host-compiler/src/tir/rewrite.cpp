@@ -19,7 +19,14 @@ class Rewriter {
   }
 
  private:
+  static bool holds_statements(const StmtNode& statement) {
+    return !std::holds_alternative<Store>(statement.node) &&
+           !std::holds_alternative<Call>(statement.node) &&
+           !std::holds_alternative<Intrinsic>(statement.node);
+  }
+
   Stmt with_new_parts(const Stmt& old) {
+    if (!change_expr_ && !holds_statements(*old)) return old;
     return std::visit(
         overloaded{
             [&](const Seq& n) { return rebuilt(old, Seq{all(n.statements)}, n); },
@@ -46,16 +53,19 @@ class Rewriter {
 
   std::vector<Expr> all(const std::vector<Expr>& old) {
     std::vector<Expr> made;
+    made.reserve(old.size());
     for (const Expr& e : old) made.push_back(expr(e));
     return made;
   }
   std::vector<Stmt> all(const std::vector<Stmt>& old) {
     std::vector<Stmt> made;
+    made.reserve(old.size());
     for (const Stmt& s : old) made.push_back(stmt(s));
     return made;
   }
   std::vector<std::variant<BufferRun, Expr>> operands(const Intrinsic& n) {
     std::vector<std::variant<BufferRun, Expr>> made;
+    made.reserve(n.operands.size());
     for (const auto& operand : n.operands) {
       if (const auto* run = std::get_if<BufferRun>(&operand)) {
         made.emplace_back(BufferRun{run->buffer, all(run->start), run->count, run->access});
@@ -167,6 +177,10 @@ Stmt rename_buffers(const Stmt& stmt, const std::vector<BufferId>& new_ids) {
         ExprNode{expr->type, Load{renamed(load->buffer), load->indices}});
   });
   return rewrite_statements(loads, [&](const Stmt& old) -> Stmt {
+    const bool names_buffers = std::holds_alternative<Store>(old->node) ||
+                               std::holds_alternative<Call>(old->node) ||
+                               std::holds_alternative<Intrinsic>(old->node);
+    if (!names_buffers) return old;
     StmtNode made = *old;
     if (auto* store = std::get_if<Store>(&made.node)) {
       store->buffer = renamed(store->buffer);
@@ -175,8 +189,6 @@ Stmt rename_buffers(const Stmt& stmt, const std::vector<BufferId>& new_ids) {
     } else if (auto* intrinsic = std::get_if<Intrinsic>(&made.node)) {
       for (auto& operand : intrinsic->operands)
         if (auto* run = std::get_if<BufferRun>(&operand)) run->buffer = renamed(run->buffer);
-    } else {
-      return old;
     }
     return std::make_shared<const StmtNode>(std::move(made));
   });
