@@ -92,6 +92,45 @@ TEST(OnnxIntegers, LongSumsAreExact) {
   }
 }
 
+// What onnxruntime's dynamic quantiser writes of a layer: its weights stay bytes, whatever sums floats hold, and the integers are exact.
+TEST(OnnxIntegers, KnownWeightsStayBytes) {
+  constexpr int kUint8 = 2, kTerms = 1000;
+  for (const bool as_convolution : {false, true}) {
+    Model model;
+    model.input("x", as_convolution ? std::vector<int64_t>{1, kTerms, 1, 1}
+                                    : std::vector<int64_t>{1, kTerms});
+    model
+        .constant("w",
+                  as_convolution ? std::vector<int64_t>{1, kTerms, 1, 1}
+                                 : std::vector<int64_t>{kTerms, 1},
+                  kUint8)
+        .set_raw(std::string(kTerms, '\xc8'));
+    model.constant("w_zero", {}, kUint8).set_raw("\x64");
+    model.output("real");
+    model.node("DynamicQuantizeLinear", {"x"}, {"q", "scale", "zero"});
+    model.node(as_convolution ? "ConvInteger" : "MatMulInteger", {"q", "w", "zero", "w_zero"},
+               {"y"});
+    Model::attribute(model.node("Cast", {"y"}, {"real"}), "to").set_integer(1);
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    int64_t bytes = 0;
+    for (const graph::Tensor& tensor : module->entry_function().tensors)
+      if (tensor.constant.valid()) bytes += element_count(tensor.shape) * bits(tensor.type) / 8;
+    EXPECT_LT(bytes, kTerms + 100);
+    std::vector<float> x(kTerms);
+    for (int i = 0; i < kTerms; ++i) x[static_cast<size_t>(i)] = static_cast<float>(i % 256 - 55);
+    graph::TensorValue given(x.size() * sizeof(float));
+    std::memcpy(given.data(), x.data(), given.size());
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({given});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    float found = 0, sum = 0;
+    std::memcpy(&found, outputs->at(0).data(), sizeof found);
+    for (const float value : x) sum += value * 100;
+    EXPECT_EQ(found, sum);
+  }
+}
+
 TEST(OnnxIntegers, FiltersOfGroups) {
   Model model;
   model.input("x", {1, 2, 3}, kInt8).output("y");
@@ -147,6 +186,50 @@ TEST(OnnxQuantised, SigmoidOf16BitsAroundAnotherZeroPoint) {
   for (int i = 0; i < 3; ++i) {
     const double x = (given[i] + 30000) * 2e-4, expected = 65535 / (1 + std::exp(-x)) - 32768;
     EXPECT_NEAR(found[i], expected, 1) << i;
+  }
+}
+
+// Functions of an int8 on other scales than TFLite's are rounded once.
+TEST(OnnxQuantised, FunctionsOfBytesAreRoundedOnce) {
+  const auto number = [](Model& model, const std::string& name, auto value, int element) {
+    model.constant(name, {}, element)
+        .set_raw(std::string(reinterpret_cast<const char*>(&value), sizeof value));
+  };
+  const auto hard_swish = +[](double x) -> double { return x * std::clamp(x + 3, 0.0, 6.0) / 6; };
+  const struct {
+    const char* type;
+    double (*function)(double);
+    float scale;
+    int8_t zero;
+  } cases[] = {{"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, 1.0f / 127, 0},
+               {"Tanh", [](double x) { return std::tanh(x); }, 0.0063f, 20},
+               {"Sqrt", [](double x) { return std::sqrt(std::max(x, 0.0)); }, 0.02f, -128},
+               {"HardSwish", hard_swish, 0.03f, -100}};
+  for (const auto& c : cases) {
+    Model model(21);
+    model.input("x", {256}, kInt8).output("y");
+    number(model, "x_scale", 0.04f, kFloat), number(model, "y_scale", c.scale, kFloat);
+    const int8_t x_zero = c.type == std::string("Sqrt") ? -128 : 3;
+    number(model, "x_zero", x_zero, kInt8), number(model, "y_zero", c.zero, kInt8);
+    model.node("DequantizeLinear", {"x", "x_scale", "x_zero"}, {"real"});
+    model.node(c.type, {"real"}, {"made"});
+    model.node("QuantizeLinear", {"made", "y_scale", "y_zero"}, {"y"});
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    ASSERT_EQ(module->entry_function().nodes.size(), 1u) << c.type;
+    EXPECT_EQ(module->entry_function().nodes[0].kind, graph::OpKind::Lookup);
+    std::vector<uint8_t> bytes(256);
+    for (int i = 0; i < 256; ++i) bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(i - 128);
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({bytes});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    for (int i = 0; i < 256; ++i) {
+      const double real = c.function((i - 128 - x_zero) * static_cast<double>(0.04f));
+      const double steps = real / static_cast<double>(c.scale) + c.zero;
+      EXPECT_NEAR(static_cast<int8_t>(outputs->at(0)[static_cast<size_t>(i)]),
+                  std::clamp(steps, -128.0, 127.0), 0.5001)
+          << c.type << " of " << i - 128;
+    }
   }
 }
 

@@ -46,6 +46,30 @@ std::optional<graph::Quantization> natural(OpKind kind) {
   return std::nullopt;
 }
 
+// Functions of an int8 that TFLite's arithmetic gives less exactly than a table of floats rounded once, which is no more work: on TFLite's scale
+// and then brought to the model's, in few bits, or cut off.
+bool better_as_table(OpKind kind, const graph::Tensor& operand, const QuantizedAs& as) {
+  if (operand.type != DataType::Int8 || operand.quantization.per_channel()) return false;
+  if (kind == OpKind::HardSwish || kind == OpKind::Sqrt) return true;
+  const bool is_sigmoid = kind == OpKind::Logistic || kind == OpKind::Tanh;
+  return is_sigmoid && (as.type != DataType::Int8 || as.quantization != *natural(kind));
+}
+
+// The results for all values of an int8, rounded once.
+TensorId tabulated(Reader& in, OpKind kind, const graph::Attributes& attributes, TensorId x,
+                   const QuantizedAs& as) {
+  std::vector<int64_t> all(256);
+  std::iota(all.begin(), all.end(), -128);
+  TensorId id =
+      in.make_constant(integer_values(DataType::Int8, {256}, all), in.tensor(x).quantization);
+  id = in.emit(OpKind::Dequantize, NoAttrs{}, {id}, kFloat);
+  if (id.valid()) id = in.emit(kind, attributes, {id}, kFloat);
+  if (id.valid()) id = in.emit(OpKind::Quantize, NoAttrs{}, {id}, as.type, as.quantization);
+  if (!id.valid() || !in.is_constant(id)) return {};
+  return in.emit(OpKind::Lookup, graph::LookupAttrs{as_integers(in.values_of(id))}, {x}, as.type,
+                 as.quantization);
+}
+
 // An operator on one quantised operand whose result is quantised; no tensor where the IR cannot, or not
 // within a step.
 TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& attributes,
@@ -53,6 +77,8 @@ TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& att
   if (!in.is_real(0) || !tail.as) return {};
   return in.attempt([&]() -> TensorId {
     const TensorId x = in.value(0).tensor;
+    if (better_as_table(kind, in.tensor(x), *tail.as))
+      return tabulated(in, kind, attributes, x, *tail.as);
     const std::optional<graph::Quantization> own = natural(kind);
     if (!own) return in.emit(kind, attributes, {x}, tail.as->type, tail.as->quantization);
     const graph::Tensor operand = in.tensor(x);

@@ -196,6 +196,74 @@ TensorId piece(Reader& in, TensorId id, size_t axis, int64_t from, int64_t to) {
   return in.emit_alike(OpKind::Slice, cut, {id}, "piece");
 }
 
+// Known weights less their zero points as int8 on a scale of 1; `channel` is the axis of their zero points. No tensor where bytes do not hold
+// them, or where int32 does not hold every sum, or floats do not and somebody sees it.
+TensorId known_bytes(Reader& in, size_t channel) {
+  const TensorId given = in.operand(1);
+  if (!in.is_constant(given) || (in.has(3) && !in.is_constant(in.operand(3)))) return {};
+  const Shape shape = in.shape(given);
+  std::vector<int64_t> numbers = as_integers(in.values_of(given));
+  std::vector<int64_t> zeros{0};
+  if (in.has(3)) zeros = as_integers(in.values_of(in.operand(3)));
+  const int64_t channels = shape[channel];
+  if (zeros.size() != 1 && static_cast<int64_t>(zeros.size()) != channels) return {};
+  int64_t inner = 1;
+  for (size_t i = channel + 1; i < shape.size(); ++i) inner *= shape[i];
+  std::vector<double> sums(static_cast<size_t>(channels), 0);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const auto at = static_cast<size_t>(static_cast<int64_t>(i) / inner % channels);
+    numbers[i] -= zeros[zeros.size() == 1 ? 0 : at];
+    if (numbers[i] < -128 || numbers[i] > 127) return {};
+    sums[at] += kByte * static_cast<double>(std::abs(numbers[i]));
+  }
+  const double most = sums.empty() ? 0 : *std::ranges::max_element(sums);
+  if (most > 2147483647.0 || (most > kHeld && !in.is_read_as_floats())) return {};
+  return in.make_constant(integer_values(DataType::Int8, shape, numbers), {{1.0f}, {0}, 0});
+}
+
+// Operand 0 as int8, with a scale of 1 and its zero point for each of `rows`; nothing where it has a zero point of each of its own rows.
+struct RunningBytes {
+  TensorId values, scales, zero_points;
+};
+std::optional<RunningBytes> running_bytes(Reader& in, int64_t rows) {
+  const Value given = in.value(0);
+  const DataType type = in.tensor(given.tensor).type;
+  const bool is_shifted = given.form == Form::Shifted;
+  if (given.form == Form::Real ||
+      (!is_shifted && type != DataType::Int8 && type != DataType::UInt8))
+    return std::nullopt;
+  if (in.has(2) && element_count(in.shape_of(2)) != 1) return std::nullopt;
+  const bool is_unsigned = is_shifted || type == DataType::UInt8;
+  TensorId x = given.tensor;
+  if (type == DataType::UInt8)
+    x = in.emit(OpKind::Quantize, graph::NoAttrs{}, {in.cast(x, kFloat)}, DataType::Int8,
+                {{1.0f}, {-128}, 0}, "shifted");
+  const std::vector<int64_t> offsets(static_cast<size_t>(rows), is_unsigned ? -128 : 0);
+  TensorId zero = in.make_constant(integer_values(DataType::Int32, {rows}, offsets));
+  if (in.has(2))
+    zero = in.emit(OpKind::Add, BinaryAttrs{},
+                   {in.reshape(in.cast(in.operand(2), DataType::Int32), {1}), zero},
+                   DataType::Int32, {}, "zero");
+  const TensorId ones =
+      in.make_constant(real_values({rows}, std::vector<float>(static_cast<size_t>(rows), 1.0f)));
+  if (!x.valid() || !zero.valid()) return std::nullopt;
+  return RunningBytes{x, ones, zero};
+}
+
+// `multiply` of bytes that the running model has and known ones, which stay bytes; the sums as int32. False where that is not to be had.
+template <typename Multiply>
+bool sum_bytes(Reader& in, size_t channel, int64_t rows, Multiply&& multiply) {
+  const TensorId made = in.attempt([&]() -> TensorId {
+    const TensorId weights = known_bytes(in, channel);
+    if (!weights.valid()) return {};
+    const auto x = running_bytes(in, rows);
+    const TensorId sum = x ? multiply(*x, weights) : TensorId{};
+    return sum.valid() ? in.cast(sum, DataType::Int32) : TensorId{};
+  });
+  if (made.valid()) in.result(made);
+  return made.valid();
+}
+
 // `multiply` of the operands' pieces, their sums as int32.
 template <typename Multiply>
 void sum_exactly(Reader& in, TensorId x, TensorId factors, size_t x_axis, size_t axis,
@@ -232,6 +300,14 @@ void sum_exactly(Reader& in, TensorId x, TensorId factors, size_t x_axis, size_t
 void read_matmul_integer(Reader& in) {
   const size_t rank = in.shape_of(1).size();
   if (in.shape_of(0).empty() || rank == 0) return in.problem("multiplies a scalar");
+  const Shape left = in.shape_of(0), right = in.shape_of(1);
+  if (rank == 2 && left.size() >= 2 && left.back() == right[0] && right[0] > 0 &&
+      sum_bytes(in, 1, element_count(left) / right[0], [&](const RunningBytes& x, TensorId w) {
+        return in.emit(OpKind::HybridFullyConnected, graph::FullyConnectedAttrs{left.size() > 2},
+                       {x.values, in.transpose(w, {1, 0}), TensorId{}, x.scales, x.zero_points},
+                       kFloat);
+      }))
+    return;
   const TensorId a = less_zero(in, 0, true), b = less_zero(in, 1, true);
   if (!a.valid() || !b.valid()) return;
   sum_exactly(in, a, b, in.shape(a).size() - 1, rank < 2 ? 0 : rank - 2,
@@ -241,6 +317,11 @@ void read_matmul_integer(Reader& in) {
 void read_conv_integer(Reader& in) {
   if (in.shape_of(1).size() < 3 || in.shape_of(0).size() < 3)
     return in.problem("has weights that are of no image");
+  if (in.shape_of(1).size() <= 4 &&
+      sum_bytes(in, 0, in.shape_of(0)[0], [&](const RunningBytes& x, TensorId w) {
+        return integer_convolution(in, x.values, w, x.scales, x.zero_points);
+      }))
+    return;
   const TensorId x = less_zero(in, 0, false), filters = less_zero(in, 1, true);
   if (!x.valid() || !filters.valid()) return;
   sum_exactly(in, x, filters, 1, 1,

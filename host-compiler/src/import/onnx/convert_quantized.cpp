@@ -207,7 +207,10 @@ void read_dynamic_quantize(Reader& in) {
       rounded(two(OpKind::Div, two(OpKind::Sub, in.number(0), low, "below"), scale, "steps")));
   const TensorId steps =
       two(OpKind::Add, rounded(two(OpKind::Div, x, scale, "steps")), zero, "sum");
-  in.result(in.cast(limited(steps), DataType::UInt8));
+  // As int8, which products with known weights take; with unsigned bytes only where an operator asks for them.
+  in.result(0, {in.emit(OpKind::Quantize, NoAttrs{}, {steps}, DataType::Int8, {{1.0f}, {-128}, 0}),
+                Form::Shifted,
+                {}});
   in.result(1, {scale, Form::Plain, {}});
   in.result(2, {in.cast(zero, DataType::UInt8), Form::Plain, {}});
 }

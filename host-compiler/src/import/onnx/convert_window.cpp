@@ -52,10 +52,11 @@ TensorId unstacked(Reader& in, TensorId id, int64_t images) {
   return in.transpose(in.reshape(id, {images, s[0] / images, s[1], s[2], s[3]}), {0, 2, 1, 3, 4});
 }
 
-// Weights [O,I/groups,KH,KW] become [O,KH,KW,I/groups], and of one input channel per group [1,KH,KW,O].
+// Weights [O,I/groups,KH,KW] become [O,KH,KW,I/groups], and of one input channel per group [1,KH,KW,O]. `rows`: scales and zero points
+// of the images, where the model finds them as it runs.
 TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId weights,
                      TensorId bias, graph::Activation activation, DataType type,
-                     const graph::Quantization& q) {
+                     const graph::Quantization& q, const std::vector<TensorId>& rows = {}) {
   if (window.depth) {
     const int64_t images = in.shape(input)[0];
     const Shape volume = in.shape(weights);
@@ -74,11 +75,11 @@ TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId 
   if (shape.size() != 4 || in.shape(x).size() != 4) return {};
   const bool depthwise =
       shape[1] == 1 && in.integer("group", 1) == in.shape(x)[3] && in.integer("group", 1) > 1;
-  const std::vector<TensorId> operands = {
-      x,
-      in.transpose(w,
-                   depthwise ? std::vector<int64_t>{1, 2, 3, 0} : std::vector<int64_t>{0, 2, 3, 1}),
-      bias};
+  std::vector<TensorId> operands = {x,
+                                    in.transpose(w, depthwise ? std::vector<int64_t>{1, 2, 3, 0}
+                                                              : std::vector<int64_t>{0, 2, 3, 1}),
+                                    bias};
+  operands.insert(operands.end(), rows.begin(), rows.end());
   if (depthwise) {
     const graph::DepthwiseConv2dAttrs attrs{.stride_h = window.h.stride,
                                             .stride_w = window.w.stride,
@@ -87,8 +88,8 @@ TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId 
                                             .multiplier = shape[0] / in.shape(x)[3],
                                             .padding = padding(window),
                                             .activation = activation};
-    return from_image(in, in.emit(OpKind::DepthwiseConv2d, attrs, operands, type, q),
-                      window.is_line);
+    const OpKind kind = rows.empty() ? OpKind::DepthwiseConv2d : OpKind::HybridDepthwiseConv2d;
+    return from_image(in, in.emit(kind, attrs, operands, type, q), window.is_line);
   }
   const graph::Conv2dAttrs attrs{.stride_h = window.h.stride,
                                  .stride_w = window.w.stride,
@@ -96,7 +97,8 @@ TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId 
                                  .dilation_w = window.w.dilation,
                                  .padding = padding(window),
                                  .activation = activation};
-  return from_image(in, in.emit(OpKind::Conv2d, attrs, operands, type, q), window.is_line);
+  const OpKind kind = rows.empty() ? OpKind::Conv2d : OpKind::HybridConv2d;
+  return from_image(in, in.emit(kind, attrs, operands, type, q), window.is_line);
 }
 
 // The window of a convolution, whose weights agree with its input; else nothing, and a problem.
@@ -126,6 +128,16 @@ TensorId float_convolution(Reader& in, TensorId input, TensorId weights) {
   pad_automatically(in, *window);
   if (!in.ok()) return {};
   return convolution(in, *window, input, weights, {}, graph::Activation::None, kFloat, {});
+}
+
+TensorId integer_convolution(Reader& in, TensorId input, TensorId weights, TensorId scales,
+                             TensorId zero_points) {
+  std::optional<Window> window = convolution_window(in, 1, in.integer("group", 1), true);
+  if (!window || window->depth) return {};
+  pad_automatically(in, *window);
+  if (!in.ok()) return {};
+  return convolution(in, *window, input, weights, {}, graph::Activation::None, kFloat, {},
+                     {scales, zero_points});
 }
 
 void read_conv(Reader& in) {

@@ -100,6 +100,8 @@ class Reader {
   bool is_real(size_t operand) { return value(operand).form == Form::Real; }
   // Whether anything reads the output.
   bool is_read(size_t output) const;
+  // Whether all that reads the first output makes floats of it.
+  bool is_read_as_floats() const;
   // The operand as ONNX has it.
   graph::TensorId operand(size_t number) { return plain(values_[node_->inputs[number]]); }
   graph::TensorId plain(Value& value);

@@ -20,6 +20,18 @@ const Node* Reader::only_reader(const std::string& value) const {
   return found->second.front();
 }
 
+bool Reader::is_read_as_floats() const {
+  const std::string& name = node_->outputs[0];
+  const auto found = readers_.find(name);
+  if (found == readers_.end() || results_.contains(name)) return false;
+  constexpr int64_t kOnnxFloat = 1;
+  return std::ranges::all_of(found->second, [](const Node* reader) {
+    const auto to = reader->attributes.find("to");
+    return reader->type == "Cast" && to != reader->attributes.end() &&
+           to->second.integer() == kOnnxFloat;
+  });
+}
+
 std::optional<Values> Reader::known(const std::string& value) const {
   const auto found = values_.find(value);
   if (found == values_.end() || found->second.form != Form::Plain ||

@@ -25,6 +25,11 @@ bool in_integers(Reader& in, size_t input, size_t weights);
 // A convolution of floats with the attributes of the operator being read, which has operands of these shapes.
 graph::TensorId float_convolution(Reader& in, graph::TensorId input, graph::TensorId weights);
 
+// The same of int8 values less zero points, one for each image, with weights [O,I/groups,KH,KW] of int8: sums as floats, times a
+// scale for each image. No tensor for volumes.
+graph::TensorId integer_convolution(Reader& in, graph::TensorId input, graph::TensorId weights,
+                                    graph::TensorId scales, graph::TensorId zero_points);
+
 // numpy's product: vectors become matrices of one row or column, which the result loses again.
 graph::TensorId matrix_product(Reader& in, graph::TensorId a, graph::TensorId b, DataType type,
                                const graph::Quantization& q);
