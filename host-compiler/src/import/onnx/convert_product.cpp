@@ -196,29 +196,50 @@ TensorId piece(Reader& in, TensorId id, size_t axis, int64_t from, int64_t to) {
   return in.emit_alike(OpKind::Slice, cut, {id}, "piece");
 }
 
-// Known weights less their zero points as int8 on a scale of 1; `channel` is the axis of their zero points. No tensor where bytes do not hold
-// them, or where int32 does not hold every sum, or floats do not and somebody sees it.
-TensorId known_bytes(Reader& in, size_t channel) {
+// Known weights as int8 on a scale of 1. Less their zero points where bytes hold that; else there is what each channel's weights are too small
+// by, all alike.
+struct KnownBytes {
+  TensorId weights;
+  std::vector<float> missing;
+};
+
+// `channel` is the axis of their zero points. Nothing where int32 does not hold every sum, or floats do not and somebody sees it.
+std::optional<KnownBytes> known_bytes(Reader& in, size_t channel) {
   const TensorId given = in.operand(1);
-  if (!in.is_constant(given) || (in.has(3) && !in.is_constant(in.operand(3)))) return {};
+  if (!in.is_constant(given) || (in.has(3) && !in.is_constant(in.operand(3)))) return std::nullopt;
   const Shape shape = in.shape(given);
   std::vector<int64_t> numbers = as_integers(in.values_of(given));
-  std::vector<int64_t> zeros{0};
-  if (in.has(3)) zeros = as_integers(in.values_of(in.operand(3)));
-  const int64_t channels = shape[channel];
-  if (zeros.size() != 1 && static_cast<int64_t>(zeros.size()) != channels) return {};
-  int64_t inner = 1;
-  for (size_t i = channel + 1; i < shape.size(); ++i) inner *= shape[i];
-  std::vector<double> sums(static_cast<size_t>(channels), 0);
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const auto at = static_cast<size_t>(static_cast<int64_t>(i) / inner % channels);
-    numbers[i] -= zeros[zeros.size() == 1 ? 0 : at];
-    if (numbers[i] < -128 || numbers[i] > 127) return {};
-    sums[at] += kByte * static_cast<double>(std::abs(numbers[i]));
+  const auto channels = static_cast<size_t>(shape[channel]);
+  std::vector<int64_t> zeros(channels, 0);
+  if (in.has(3)) {
+    const std::vector<int64_t> stated = as_integers(in.values_of(in.operand(3)));
+    if (stated.size() != 1 && stated.size() != channels) return std::nullopt;
+    for (size_t c = 0; c < channels; ++c) zeros[c] = stated[stated.size() == 1 ? 0 : c];
   }
+  size_t inner = 1;
+  for (size_t i = channel + 1; i < shape.size(); ++i) inner *= static_cast<size_t>(shape[i]);
+  const auto channel_of = [&](size_t i) { return i / inner % channels; };
+  bool fits = true;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const int64_t number = numbers[i] - zeros[channel_of(i)];
+    fits = fits && number >= -128 && number <= 127;
+  }
+  // What is taken off in place of the zero points, so that bytes hold all that weights without a sign can be.
+  KnownBytes known;
+  std::vector<double> sums(channels, 0);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const size_t c = channel_of(i);
+    const int64_t whole = numbers[i] - zeros[c];
+    numbers[i] = fits ? whole : numbers[i] - 128;
+    sums[c] += kByte * static_cast<double>(std::abs(whole) + (fits ? 0 : 2 * 128));
+  }
+  if (!fits)
+    for (const int64_t zero : zeros) known.missing.push_back(static_cast<float>(128 - zero));
   const double most = sums.empty() ? 0 : *std::ranges::max_element(sums);
-  if (most > 2147483647.0 || (most > kHeld && !in.is_read_as_floats())) return {};
-  return in.make_constant(integer_values(DataType::Int8, shape, numbers), {{1.0f}, {0}, 0});
+  if (most > 2147483647.0 || (most > kHeld && !in.is_read_as_floats())) return std::nullopt;
+  known.weights =
+      in.make_constant(integer_values(DataType::Int8, shape, numbers), {{1.0f}, {0}, 0});
+  return known;
 }
 
 // Operand 0 as int8, with a scale of 1 and its zero point for each of `rows`; nothing where it has a zero point of each of its own rows.
@@ -250,14 +271,36 @@ std::optional<RunningBytes> running_bytes(Reader& in, int64_t rows) {
   return RunningBytes{x, ones, zero};
 }
 
-// `multiply` of bytes that the running model has and known ones, which stay bytes; the sums as int32. False where that is not to be had.
+// What weights that are too small leave out: the sum of the running bytes, times what is missing.
 template <typename Multiply>
-bool sum_bytes(Reader& in, size_t channel, int64_t rows, Multiply&& multiply) {
+TensorId missing_sum(Reader& in, const KnownBytes& known, size_t channel, size_t result_axis,
+                     const RunningBytes& x, Multiply&& multiply) {
+  Shape one = in.shape(known.weights);
+  one[channel] = 1;
+  const std::vector<int64_t> ones(static_cast<size_t>(element_count(one)), 1);
+  const TensorId sum =
+      multiply(x, in.make_constant(integer_values(DataType::Int8, one, ones), {{1.0f}, {0}, 0}));
+  if (!sum.valid()) return {};
+  Shape along(in.shape(sum).size(), 1);
+  along[result_axis] = static_cast<int64_t>(known.missing.size());
+  return in.emit(OpKind::Mul, BinaryAttrs{},
+                 {sum, in.make_constant(real_values(along, known.missing))}, kFloat, {}, "missing");
+}
+
+// `multiply` of bytes that the running model has and known ones, which stay bytes; the sums as int32. False where that is not to be had.
+// Channels are `channel` of the weights and `result_axis` of the result.
+template <typename Multiply>
+bool sum_bytes(Reader& in, size_t channel, size_t result_axis, int64_t rows, Multiply&& multiply) {
   const TensorId made = in.attempt([&]() -> TensorId {
-    const TensorId weights = known_bytes(in, channel);
-    if (!weights.valid()) return {};
+    const auto known = known_bytes(in, channel);
+    if (!known || (!known->missing.empty() && in.integer("group", 1) != 1)) return {};
     const auto x = running_bytes(in, rows);
-    const TensorId sum = x ? multiply(*x, weights) : TensorId{};
+    TensorId sum = x ? multiply(*x, known->weights) : TensorId{};
+    if (sum.valid() && !known->missing.empty()) {
+      const TensorId rest = missing_sum(in, *known, channel, result_axis, *x, multiply);
+      sum = rest.valid() ? in.emit(OpKind::Add, BinaryAttrs{}, {sum, rest}, kFloat, {}, "sum")
+                         : TensorId{};
+    }
     return sum.valid() ? in.cast(sum, DataType::Int32) : TensorId{};
   });
   if (made.valid()) in.result(made);
@@ -302,11 +345,13 @@ void read_matmul_integer(Reader& in) {
   if (in.shape_of(0).empty() || rank == 0) return in.problem("multiplies a scalar");
   const Shape left = in.shape_of(0), right = in.shape_of(1);
   if (rank == 2 && left.size() >= 2 && left.back() == right[0] && right[0] > 0 &&
-      sum_bytes(in, 1, element_count(left) / right[0], [&](const RunningBytes& x, TensorId w) {
-        return in.emit(OpKind::HybridFullyConnected, graph::FullyConnectedAttrs{left.size() > 2},
-                       {x.values, in.transpose(w, {1, 0}), TensorId{}, x.scales, x.zero_points},
-                       kFloat);
-      }))
+      sum_bytes(in, 1, left.size() - 1, element_count(left) / right[0],
+                [&](const RunningBytes& x, TensorId w) {
+                  return in.emit(
+                      OpKind::HybridFullyConnected, graph::FullyConnectedAttrs{left.size() > 2},
+                      {x.values, in.transpose(w, {1, 0}), TensorId{}, x.scales, x.zero_points},
+                      kFloat);
+                }))
     return;
   const TensorId a = less_zero(in, 0, true), b = less_zero(in, 1, true);
   if (!a.valid() || !b.valid()) return;
@@ -318,7 +363,7 @@ void read_conv_integer(Reader& in) {
   if (in.shape_of(1).size() < 3 || in.shape_of(0).size() < 3)
     return in.problem("has weights that are of no image");
   if (in.shape_of(1).size() <= 4 &&
-      sum_bytes(in, 0, in.shape_of(0)[0], [&](const RunningBytes& x, TensorId w) {
+      sum_bytes(in, 0, 1, in.shape_of(0)[0], [&](const RunningBytes& x, TensorId w) {
         return integer_convolution(in, x.values, w, x.scales, x.zero_points);
       }))
     return;
