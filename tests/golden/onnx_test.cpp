@@ -194,6 +194,17 @@ TEST_P(OnnxLayer, ComputesWhatOnnxruntimeDoes) {
 INSTANTIATE_TEST_SUITE_P(All, OnnxLayer, testing::ValuesIn(cases(kLayers)),
                          [](const auto& info) { return info.param; });
 
+TEST(OnnxSixteenBits, WithoutASignAreThoseWithASign) {
+  const Result<Module> module =
+      import_model(bytes_of(kLayers / "conv_qdq_u16" / "model.onnx"), {"conv.onnx"});
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const Function& entry = module->entry_function();
+  const auto conv = std::ranges::find(entry.nodes, OpKind::Conv2d, &Node::kind);
+  ASSERT_NE(conv, entry.nodes.end());
+  EXPECT_EQ(entry.tensor(conv->inputs[0]).type, DataType::Int16);
+  EXPECT_EQ(entry.tensor(conv->outputs[0]).type, DataType::Int16);
+}
+
 // Files with bytes changed, cut out and repeated are refused in words, or are models that hold together.
 TEST(OnnxDamage, IsRefusedOrHarmless) {
   std::mt19937 random(3);

@@ -106,6 +106,31 @@ def quantised_einsum():
     return case
 
 
+def quantised_to_16_bits(zero):
+    """Activations of uint16, whose steps are so large that both ways of rounding give the same."""
+    case = Case("Conv", [random(1, 3, 6, 5), random(4, 3, 3, 3), random(4)], ["y"], opset=21, pads=[1, 1, 1, 1])
+    layer = case.nodes.pop()
+    del case.constants[:]
+
+    def pair(name, scale):
+        case.constants.extend([(name + "_scale", np.float32(scale)), (name + "_zero", np.uint16(zero))])
+        parameters = [name + "_scale", name + "_zero"]
+        case.nodes.append(helper.make_node("QuantizeLinear", [name, *parameters], [name + "_steps"], name=name + "_q"))
+        case.nodes.append(helper.make_node("DequantizeLinear", [name + "_steps", *parameters], [name + "_real"], name=name + "_dq"))
+        return name + "_real"
+
+    layer.input[0] = pair("x0", 0.03125)
+    scales = np.float32([0.01, 0.02, 0.015, 0.0125])
+    case.constants += [("w", RNG.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8)), ("w_scale", scales), ("w_zero", np.zeros(4, np.int8)),
+                       ("b", RNG.integers(-900, 900, 4).astype(np.int32)), ("b_scale", scales * np.float32(0.03125)), ("b_zero", np.zeros(4, np.int32))]
+    for i, name in ((1, "w"), (2, "b")):
+        case.nodes.append(helper.make_node("DequantizeLinear", [name, name + "_scale", name + "_zero"], [name + "_real"], axis=0))
+        layer.input[i] = name + "_real"
+    case.nodes.append(layer)
+    case.outputs = [pair("y", 0.4)]
+    return case
+
+
 def resize(shape, sizes, **attributes):
     return Case("Resize", [random(*shape), None, None, np.int64(sizes)], ["y"], opset=19, **attributes)
 
@@ -392,6 +417,8 @@ CASES = {
     "einsum_diagonal": lambda: einsum("bii->bi", (2, 3, 3)),
     "einsum_transposition": lambda: einsum("nchw->nhwc", (1, 2, 3, 4)),
     "einsum_qdq": quantised_einsum,
+    "conv_qdq_u16": lambda: quantised_to_16_bits(32768),
+    "conv_qdq_u16_zero": lambda: quantised_to_16_bits(32000),
     "layer_norm": lambda: Case("LayerNormalization", [random(2, 3, 8), random(8), random(8)], ["y"]),
     "layer_norm_two_axes": lambda: Case("LayerNormalization", [random(2, 3, 4), random(3, 4)], ["y"], axis=-2,
                                         epsilon=1e-3),

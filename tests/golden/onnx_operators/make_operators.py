@@ -121,27 +121,29 @@ def cases():
     yield "conv_transpose", Case("ConvTranspose", [(1, 4, 5, 4)], [0.03], (0.12, 4), weights=[(random(4, 3, 3, 2), 1)], bias=random(3), strides=[2, 2], pads=[1, 0, 0, 1])
 
 
+def build(name, kind, inputs, operands, domain="", **attributes):
+    constants, names = [], []
+    for i, (tag, values) in enumerate(operands):
+        names.append(tag)
+        if values is not None:
+            constants.append(numpy_helper.from_array(np.asarray(values), tag))
+    kind_of = TYPES[inputs[0].dtype.type]
+    graph = helper.make_graph(
+        [helper.make_node(kind, names, ["q"], domain=domain, name="operator", **attributes)], "operator",
+        [helper.make_tensor_value_info(f"x{i}", TYPES[x.dtype.type], x.shape) for i, x in enumerate(inputs)],
+        [helper.make_tensor_value_info("q", kind_of, None)], constants)
+    sets = [helper.make_opsetid("", 17)] + ([helper.make_opsetid(domain, 1)] if domain else [])
+    model = helper.make_model(graph, opset_imports=sets)
+    model.ir_version = 8
+    return name, model, inputs
+
+
+def image(kind, *shape):
+    limits = np.iinfo(kind)
+    return RNG.integers(limits.min, limits.max + 1, shape).astype(kind)
+
+
 def qlinear_cases():
-    def build(name, kind, inputs, operands, domain="", **attributes):
-        constants, names = [], []
-        for i, (tag, values) in enumerate(operands):
-            names.append(tag)
-            if values is not None:
-                constants.append(numpy_helper.from_array(np.asarray(values), tag))
-        kind_of = TYPES[inputs[0].dtype.type]
-        graph = helper.make_graph(
-            [helper.make_node(kind, names, ["q"], domain=domain, name="operator", **attributes)], "operator",
-            [helper.make_tensor_value_info(f"x{i}", TYPES[x.dtype.type], x.shape) for i, x in enumerate(inputs)],
-            [helper.make_tensor_value_info("q", kind_of, None)], constants)
-        sets = [helper.make_opsetid("", 17)] + ([helper.make_opsetid(domain, 1)] if domain else [])
-        model = helper.make_model(graph, opset_imports=sets)
-        model.ir_version = 8
-        return name, model, inputs
-
-    def image(kind, *shape):
-        limits = np.iinfo(kind)
-        return RNG.integers(limits.min, limits.max + 1, shape).astype(kind)
-
     f = np.float32
     scales = np.array([0.01, 0.02, 0.015, 0.012], f)
     yield build("qlinear_conv", "QLinearConv", [image(np.int8, 1, 3, 6, 6)],
@@ -170,6 +172,24 @@ def later_cases():
                                  exclusive=1)
 
 
+def wide_weight_cases():
+    """Weights of bytes that have nine bits less their zero point. Behind the others as well."""
+    f, u = np.float32, np.uint8
+    yield build("qlinear_conv_u8_weights", "QLinearConv", [image(u, 1, 3, 6, 6)],
+                [("x0", None), ("xs", f(0.02)), ("xz", u(120)), ("w", image(u, 4, 3, 3, 3)), ("ws", f(0.01)),
+                 ("wz", u(97)), ("ys", f(0.2)), ("yz", u(125)), ("b", np.array([100, -900, 70, 5], np.int32))], pads=[1, 1, 1, 1])
+    yield build("qlinear_conv_u8_weights_depthwise", "QLinearConv", [image(u, 1, 4, 5, 6)],
+                [("x0", None), ("xs", f(0.02)), ("xz", u(0)), ("w", image(u, 8, 1, 3, 2)), ("ws", f(0.01)), ("wz", u(200)),
+                 ("ys", f(0.1)), ("yz", u(160))], group=4)
+    yield build("qlinear_matmul_u8_weights", "QLinearMatMul", [image(u, 3, 12)],
+                [("x0", None), ("xs", f(0.02)), ("xz", u(120)), ("w", image(u, 12, 5)), ("ws", f(0.01)), ("wz", u(30)),
+                 ("ys", f(0.1)), ("yz", u(100))])
+    yield build("qgemm_u8_weights", "QGemm", [image(u, 2, 12)],
+                [("x0", None), ("xs", f(0.02)), ("xz", u(4)), ("w", image(u, 4, 12)), ("ws", f(0.013)), ("wz", u(140)),
+                 ("b", np.array([100, -900, 70, 5], np.int32)), ("ys", f(0.2)), ("yz", u(3))],
+                domain="com.microsoft", transB=1)
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -196,6 +216,8 @@ def main():
         write(root / name, model, inputs)
     for name, case in later_cases():
         write(root / name, case.model(), case.inputs)
+    for name, model, inputs in wide_weight_cases():
+        write(root / name, model, inputs)
 
 
 if __name__ == "__main__":

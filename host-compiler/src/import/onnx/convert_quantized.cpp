@@ -153,23 +153,24 @@ void read_dequantize(Reader& in) {
   const Value given = in.value(0);
   if (given.form == Form::Real) return in.problem("dequantises reals");
   const graph::Tensor source = in.tensor(given.tensor);
-  const DataType stated = given.form == Form::Shifted ? DataType::UInt8 : source.type;
-  if (stated != (as->shifted ? DataType::UInt8 : as->type))
+  const DataType stated = given.form == Form::Shifted ? unsigned_of(source.type) : source.type;
+  if (stated != as->stated_type())
     return in.problem(fmt::format("takes {}, but its zero point is {}", to_string(stated),
-                                  to_string(as->shifted ? DataType::UInt8 : as->type)));
+                                  to_string(as->stated_type())));
   if (source.constant.valid()) {
     const bool shift = as->shifted && given.form == Form::Plain;
     Values values = in.values_of(given.tensor);
     std::vector<int64_t> numbers = as_integers(values);
     if (shift)
-      for (int64_t& number : numbers) number -= 128;
+      for (int64_t& number : numbers) number -= shift_of(as->type);
     Values kept = as->type == DataType::Int4 ? std::move(values)
                                              : integer_values(as->type, source.shape, numbers);
     return in.result(0, {in.make_constant(std::move(kept), as->quantization), Form::Real, {}});
   }
   if (as->quantization.per_channel()) return dequantize_in_floats(in);
   graph::Quantization stated_quantization = as->quantization;
-  if (as->shifted && given.form == Form::Plain) stated_quantization.zero_point[0] += 128;
+  if (as->shifted && given.form == Form::Plain) 
+    stated_quantization.zero_point[0] += shift_of(as->type);
   if (!in.state_quantization(given.tensor, stated_quantization)) return dequantize_in_floats(in);
   TensorId id = given.tensor;
   if (as->shifted && given.form == Form::Plain) id = in.requantize(id, *as);

@@ -316,7 +316,12 @@ TensorId Reader::plain(Value& value) {
   const graph::Tensor source = tensor(value.tensor);
   graph::Quantization q = source.quantization;
   if (value.form == Form::Shifted) {
-    q.zero_point[0] += 128;
+    q.zero_point[0] += shift_of(source.type);
+    if (source.type == DataType::Int16) {
+      problem("reads integers of uint16 themselves, which are known between conversions alone",
+              "quantise with QInt16 in place of QUInt16");
+      return {};
+    }
     return value.plain = emit(OpKind::Quantize, graph::NoAttrs{}, {value.tensor}, DataType::UInt8,
                               q, "shifted");
   }

@@ -9,7 +9,7 @@
 // floats only for an operator that has to have floats. An operator all of whose operands are such values,
 // and whose result goes to QuantizeLinear alone (`tail`), is tried in integers first; where the rules of
 // the IR or the accuracy (one step) do not allow that, it is computed in floats.
-// uint8 becomes int8 by taking 128 off values and zero points, which changes no real value (Form::Shifted).
+// uint8 becomes int8 by taking 128 off values and zero points, which changes no real value (Form::Shifted); uint16 int16 likewise.
 #pragma once
 
 #include <deque>
@@ -43,11 +43,19 @@ struct Value {
 
 using TensorList = std::vector<Value>;
 
-// What QuantizeLinear and DequantizeLinear say, with uint8 made int8.
+// Of Form::Shifted: what the values of ONNX have for type, and how much more they are.
+inline DataType unsigned_of(DataType type) {
+  return type == DataType::Int16 ? DataType::UInt16 : DataType::UInt8;
+}
+inline int64_t shift_of(DataType type) { return type == DataType::Int16 ? 32768 : 128; }
+
+// What QuantizeLinear and DequantizeLinear say, with uint8 made int8 and uint16 int16.
 struct QuantizedAs {
   DataType type = DataType::Int8;
   graph::Quantization quantization;
   bool shifted = false;
+
+  DataType stated_type() const { return shifted ? unsigned_of(type) : type; }
 
   bool fits(const graph::Tensor& tensor) const {
     return tensor.type == type && tensor.quantization == quantization;

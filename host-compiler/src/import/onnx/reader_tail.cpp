@@ -100,11 +100,13 @@ std::optional<QuantizedAs> Reader::quantized_as(const Node& node) const {
     type = data_type(static_cast<int32_t>(requested->second.integer())).value_or(DataType::Float32);
   if (node.attributes.contains("block_size") && node.attributes.at("block_size").integer() != 0)
     return std::nullopt;
-  constexpr std::array kTypes = {DataType::Int4, DataType::Int8, DataType::UInt8, DataType::Int16,
-                                 DataType::Int32};
+  constexpr std::array kTypes = {DataType::Int4,  DataType::Int8,   DataType::UInt8,
+                                 DataType::Int16, DataType::UInt16, DataType::Int32};
   if (std::ranges::find(kTypes, type) == kTypes.end()) return std::nullopt;
-  as.shifted = type == DataType::UInt8;
-  as.type = as.shifted ? DataType::Int8 : type;
+  as.shifted = type == DataType::UInt8 || type == DataType::UInt16;
+  as.type = type == DataType::UInt8    ? DataType::Int8
+            : type == DataType::UInt16 ? DataType::Int16
+                                       : type;
   as.quantization.scale = as_reals(*scale);
   const size_t count = as.quantization.scale.size();
   as.quantization.zero_point = has_zero ? as_integers(*zero) : std::vector<int64_t>(count, 0);
@@ -113,7 +115,7 @@ std::optional<QuantizedAs> Reader::quantized_as(const Node& node) const {
       std::ranges::all_of(as.quantization.scale, [](float s) { return std::isnormal(s) && s > 0; });
   if (!usable) return std::nullopt;
   if (as.shifted)
-    for (int64_t& zero_point : as.quantization.zero_point) zero_point -= 128;
+    for (int64_t& zero_point : as.quantization.zero_point) zero_point -= shift_of(as.type);
   if (count > 1) {
     const auto given = node.attributes.find("axis");
     int64_t axis = given == node.attributes.end() ? 1 : given->second.integer();

@@ -16,13 +16,15 @@ TensorId symmetric_weights(Reader& in, TensorId weights) {
   int64_t inner = 1;
   for (size_t i = static_cast<size_t>(q.axis) + 1; i < source.shape.size(); ++i)
     inner *= source.shape[i];
+  DataType type = DataType::Int8;
   for (size_t i = 0; i < numbers.size(); ++i) {
     numbers[i] -=
         q.zero_point[static_cast<size_t>(static_cast<int64_t>(i) / inner) % q.zero_point.size()];
-    if (numbers[i] < -128 || numbers[i] > 127) return {};
+    if (numbers[i] < -128 || numbers[i] > 127) type = DataType::Int16;
+    if (numbers[i] < -255 || numbers[i] > 255) return {};
   }
   std::ranges::fill(q.zero_point, 0);
-  return in.make_constant(integer_values(DataType::Int8, source.shape, numbers), q);
+  return in.make_constant(integer_values(type, source.shape, numbers), q);
 }
 
 TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weights,

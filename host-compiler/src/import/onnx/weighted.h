@@ -5,8 +5,8 @@
 
 namespace intarsia::onnx {
 
-// Integer weights with all zero points 0, which the IR's arithmetic wants: the same real values, if they fit
-// into eight bits; else no tensor.
+// Integer weights with all zero points 0, which the IR's arithmetic wants: the same real values, of int8 where these hold
+// them, of int16 where they are differences of two bytes; else no tensor.
 graph::TensorId symmetric_weights(Reader& in, graph::TensorId weights);
 
 // The bias as integers in steps of input scale times weight scale (of each channel), from the operand as
