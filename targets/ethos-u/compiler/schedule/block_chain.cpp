@@ -105,7 +105,7 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
       scores, [&](size_t option) { return chain[0][option].cost->first_fetch; },
       [&](size_t i, size_t one, size_t other) {
         const Candidate &before = chain[i - 1][one], &candidate = chain[i][other];
-        return draft.dependency(before.unit, candidate.unit) == 0
+        return draft.dependency_once(before.unit, candidate.unit) == 0
                    ? candidate.cost->first_fetch
                    : candidate.cost->behind(before.cost->drain) - candidate.cost->alone();
       });

@@ -225,12 +225,16 @@ int32_t ScheduleDraft::dependency(const Unit& before, const Unit& unit) {
     add(block.depth, int64_t{bricks[0]} + 2 * int64_t{bricks[1]});
   }
   const auto [known, fresh] = dependencies_.try_emplace(pair);
-  if (fresh)
-    known->second = unit_dependency(
-        hardware, schedule.operations.at(static_cast<size_t>(before.view)), before,
-        before.fetched_block, schedule.operations.at(static_cast<size_t>(unit.view)), unit,
-        unit.fetched_block);
+  if (fresh) known->second = dependency_once(before, unit);
   return known->second;
+}
+
+int32_t ScheduleDraft::dependency_once(const Unit& before, const Unit& unit) const {
+  const auto operation = [&](const Unit& of) -> const Operation& {
+    return schedule.operations.at(static_cast<size_t>(of.view));
+  };
+  return unit_dependency(hardware, operation(before), before, before.fetched_block, operation(unit),
+                         unit, unit.fetched_block);
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -59,6 +59,8 @@ class ScheduleDraft {
   void make_whole(size_t operation);
   // BLOCKDEP of a unit behind another, with constants in fast memory.
   int32_t dependency(const Unit& before, const Unit& unit);
+  // The same of units that are not asked for again: remembering it takes as long as finding it.
+  int32_t dependency_once(const Unit& before, const Unit& unit) const;
 
   const Hardware& hardware;
   const Program& program;
