@@ -1,22 +1,32 @@
 #include "packaging/c_text.h"
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 
 namespace intarsia::packaging {
 namespace {
 
+// Of C's letters and digits, whatever the locale: every character of the whole runtime is looked at.
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 bool begins_identifier(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 bool continues_identifier(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  return begins_identifier(c) || is_digit(c);
 }
 
 // Comments become a space and literals lose what is in them; lines that end in a backslash are joined.
 std::string without_comments(std::string_view text) {
   std::string out;
+  out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
+    const size_t plain = i;
+    while (i < text.size() && text[i] != '/' && text[i] != '\\') ++i;
+    out.append(text, plain, i - plain);
+    if (i == text.size()) break;
     const std::string_view two = text.substr(i, 2);
     if (two == "\\\n") {
       ++i;
@@ -45,7 +55,7 @@ std::vector<std::string> identifiers_of(std::string_view text) {
       const size_t begin = i;
       while (i < text.size() && continues_identifier(text[i])) ++i;
       names.emplace_back(text.substr(begin, i - begin));
-    } else if (std::isdigit(static_cast<unsigned char>(text[i]))) {
+    } else if (is_digit(text[i])) {
       while (i < text.size() && (continues_identifier(text[i]) || text[i] == '.')) ++i;
     } else {
       ++i;

@@ -167,8 +167,11 @@ void add_runtime_files(std::vector<SourceFile> runtime, std::vector<SourceFile>&
   Selection selection(available);
   for (SourceFile& file : package) {
     if (!is_code(file.path)) continue;
-    file.text = with_used_headers(file.path, file.text, read_c_text(file.text), selection);
-    selection.need(file.path, read_c_text(file.text));
+    const CText read = read_c_text(file.text);
+    std::string text = with_used_headers(file.path, file.text, read, selection);
+    const bool changed = text != file.text;
+    file.text = std::move(text);
+    selection.need(file.path, changed ? read_c_text(file.text) : read);
   }
   for (const SourceFile& file : available)
     if (file.path.ends_with(".cpp")) selection.need(file.path);
