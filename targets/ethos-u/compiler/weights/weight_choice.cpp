@@ -154,9 +154,17 @@ class SectionSearch {
     is_entry_.reset();
     lowest_ = 0;
     highest_ = by_symbol_.size() - 1;
-    at_least_.fill(0);
-    for (const Counted& entry : by_symbol_) at_least_[entry.symbol] = entry.count;
-    for (size_t s = kSymbols; s-- > 0;) at_least_[s] += at_least_[s + 1];
+    // By rising symbols; behind the last there are none.
+    size_t end = kSymbols + 1;
+    int64_t above = 0;
+    for (size_t i = by_symbol_.size(); i-- > 0;) {
+      const size_t symbol = by_symbol_[i].symbol;
+      std::fill(at_least_.begin() + static_cast<std::ptrdiff_t>(symbol) + 1,
+                at_least_.begin() + static_cast<std::ptrdiff_t>(end), above);
+      above += by_symbol_[i].count;
+      end = symbol + 1;
+    }
+    std::fill_n(at_least_.begin(), end, above);
   }
 
   // The most frequent symbols become entries.

@@ -234,9 +234,10 @@ class ExactSlices {
     sums.values = static_cast<int64_t>(slice.end - begin);
     if (slice.code.kind != WeightCode::Kind::Uncompressed) {
       // How often each quotient occurs says the rest: a truncated code has no other than those that it takes.
-      std::array<int32_t, kSymbols> count = {};
-      for (size_t i = begin; i < slice.end; ++i) ++count[coded_.indices[i] >> slice.code.divisor];
       const auto most = static_cast<size_t>(choice_.most >> slice.code.divisor);
+      std::array<int32_t, kSymbols> count;
+      std::fill_n(count.begin(), most + 1, 0);
+      for (size_t i = begin; i < slice.end; ++i) ++count[coded_.indices[i] >> slice.code.divisor];
       for (size_t quotient = 0; quotient <= most; ++quotient) {
         const UnaryBits bits =
             unary_bits(slice.code, static_cast<int32_t>(quotient) << slice.code.divisor);
