@@ -190,6 +190,14 @@ def wide_weight_cases():
                 domain="com.microsoft", transB=1)
 
 
+def normalisation_cases():
+    def by_channel(count):
+        return dict(constants={"g": random(count), "b": random(count), "m": random(count), "v": np.abs(random(count)) + np.float32(0.3)})
+
+    yield "batch_norm", Case("BatchNormalization", [(1, 5, 4, 6)], [0.03], (0.06, -7), **by_channel(5))
+    yield "batch_norm_relu", Case("BatchNormalization", [(2, 6, 9)], [0.03], (0.04, -128), relu=True, **by_channel(6))
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -218,6 +226,8 @@ def main():
         write(root / name, case.model(), case.inputs)
     for name, model, inputs in wide_weight_cases():
         write(root / name, model, inputs)
+    for name, case in normalisation_cases():
+        write(root / name, case.model(), case.inputs)
 
 
 if __name__ == "__main__":

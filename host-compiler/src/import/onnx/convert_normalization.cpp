@@ -3,10 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/window.h"
 
 namespace intarsia::onnx {
 
@@ -65,6 +67,49 @@ TensorId over(Reader& in, TensorId x, TensorId statistic, std::string_view suffi
   return in.emit(OpKind::Div, BinaryAttrs{}, {x, statistic}, kFloat, {}, suffix);
 }
 
+// Between integers: a convolution by one weight of each channel, whose scale makes the factor; only the offset and the result are
+// rounded. No tensor where they may be more than a step from the real result.
+TensorId batch_normalised_integers(Reader& in, TensorId factor, TensorId offset, const Tail& tail) {
+  constexpr int64_t kWeight = 127, kMostOffset = 1 << 30;
+  const bool known = in.is_constant(factor) && in.is_constant(offset);
+  if (!known || !in.is_real(0) || !tail.as) return {};
+  const TensorId x = in.value(0).tensor;
+  const graph::Tensor source = in.tensor(x);
+  const size_t rank = source.shape.size();
+  if (source.constant.valid() || source.quantization.per_channel() || (rank != 3 && rank != 4))
+    return {};
+  const std::vector<float> factors = as_reals(in.values_of(factor)),
+                           offsets = as_reals(in.values_of(offset));
+  if (factors.size() != offsets.size()) return {};
+  graph::Quantization q;
+  q.axis = 3;
+  std::vector<int64_t> weights, biases;
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const float scale = std::abs(factors[i]) / static_cast<float>(kWeight);
+    const float step = source.quantization.scale[0] * scale;
+    const float steps = std::round(offsets[i] / step);
+    if (!std::isnormal(step) || step > tail.as->quantization.scale[0] ||
+        !(std::abs(steps) <= static_cast<float>(kMostOffset)))
+      return {};
+    q.scale.push_back(scale);
+    q.zero_point.push_back(0);
+    weights.push_back(factors[i] < 0 ? -kWeight : kWeight);
+    biases.push_back(static_cast<int64_t>(steps));
+  }
+  const auto channels = static_cast<int64_t>(factors.size());
+  const DataType sums = source.type == DataType::Int16 ? DataType::Int64 : DataType::Int32;
+  return in.attempt([&]() -> TensorId {
+    const TensorId image = in.to_channels_last(as_image(in, x));
+    const TensorId by =
+        in.make_constant(integer_values(DataType::Int8, {1, 1, 1, channels}, weights), q);
+    const TensorId bias = in.make_constant(integer_values(sums, {channels}, biases));
+    const TensorId y = in.emit(OpKind::DepthwiseConv2d,
+                               graph::DepthwiseConv2dAttrs{.activation = tail.activation},
+                               {image, by, bias}, tail.as->type, tail.as->quantization);
+    return y.valid() ? from_image(in, y, rank == 3) : y;
+  });
+}
+
 }  // namespace
 
 // With known statistics: x * factor + offset, which goes into the convolution before it where that has no
@@ -79,6 +124,8 @@ void read_batch_normalization(Reader& in) {
       times(in, in.operand(1), inverse_root(in, in.operand(4), in.real("epsilon", 1e-5f)));
   const TensorId offset = less(in, in.operand(2), times(in, in.operand(3), factor));
   const Tail tail = in.tail(true);
+  const TensorId integers = batch_normalised_integers(in, factor, offset, tail);
+  if (integers.valid()) return in.finish(tail, {integers, Form::Real, {}});
   const TensorId folded = in.fold_into_convolution(in.operand(0), factor, offset, tail.activation);
   if (folded.valid()) return in.finish(tail, {folded, Form::Plain, {}});
   const TensorId y = plus(in, times(in, in.operand(0), per_channel(in, factor, rank)),
