@@ -295,6 +295,40 @@ TEST(Legalise, PiecesAreViews) {
   }
 }
 
+TEST(Legalise, SlicesByOtherStepsThanTheNpusAreCopiesOfPlaces) {
+  Random random(14);
+  struct Case {
+    Shape shape;
+    graph::SliceAttrs slice;
+    size_t copies;
+  };
+  const std::vector<Case> cases = {
+      {{1, 16, 8}, {{0, 15, 0}, {1, 16, 8}, {1, -1, 1}, {}}, 16},          // a sequence turned
+      {{1, 4, 6, 3}, {{0, 0, 0, 2}, {1, 4, 6, 3}, {1, 1, 1, -1}, {}}, 3},  // RGB of BGR
+      {{1, 4, 9, 8}, {{0, 3, 6, 0}, {1, 2, 3, 8}, {1, -2, 1, 1}, {}}, 2},  // rows
+      {{1, 4, 9, 8}, {{0, 0, 1, 1}, {1, 2, 4, 3}, {1, 2, 2, 3}, {}}, 3},   // channels and rows
+      {{2, 3, 5, 8}, {{1, 0, 4, 0}, {1, 3, 5, 8}, {1, 1, -1, 1}, {}}, 5},  // one image's columns
+      {{1, 64, 4}, {{0, 63, 0}, {1, 64, 4}, {1, -1, 1}, {}}, 64}};
+  for (const DataType type : kTypes)
+    for (const Case& each : cases) {
+      Graph g;
+      const TensorId x = g.input(type, each.shape, 0.05f, 0);
+      const auto y = g.like(OpKind::Slice, each.slice, {x});
+      const graph::Module module = g.finish(y);
+      expect_taken_and_same(random, module);
+      EXPECT_EQ(operation_count(module), each.copies);
+    }
+  for (const graph::SliceAttrs& slice :
+       {graph::SliceAttrs{{0, 64, 0}, {1, 65, 4}, {1, -1, 1}, {}},     // more places
+        graph::SliceAttrs{{0, 9, 3}, {1, 10, 4}, {1, -1, -1}, {}}}) {  // along two axes
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {1, 65, 4}, 0.05f, 0);
+    const graph::Module module = g.finish(g.like(OpKind::Slice, slice, {x}));
+    EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]),
+              "the NPU does not read backwards");
+  }
+}
+
 TEST(Legalise, PackAndUnpack) {
   Random random(10);
   for (const int64_t axis : {0, 1, 2}) {

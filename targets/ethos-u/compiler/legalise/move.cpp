@@ -104,6 +104,37 @@ Shape with_axis(Shape shape, int64_t axis, int64_t extent) {
   return shape;
 }
 
+// Copies whose commands are few whatever they move.
+constexpr int64_t kMostPieces = 64;
+
+// Why a step along this axis is none that the NPU's strides take; null: it is one.
+const char* refuses_step(const Shape& whole, const Shape& size, const Shape& stride, size_t axis) {
+  if (size[axis] == 1 || stride[axis] == 1) return nullptr;
+  if (stride[axis] < 0) return "the NPU does not read backwards";
+  if (axis + 1 == stride.size()) return "the NPU does not skip channels";
+  const size_t rank = whole.size();
+  if (axis + 2 < rank && element_count(whole) != whole[axis] * whole[rank - 1] * whole[rank - 2])
+    return "images are skipped beside rows";
+  return nullptr;
+}
+
+// A slice in one piece, or place by place along the one axis whose steps are none of the NPU's.
+std::vector<Part> slices_of(graph::TensorId out, const Shape& whole, const graph::SliceAttrs& a) {
+  const Part all{out, a.begin, a.size, a.stride};
+  std::vector<Part> parts;
+  for (size_t axis = 0; axis < a.stride.size(); ++axis) {
+    if (refuses_step(whole, a.size, a.stride, axis) == nullptr) continue;
+    if (a.size[axis] > kMostPieces || !parts.empty() || !a.drop.empty()) return {all};
+    for (int64_t i = 0; i < a.size[axis]; ++i) {
+      Part& part = parts.emplace_back(all);
+      part.begin[axis] += i * a.stride[axis];
+      part.size[axis] = part.stride[axis] = 1;
+      part.at = with_axis(Shape(a.size.size(), 0), static_cast<int64_t>(axis), i);
+    }
+  }
+  return parts.empty() ? std::vector<Part>{all} : parts;
+}
+
 }  // namespace
 
 std::vector<Part> parts_of(const graph::Function& function, const Node& node) {
@@ -112,10 +143,8 @@ std::vector<Part> parts_of(const graph::Function& function, const Node& node) {
   const auto shape = [&](graph::TensorId id) -> const Shape& { return function.tensor(id).shape; };
   const bool joins = node.kind == OpKind::Concat || node.kind == OpKind::Pack;
   const graph::TensorId whole = joins ? node.outputs.at(0) : node.inputs.at(0);
-  if (node.kind == OpKind::Slice) {
-    const auto& a = node.attrs<graph::SliceAttrs>();
-    return {{node.outputs.at(0), a.begin, a.size, a.stride}};
-  }
+  if (node.kind == OpKind::Slice)
+    return slices_of(node.outputs.at(0), shape(whole), node.attrs<graph::SliceAttrs>());
   int64_t axis = 0, next = 0;
   if (node.kind == OpKind::Split)
     axis = node.attrs<graph::SplitAttrs>().axis;
@@ -138,16 +167,11 @@ Reason refuses_parts(const Site& site) {
   const bool joins = site.node.kind == OpKind::Concat || site.node.kind == OpKind::Pack;
   const Shape& whole = joins ? site.out().shape : site.in().shape;
   for (const Part& part : parts_of(site.function, site.node)) {
-    for (size_t i = 0; i < part.stride.size(); ++i) {
-      if (part.size[i] == 1 || part.stride[i] == 1) continue;
-      if (part.stride[i] < 0) return std::string("the NPU does not read backwards");
-      if (i + 1 == part.stride.size()) return std::string("the NPU does not skip channels");
-      if (i + 2 < part.stride.size() &&
-          element_count(whole) != whole[i] * whole[whole.size() - 1] * whole[whole.size() - 2])
-        return std::string("images are skipped beside rows");
-    }
-    Shape size = part.size;
-    if (!box_of(whole, part.begin, size)) return std::string("a piece is no box of one image");
+    for (size_t axis = 0; axis < part.stride.size(); ++axis)
+      if (const char* reason = refuses_step(whole, part.size, part.stride, axis)) return reason;
+    if (!box_of(whole, part.begin, part.size) ||
+        (!part.at.empty() && !box_of(site.out().shape, part.at, part.size)))
+      return std::string("a piece is no box of one image");
   }
   return std::nullopt;
 }
@@ -162,7 +186,9 @@ void legalise_parts(Builder& builder, const Node& node) {
       continue;
     }
     const Operand from = builder.part(node.inputs.at(0), part.begin, part.size, part.stride);
-    copy_box(builder, from, builder.write_as(part.tensor, from.extent));
+    copy_box(builder, from,
+             part.at.empty() ? builder.write_as(part.tensor, from.extent)
+                             : builder.part(part.tensor, part.at, part.size));
   }
 }
 

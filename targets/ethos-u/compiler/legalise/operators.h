@@ -158,6 +158,7 @@ void legalise_pad(Builder& builder, const graph::Node& node);
 struct Part {
   graph::TensorId tensor;
   Shape begin, size, stride;  // no strides: 1
+  Shape at = {};              // where it goes in `tensor`; empty: it is all of that
 };
 std::vector<Part> parts_of(const graph::Function& function, const graph::Node& node);
 Reason refuses_parts(const Site& site);
