@@ -103,9 +103,9 @@ TensorId batch_normalised_integers(Reader& in, TensorId factor, TensorId offset,
     const TensorId by =
         in.make_constant(integer_values(DataType::Int8, {1, 1, 1, channels}, weights), q);
     const TensorId bias = in.make_constant(integer_values(sums, {channels}, biases));
-    const TensorId y = in.emit(OpKind::DepthwiseConv2d,
-                               graph::DepthwiseConv2dAttrs{.activation = tail.activation},
-                               {image, by, bias}, tail.as->type, tail.as->quantization);
+    const TensorId y =
+        in.emit(OpKind::DepthwiseConv2d, graph::DepthwiseConv2dAttrs{.activation = tail.activation},
+                {image, by, bias}, tail.as->type, tail.as->quantization);
     return y.valid() ? from_image(in, y, rank == 3) : y;
   });
 }

@@ -169,7 +169,7 @@ void read_dequantize(Reader& in) {
   }
   if (as->quantization.per_channel()) return dequantize_in_floats(in);
   graph::Quantization stated_quantization = as->quantization;
-  if (as->shifted && given.form == Form::Plain) 
+  if (as->shifted && given.form == Form::Plain)
     stated_quantization.zero_point[0] += shift_of(as->type);
   if (!in.state_quantization(given.tensor, stated_quantization)) return dequantize_in_floats(in);
   TensorId id = given.tensor;

@@ -47,7 +47,9 @@ using TensorList = std::vector<Value>;
 inline DataType unsigned_of(DataType type) {
   return type == DataType::Int16 ? DataType::UInt16 : DataType::UInt8;
 }
-inline int64_t shift_of(DataType type) { return type == DataType::Int16 ? 32768 : 128; }
+inline int64_t shift_of(DataType type) {
+  return type == DataType::Int16 ? 32768 : 128;
+}
 
 // What QuantizeLinear and DequantizeLinear say, with uint8 made int8 and uint16 int16.
 struct QuantizedAs {
