@@ -135,6 +135,25 @@ TEST(OnnxIntegers, KnownWeightsStayBytes) {
   }
 }
 
+TEST(OnnxIntegers, KnownWeightsAreWidenedWhereAsked) {
+  Model model;
+  model.input("x", {1, 4}, kInt8).output("y");
+  model.constant("w", {4, 2}, kInt8);
+  model.node("MatMulInteger", {"x", "w"}, {"y"});
+  const std::string text = model.raw().SerializeAsString();
+  for (const bool widen : {false, true}) {
+    ImportOptions options;
+    options.file = "m.onnx", options.widen_weights = widen;
+    const auto module =
+        import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, options);
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const auto& nodes = module->entry_function().nodes;
+    const graph::OpKind kind =
+        widen ? graph::OpKind::FullyConnected : graph::OpKind::HybridFullyConnected;
+    EXPECT_TRUE(std::ranges::any_of(nodes, [&](const auto& node) { return node.kind == kind; }));
+  }
+}
+
 TEST(OnnxIntegers, FiltersOfGroups) {
   Model model;
   model.input("x", {1, 2, 3}, kInt8).output("y");

@@ -291,6 +291,7 @@ TensorId missing_sum(Reader& in, const KnownBytes& known, size_t channel, size_t
 // Channels are `channel` of the weights and `result_axis` of the result.
 template <typename Multiply>
 bool sum_bytes(Reader& in, size_t channel, size_t result_axis, int64_t rows, Multiply&& multiply) {
+  if (in.options().widen_weights) return false;
   const TensorId made = in.attempt([&]() -> TensorId {
     const auto known = known_bytes(in, channel);
     if (!known || (!known->missing.empty() && in.integer("group", 1) != 1)) return {};

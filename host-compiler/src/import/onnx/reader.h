@@ -83,6 +83,7 @@ class Reader {
   // ---- the operator being read ----
 
   const Node& node() const { return *node_; }
+  const ImportOptions& options() const { return options_; }
   // The operators of a graph within this one, as if they stood in its place: what it gives for these operands, or nothing
   // and a problem. Where it is read several times, each time with another suffix to its names.
   std::optional<std::vector<Value>> read_branch(const format::Graph& branch,
