@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "intarsia/targets/ethos_u/rounding.h"
 
@@ -188,7 +189,9 @@ void LiteralEstimate::before(const Operation& op, const sim::Memory&) {
   if (!joins) {
     wholes_.push_back({});
     wholes_.back().op = op;
+    wholes_.back().first = seen_;
   }
+  ++seen_;
   Whole& whole = wholes_.back();
   if (joins) {
     whole.op.ofm.depth += op.ofm.depth;
@@ -303,7 +306,13 @@ double LiteralEstimate::port_cycles(const Whole& whole) const {
 }
 
 double LiteralEstimate::cycles() const {
-  double total = 0, slack = 0;
+  const std::vector<double> all = each();
+  return std::accumulate(all.begin(), all.end(), 0.0);
+}
+
+std::vector<double> LiteralEstimate::each() const {
+  std::vector<double> result(seen_, 0);
+  double slack = 0;
   for (const Whole& whole : wholes_) {
     const double alone = npu_cycles(whole.op, whole.op.ofm.depth);
     const double tail = whole.slices > 1 ? npu_cycles(whole.op, whole.last_depth) : alone;
@@ -318,10 +327,10 @@ double LiteralEstimate::cycles() const {
     } else {
       cycles += std::max(0.0, whole.table - slack);
     }
-    total += std::max(cycles, port_cycles(whole));
+    result[whole.first] = std::max(cycles, port_cycles(whole));
     slack = tail;
   }
-  return total;
+  return result;
 }
 
 }  // namespace intarsia::bench

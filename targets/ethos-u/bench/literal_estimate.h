@@ -6,6 +6,7 @@
 // together again; stripes of a cascade are not, each counts as an operation.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "intarsia/targets/ethos_u/run.h"
@@ -25,6 +26,8 @@ class LiteralEstimate final : public simulators::ethos_u::Observer {
               const simulators::ethos_u::Memory& memory) override;
 
   double cycles() const;
+  // Of each operation that was seen; of one that was put together from several, the first has all of it.
+  std::vector<double> each() const;
 
  private:
   // One operation of the graph, in slices.
@@ -36,6 +39,7 @@ class LiteralEstimate final : public simulators::ethos_u::Observer {
     uint32_t from = 0, to = 0;  // regions of the copies
     double table = 0;           // of a table
     int slices = 0;
+    size_t first = 0;  // of all operations
   };
   // Cycles of the NPU for so many channels, and of each port.
   double npu_cycles(const simulators::ethos_u::Operation& op, int32_t depth) const;
@@ -47,6 +51,7 @@ class LiteralEstimate final : public simulators::ethos_u::Observer {
   const isa::ethos_u::NpuTiming& npu_;
   const isa::ethos_u::MemorySystem& memories_;
   std::vector<Whole> wholes_;
+  size_t seen_ = 0;
   std::vector<simulators::ethos_u::DmaTransfer> transfers_;  // not yet known what for
 };
 

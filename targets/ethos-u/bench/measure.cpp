@@ -71,26 +71,33 @@ class Profile final : public sim::Observer {
       text += fmt::format(" weights r{} {}", op.weight_region,
                           op.weights[0].length + op.weights[1].length);
     lines_.push_back(std::move(text));
+    operations_.push_back(static_cast<int>(seen_++));
   }
   void before(const sim::DmaTransfer& dma, const sim::Memory& memory) override {
     literal_.before(dma, memory);
     lines_.push_back(
         fmt::format("  dma {} bytes{}", dma.length, dma.target_internal ? " to SHRAM" : ""));
+    operations_.push_back(-1);
   }
   double literal() const { return literal_.cycles(); }
 
   void print(const std::vector<sim::TimedCommand>& commands) const {
+    const std::vector<double> literal = literal_.each();
     for (size_t i = 0; i < lines_.size(); ++i) {
       const sim::TimedCommand& c = commands[i];
-      fmt::print("{:8.0f} {:8.0f} {:7.0f} mac {:7.0f} out {:6.0f} axi {:6.0f} {:6.0f}  {}\n",
-                 c.started, c.ended, c.cycles(), c.mac, c.output, c.port_cycles[0],
-                 c.port_cycles[1], lines_[i]);
+      fmt::print(
+          "{:8.0f} {:8.0f} {:7.0f} mac {:7.0f} out {:6.0f} axi {:6.0f} {:6.0f} literal {:7.0f}  "
+          "{}\n",
+          c.started, c.ended, c.cycles(), c.mac, c.output, c.port_cycles[0], c.port_cycles[1],
+          operations_[i] < 0 ? 0 : literal[static_cast<size_t>(operations_[i])], lines_[i]);
     }
   }
 
  private:
   LiteralEstimate literal_;
   std::vector<std::string> lines_;
+  std::vector<int> operations_;  // of each line, or none
+  int seen_ = 0;
 };
 
 bool profiles = false;
