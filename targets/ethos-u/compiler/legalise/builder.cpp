@@ -415,7 +415,7 @@ Program legalise(const graph::Module& module, const graph::Function& function,
   fuse(program);
   if (!options.confirmed_only) join_neighbours(program);
   drop_unused(program);
-  if (!options.confirmed_only) make_late(program);
+  if (!options.confirmed_only) choose_order(program);
   return program;
 }
 

@@ -1,6 +1,8 @@
 #include "legalise/order.h"
 
 #include <algorithm>
+#include <compare>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
@@ -27,7 +29,7 @@ class Order {
     }
   }
 
-  void run() {
+  void make_late() {
     const std::vector<Group> before = groups_;
     const int64_t peak = peak_bytes();
     for (size_t i = groups_.size(); i-- > 0;) {
@@ -37,12 +39,34 @@ class Order {
       std::rotate(from, from + 1, groups_.begin() + static_cast<std::ptrdiff_t>(last) + 1);
     }
     if (peak_bytes() >= peak) groups_ = before;
+  }
+
+  // One at a time, as often as that lowers the peak: several places may share it.
+  void make_early() {
+    const std::vector<Group> before = groups_;
+    const int64_t peak = height_of(live_bytes(true)).peak;
+    while (make_one_early()) {
+    }
+    if (height_of(live_bytes(true)).peak >= peak) groups_ = before;
+  }
+
+  void finish() {
     program_.operations.clear();
     for (Group& group : groups_)
       for (Operation& op : group.operations) program_.operations.push_back(std::move(op));
   }
 
  private:
+  struct Life {
+    size_t first, last;  // groups that touch it
+  };
+  // What is taken at once, and how often.
+  struct Height {
+    int64_t peak = 0;
+    int64_t groups = 0;
+    auto operator<=>(const Height&) const = default;
+  };
+
   const NpuTensor& tensor(int32_t id) const { return program_.tensors[static_cast<size_t>(id)]; }
   int32_t root(const Operand& operand) const {
     const int32_t alias_of = tensor(operand.tensor).alias_of;
@@ -61,36 +85,136 @@ class Order {
     return std::any_of(one.begin(), one.end(), [&](int32_t id) { return other.contains(id); });
   }
 
-  // The place of the group that it can come right before and stay behind nobody who needs it, counted without itself.
-  size_t latest(size_t index) const {
-    const Group& group = groups_[index];
-    if (group.keeps) return index;
-    size_t last = index;
-    while (last + 1 < groups_.size()) {
-      const Group& next = groups_[last + 1];
-      if (next.keeps || share(group.writes, next.reads) || share(group.writes, next.writes) ||
-          share(group.reads, next.writes))
-        break;
-      ++last;
+  // Whether there is one that lowers the peak, or leaves it to fewer groups.
+  bool make_one_early() {
+    const std::vector<int64_t> live = live_bytes(true);
+    const Height height = height_of(live);
+    for (size_t i = 1; i < groups_.size(); ++i) {
+      const size_t first = earliest(i);
+      if (first == i || !is_in(live, height.peak, first, i) || !frees_more(i)) continue;
+      Height least = height;
+      size_t best = i;
+      for (size_t to = first; to < i; ++to) {
+        move_forward(i, to);
+        const Height other = height_of(live_bytes(true));
+        move_back(to, i);
+        if (other >= least) continue;
+        least = other;
+        best = to;
+      }
+      if (best == i) continue;
+      move_forward(i, best);
+      return true;
     }
-    return last;
+    return false;
   }
 
-  // What inner tensors take at once.
-  int64_t peak_bytes() const {
-    std::map<int32_t, std::pair<size_t, size_t>> lives;  // first and last group that touches it
+  void move_forward(size_t from, size_t to) {
+    const auto begin = groups_.begin();
+    std::rotate(begin + static_cast<std::ptrdiff_t>(to), begin + static_cast<std::ptrdiff_t>(from),
+                begin + static_cast<std::ptrdiff_t>(from) + 1);
+  }
+  void move_back(size_t from, size_t to) {
+    const auto begin = groups_.begin();
+    std::rotate(begin + static_cast<std::ptrdiff_t>(from),
+                begin + static_cast<std::ptrdiff_t>(from) + 1,
+                begin + static_cast<std::ptrdiff_t>(to) + 1);
+  }
+
+  // Neither needs what the other makes, nor writes over what it reads.
+  static bool may_change_places(const Group& one, const Group& other) {
+    return !one.keeps && !other.keeps && !share(one.writes, other.reads) &&
+           !share(one.writes, other.writes) && !share(one.reads, other.writes);
+  }
+
+  // The place of the group that it can come right before and stay behind nobody who needs it, counted without itself.
+  size_t latest(size_t index) const {
+    size_t last = index;
+    while (last + 1 < groups_.size() && may_change_places(groups_[index], groups_[last + 1]))
+      ++last;
+    return last;
+  }
+  // The same forward.
+  size_t earliest(size_t index) const {
+    size_t first = index;
+    while (first > 0 && may_change_places(groups_[index], groups_[first - 1])) --first;
+    return first;
+  }
+
+  // Of inner tensors and of outputs.
+  std::map<int32_t, Life> lives() const {
+    std::map<int32_t, Life> lives;
     for (size_t i = 0; i < groups_.size(); ++i)
       for (const std::set<int32_t>* ids : {&groups_[i].reads, &groups_[i].writes})
         for (const int32_t id : *ids)
-          if (is_inner(id)) lives.try_emplace(id, i, i).first->second.second = i;
+          if (is_inner(id) || tensor(id).kind == NpuTensor::Kind::Output)
+            lives.try_emplace(id, Life{i, i}).first->second.last = i;
+    return lives;
+  }
+
+  // What inner tensors take while each group runs. `closely`: what may take the place of an operand begins where that ends, and
+  // outputs count too, which stay. (Inputs may lie elsewhere, and nothing is gained by reading them early.)
+  std::vector<int64_t> live_bytes(bool closely) const {
+    const std::map<int32_t, Life> all = lives();
     std::vector<int64_t> change(groups_.size() + 1, 0);
-    for (const auto& [id, life] : lives) {
-      change[life.first] += bytes(id);
-      change[life.second + 1] -= bytes(id);
+    for (const auto& [id, life] : all) {
+      const bool stays = !is_inner(id);
+      if (stays && !closely) continue;
+      const bool replaces = closely && !stays && replaces_operand(id, life, all);
+      change[life.first + (replaces ? 1 : 0)] += bytes(id);
+      change[stays ? groups_.size() : life.last + 1] -= bytes(id);
     }
-    int64_t now = 0, most = 0;
-    for (const int64_t step : change) most = std::max(most, now += step);
-    return most;
+    int64_t now = 0;
+    for (int64_t& step : change) step = now += step;
+    change.pop_back();
+    return change;
+  }
+  int64_t peak_bytes() const { return height_of(live_bytes(false)).peak; }
+
+  static Height height_of(const std::vector<int64_t>& live) {
+    Height height;
+    for (const int64_t bytes : live) {
+      if (bytes > height.peak) height = {bytes, 0};
+      if (bytes == height.peak) ++height.groups;
+    }
+    return height;
+  }
+  static bool is_in(const std::vector<int64_t>& live, int64_t peak, size_t first, size_t last) {
+    const auto begin = live.begin();
+    return std::find(begin + static_cast<std::ptrdiff_t>(first),
+                     begin + static_cast<std::ptrdiff_t>(last) + 1,
+                     peak) != begin + static_cast<std::ptrdiff_t>(last) + 1;
+  }
+
+  // Whether an element-wise operation, or rows that are made a few at a time, write it over an operand that nobody else reads then.
+  bool replaces_operand(int32_t id, const Life& life, const std::map<int32_t, Life>& all) const {
+    const auto ends_here = [&](int32_t other) {
+      const auto found = all.find(other);
+      return found != all.end() && found->second.last == life.first &&
+             found->second.first < life.first && tensor(other).extent == tensor(id).extent &&
+             tensor(other).type == tensor(id).type;
+    };
+    const std::vector<int32_t>& listed = tensor(id).may_replace;
+    if (std::any_of(listed.begin(), listed.end(), ends_here)) return true;
+    const Operation& op = groups_[life.first].operations.back();
+    if (groups_[life.first].operations.size() > 1 || !is_elementwise(op.kind)) return false;
+    return ends_here(op.ifm.tensor) || (op.ifm2 && ends_here(op.ifm2->tensor));
+  }
+
+  // What it makes is smaller than what it is the last one to read.
+  bool frees_more(size_t index) const {
+    const std::map<int32_t, Life> all = lives();
+    std::set<int32_t> touched = groups_[index].reads;
+    touched.insert(groups_[index].writes.begin(), groups_[index].writes.end());
+    int64_t freed = 0, made = 0;
+    for (const int32_t id : touched) {
+      const auto found = all.find(id);
+      if (found == all.end()) continue;
+      const auto [first, last] = found->second;
+      if (first < index && last == index && is_inner(id)) freed += bytes(id);
+      if (first == index && (last > index || !is_inner(id))) made += bytes(id);
+    }
+    return made < freed;
   }
 
   // What it makes is no larger than what would have to stay for it.
@@ -123,8 +247,11 @@ class Order {
 
 }  // namespace
 
-void make_late(Program& program) {
-  Order(program).run();
+void choose_order(Program& program) {
+  Order order(program);
+  order.make_late();
+  order.make_early();
+  order.finish();
 }
 
 }  // namespace intarsia::targets::ethos_u
