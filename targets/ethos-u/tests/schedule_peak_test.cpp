@@ -1,9 +1,11 @@
-// Where storages end once they have addresses, against placements done by hand.
+// Where storages end once they have addresses, against placements done by hand; and what maps that lie in bricks either way are called.
 #include "schedule/schedule_peak.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
+
+#include "schedule/layouts.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -51,6 +53,64 @@ TEST(PlacedEnds, AreTheWholesPeak) {
     const std::vector<int64_t> ends = placed_ends(chain(), placed);
     EXPECT_EQ(*std::max_element(ends.begin(), ends.end()), placed_peak(chain(), placed));
   }
+}
+
+// A map of 6 x 8 pixels, written by a convolution and read by another.
+Schedule two_convolutions(DataType type, int32_t channels) {
+  Schedule schedule;
+  schedule.operations.resize(1);
+  schedule.operations[0].kind = OperationKind::Conv;
+  schedule.storages = {storage(Storage::Kind::Input, 4096), storage(Storage::Kind::Inner, 4096),
+                       storage(Storage::Kind::Output, 4096)};
+  schedule.steps = {step(0, 1), step(1, 2)};
+  const int64_t size = type == DataType::Int8 ? 1 : 2;
+  for (Step& each : schedule.steps) {
+    for (FeatureMap* map : {&each.ifm, &each.ofm}) {
+      map->type = type;
+      map->extent = {6, 8, channels};
+      map->stride_x = channels * size;
+      map->stride_y = 8 * map->stride_x;
+      map->stride_c = size;
+    }
+    each.block.ofm = {2, 2, 16};
+  }
+  return schedule;
+}
+
+std::vector<Layout> named(Schedule schedule) {
+  name_single_bricks(schedule);
+  return {schedule.steps[0].ifm.layout, schedule.steps[0].ofm.layout, schedule.steps[1].ifm.layout,
+          schedule.steps[1].ofm.layout};
+}
+
+TEST(SingleBricks, AreMapsOf16ChannelsBetweenOperations) {
+  constexpr Layout kRows = Layout::Nhwc, kBricks = Layout::Nhcwb16;
+  EXPECT_EQ(named(two_convolutions(DataType::Int8, 16)),
+            (std::vector{kRows, kBricks, kBricks, kRows}));
+  const std::vector<Layout> all_rows(4, kRows);
+  EXPECT_EQ(named(two_convolutions(DataType::Int8, 32)), all_rows) << "two bricks lie otherwise";
+  EXPECT_EQ(named(two_convolutions(DataType::Int16, 16)), all_rows) << "as long as a burst";
+}
+
+TEST(SingleBricks, AreTakenWholeByAllOperations) {
+  const std::vector<Layout> all_rows(4, Layout::Nhwc);
+  Schedule part = two_convolutions(DataType::Int8, 16);
+  part.steps[1].ifm.extent.depth = 8;
+  EXPECT_EQ(named(part), all_rows) << "one reads half of each brick";
+  Schedule halves = two_convolutions(DataType::Int8, 16);
+  halves.steps[0].block.ofm.depth = 8;
+  EXPECT_EQ(named(halves), all_rows) << "its blocks are halves of bricks";
+  Schedule apart = two_convolutions(DataType::Int8, 16);
+  apart.steps[0].ofm.stride_x = apart.steps[1].ifm.stride_x = 32;
+  EXPECT_EQ(named(apart), all_rows) << "part of a map of more channels";
+  Schedule odd = two_convolutions(DataType::Int8, 16);
+  odd.steps[0].ofm.base = odd.steps[1].ifm.base = 8;
+  EXPECT_EQ(named(odd), all_rows) << "bricks begin where 16 bytes do";
+  Schedule summed = two_convolutions(DataType::Int8, 16);
+  summed.operations.push_back(summed.operations[0]);
+  summed.operations[1].kind = OperationKind::ReduceSum;
+  summed.steps[1].operation = 1;
+  EXPECT_EQ(named(summed), all_rows) << "REDUCE_SUM wants NHWC";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "program/program.h"
+#include "schedule/schedule.h"
 
 namespace intarsia::targets::ethos_u {
 
@@ -13,5 +14,9 @@ namespace intarsia::targets::ethos_u {
 // of whole bricks.
 std::vector<std::vector<int32_t>> brick_candidates(const Program& program,
                                                    const std::function<int32_t(int32_t)>& root);
+
+// A map of 16 channels lies in memory the same way in both layouts. Where all operations take it whole it is called NHCWB16, of
+// which rows are read at a time whatever reads NHWC pixel by pixel.
+void name_single_bricks(Schedule& schedule);
 
 }  // namespace intarsia::targets::ethos_u

@@ -11,6 +11,7 @@
 
 #include "schedule/constant_planner.h"
 #include "schedule/layout_choice.h"
+#include "schedule/layouts.h"
 #include "schedule/map_spilling.h"
 #include "schedule/schedule_draft.h"
 #include "schedule/schedule_peak.h"
@@ -70,7 +71,10 @@ class Scheduler {
   // After `plan` with a limit: the fast memory that everything takes with its addresses.
   int64_t placed_bytes() const { return placed_bytes_; }
 
-  Schedule finish() { return std::move(draft_.schedule); }
+  Schedule finish() {
+    name_single_bricks(draft_.schedule);
+    return std::move(draft_.schedule);
+  }
 
  private:
   double plan_within(ConstantPlanner& constants, int64_t limit) {
