@@ -86,6 +86,20 @@ TEST(ConstantGroups, BeginWithTheFirstOperationAndEndAtTheirLimits) {
   EXPECT_THAT(far(65), ElementsAre(1, 1));
 }
 
+// Single elements of 32 bits lie side by side, what has more begins where 16 bytes do, and so ends the group.
+TEST(ConstantGroups, KeepSingleElementsTogether) {
+  Program program = readers_of_constants(3, 4);
+  for (size_t i = 0; i < 3; ++i) program.tensors[i].type = DataType::Int32;
+  program.tensors[2].extent = {1, 1, 5};
+  program.tensors[2].bytes.resize(20);
+  const std::vector<ConstantGroup> groups = constant_groups(program);
+  ASSERT_EQ(groups.size(), 1u);
+  std::vector<int64_t> offsets;
+  for (const ConstantGroup::Member& member : groups[0].members) offsets.push_back(member.offset);
+  EXPECT_THAT(offsets, ElementsAre(0, 4, 16));
+  EXPECT_EQ(groups[0].bytes.size(), 48u);
+}
+
 // One group is fetched for an operation: what it reads beside that lies where constants are.
 TEST(ConstantGroups, OfAnOperationAreOne) {
   const auto reads = [](Program& program, size_t operation, int32_t first, int32_t second) {

@@ -17,6 +17,8 @@ constexpr size_t kValues = 256;
 constexpr int64_t kMostSum = int64_t{1} << 30;
 // Multipliers of the sum that are tried beside TFLite's own: what a half of a result's step lets them be beside it.
 constexpr int32_t kBesideSum[] = {0, -4, 4, -16, 16, -64, 64};
+// Multipliers of the smaller operand that are tried beside TFLite's own, where the other one is a constant of 16 bits.
+constexpr int32_t kBesideOperand[] = {0, -1, 1, -2, 2, -3, 3, -5, 5, -8, 8, -13, 13};
 // Factors of both operands: OPA_SCALE and OPB_SCALE have 16 bits in this mode, and with 15 it is all one whether one is a sign.
 constexpr int32_t kMostFactor = (1 << 15) - 1;
 // Pairs of factors that are tried. The closest to the ratio of the scales comes first, and is right for nearly all scales.
@@ -261,6 +263,95 @@ TflSum::TflSum(const Site& site) {
   sum = fixed_factor(twice_largest / ((1 << left_shift) * scale_of(site.out())));
 }
 
+namespace {
+
+// Of a sum of 16 bits with a constant of one element there are as many results as the other operand has values.
+class SumsWithConstant {
+ public:
+  SumsWithConstant(const TflSum& tfl, OperationKind kind, bool constant_is_first, int32_t constant)
+      : constant_is_smaller_(constant_is_first == tfl.first_is_smaller),
+        constant_(constant),
+        larger_shift_(tfl.left_shift - 1),
+        first_is_smaller_(tfl.first_is_smaller),
+        subtracts_(kind == OperationKind::Sub) {
+    for (int32_t x = range_.low; x <= range_.high; ++x) {
+      const int32_t smaller = tfl.scaled_smaller(constant_is_smaller_ ? constant_ : x);
+      results_.push_back(static_cast<int16_t>(std::clamp(
+          multiply(static_cast<int32_t>(sum_of(smaller, x)), tfl.sum), range_.low, range_.high)));
+    }
+  }
+
+  // The registers beside TFLite's own that are right for all values.
+  std::optional<SumScales> scales(const SumScales& tfl) {
+    for (const int32_t beside_sum : kBesideSum)
+      for (const int32_t beside : kBesideOperand) {
+        SumScales scales = tfl;
+        scales.operand.multiplier += static_cast<uint32_t>(beside);
+        scales.sum.multiplier += static_cast<uint32_t>(beside_sum);
+        if (are_served_by(scales)) return scales;
+      }
+    return std::nullopt;
+  }
+
+ private:
+  // The operand that is not scaled is shifted left.
+  int64_t sum_of(int64_t smaller, int32_t x) const {
+    const int64_t larger = int64_t{constant_is_smaller_ ? x : constant_} * (1 << larger_shift_);
+    if (!subtracts_) return smaller + larger;
+    return first_is_smaller_ ? smaller - larger : larger - smaller;
+  }
+
+  bool is_right(int32_t x, const SumScales& scales) const {
+    const int64_t sum =
+        sum_of(scaled(constant_is_smaller_ ? constant_ : x, scales.operand, Rounding::Tfl), x);
+    const int64_t result = scaled(sum, scales.sum, Rounding::Tfl);
+    return std::clamp<int64_t>(result, range_.low, range_.high) ==
+           results_[static_cast<size_t>(x - range_.low)];
+  }
+
+  // What was wrong the last time comes first: it is wrong again as a rule.
+  bool are_served_by(const SumScales& scales) {
+    if (!is_right(wrong_, scales)) return false;
+    for (int32_t x = range_.low; x <= range_.high; ++x)
+      if (!is_right(x, scales)) {
+        wrong_ = x;
+        return false;
+      }
+    return true;
+  }
+
+  Clamp range_ = range_of(DataType::Int16);
+  bool constant_is_smaller_;
+  int32_t constant_;
+  int larger_shift_;
+  bool first_is_smaller_, subtracts_;
+  std::vector<int16_t> results_;
+  int32_t wrong_ = 0;
+};
+
+// The only element of a constant of 16 bits.
+std::optional<int32_t> single_element(const Site& site, size_t operand) {
+  const graph::Tensor& tensor = site.in(operand);
+  if (!tensor.constant.valid() || tensor.type != DataType::Int16 ||
+      element_count(tensor.shape) != 1)
+    return std::nullopt;
+  const std::vector<uint8_t>& bytes = site.module.constant(tensor.constant).bytes;
+  return static_cast<int16_t>(bytes[0] | bytes[1] << 8);
+}
+
+// What has been found, as of other sums (KnownSums).
+std::optional<SumScales> scales_with_constant(const Site& site, OperationKind kind,
+                                              const SumScales& own) {
+  if (site.out().type != DataType::Int16 || own.operand.shift < 1 || own.operand.shift > 31)
+    return std::nullopt;
+  const std::optional<int32_t> first = single_element(site, 0), second = single_element(site, 1);
+  if (!first && !second) return std::nullopt;
+  const TflSum tfl(site);
+  return SumsWithConstant(tfl, kind, first.has_value(), first ? *first : *second).scales(own);
+}
+
+}  // namespace
+
 std::optional<SumScales> sum_scales(const Site& site, OperationKind kind) {
   const TflSum tfl(site);
   FixedFactor shifted = tfl.smaller;
@@ -268,6 +359,7 @@ std::optional<SumScales> sum_scales(const Site& site, OperationKind kind) {
   const auto operand = channel_scale(shifted), sum = channel_scale(tfl.sum);
   if (!operand || !sum) return std::nullopt;
   if (same_operand(site, tfl, *operand)) return SumScales{*operand, *sum};
+  if (const auto scales = scales_with_constant(site, kind, {*operand, *sum})) return scales;
   if (site.out().type != DataType::Int8 || operand->shift < 1 || operand->shift > 31)
     return std::nullopt;
   const Pairs pairs(site, kind, tfl);

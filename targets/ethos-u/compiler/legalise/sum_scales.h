@@ -29,7 +29,8 @@ struct TflSum {
 struct SumScales {
   ChannelScale operand, sum;
 };
-// OPA_SCALE of the smaller operand, and OFM_SCALE; nothing where no registers are known to be exact.
+// OPA_SCALE of the smaller operand, and OFM_SCALE; nothing where no registers are known to be exact. Of 16 bits, where one operand
+// is a constant of one element, all values of the other one were tried.
 std::optional<SumScales> sum_scales(const Site& site, OperationKind kind);
 
 // result = (first * operand + second * other operand) * sum, rounded once; minus for a difference. Factors of 15 bits.

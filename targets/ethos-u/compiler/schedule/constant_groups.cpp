@@ -32,8 +32,14 @@ std::vector<bool> groupable(const Program& program) {
   return result;
 }
 
+// A single element lies where its type may, between others; each is read by itself.
+size_t alignment_of(const NpuTensor& tensor) {
+  return static_cast<size_t>(tensor.extent.elements() == 1 ? element_bytes(tensor.type)
+                                                           : kStreamAlignment);
+}
+
 int64_t aligned_bytes(const NpuTensor& tensor) {
-  return round_up(std::ssize(tensor.bytes), kStreamAlignment);
+  return round_up(std::ssize(tensor.bytes), static_cast<int64_t>(alignment_of(tensor)));
 }
 
 class Grouping {
@@ -55,7 +61,12 @@ class Grouping {
     return std::nullopt;
   }
 
-  std::vector<ConstantGroup> take() { return std::move(groups_); }
+  // Each ends where a transfer does.
+  std::vector<ConstantGroup> take() {
+    for (ConstantGroup& group : groups_)
+      group.bytes.resize(round_up(group.bytes.size(), static_cast<size_t>(kStreamAlignment)));
+    return std::move(groups_);
+  }
 
  private:
   int32_t group_of(int32_t tensor) const { return group_of_[static_cast<size_t>(tensor)]; }
@@ -80,9 +91,9 @@ class Grouping {
     ConstantGroup& group = groups_.back();
     for (const int32_t id : fresh) {
       const NpuTensor& from = tensor(id);
+      group.bytes.resize(round_up(group.bytes.size(), alignment_of(from)));
       group.members.push_back({id, std::ssize(group.bytes)});
       group.bytes.insert(group.bytes.end(), from.bytes.begin(), from.bytes.end());
-      group.bytes.resize(round_up(group.bytes.size(), static_cast<size_t>(kStreamAlignment)));
       group_of_[static_cast<size_t>(id)] = static_cast<int32_t>(groups_.size()) - 1;
     }
   }
