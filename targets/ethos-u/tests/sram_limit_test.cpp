@@ -97,5 +97,17 @@ TEST(NoFastMemory, IsPossibleWithSlowerMemory) {
   }
 }
 
+// Of an SRAM of 384 KB that nobody else has, a few hundred bytes are no reason to wait for DRAM.
+TEST(OwnMemory, HasRoomForTheConstantsOfSmallNetworks) {
+  for (const std::string& name : with_beside({}, {"hello_world_int8"})) {
+    const CompileRequest request = {.target = "ethos-u65-256", .memory_mode = "dedicated-sram"};
+    const auto model = compile_recorded(name, request);
+    ASSERT_TRUE(model.ok()) << model.error().to_string();
+    EXPECT_GT(sram_bytes(*model), 256) << name << ": maps take 32";
+    EXPECT_LE(sram_bytes(*model), 768) << name;
+    expect_exact(name, *model, name + " with constants in fast memory");
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u

@@ -19,6 +19,8 @@ namespace {
 
 // A preference, and no fact of the hardware: two percent more fast memory are worth one percent of time.
 constexpr double kMemoryPerTime = 2;
+// And what is less than this part of an SRAM of the NPU's own is no less: nobody else has it.
+constexpr int64_t kPartsOfOwnMemory = 512;
 // The number of sizes of fast memory that are tried; each takes its time.
 constexpr size_t kMostBudgets = 4;
 // The same when the operations have been cut into slices, and nothing else changes: each takes less.
@@ -159,8 +161,14 @@ PrefetchPlan ConstantPlanner::within(int64_t budget, const std::vector<int64_t>&
   return plan;
 }
 
+int64_t ConstantPlanner::counted(int64_t bytes) const {
+  const isa::ethos_u::MemorySystem& memory = draft_.options.memory;
+  if (memory.arena == memory.cache) return bytes;
+  return std::max(bytes, memory.cache_bytes / kPartsOfOwnMemory);
+}
+
 double ConstantPlanner::value(double cycles, int64_t bytes) const {
-  return cycles * std::pow(static_cast<double>(bytes), 1 / kMemoryPerTime);
+  return cycles * std::pow(static_cast<double>(counted(bytes)), 1 / kMemoryPerTime);
 }
 
 bool ConstantPlanner::is_better(const Worth& one, const Worth& other) const {
@@ -172,7 +180,7 @@ npu::ConstantPlan ConstantPlanner::constants_within(const std::vector<int64_t>& 
                                                     int64_t base) {
   return npu::plan_constants(
       *this, prefetch_, budgets,
-      {base, kMemoryPerTime, draft_.constants_are_slow() ? kSliceRounds : 0});
+      {counted(base), kMemoryPerTime, draft_.constants_are_slow() ? kSliceRounds : 0});
 }
 
 // What is enough for the operations that set the peak to have their own constants, through two buffers of a third where they

@@ -79,6 +79,7 @@ class ConstantPlanner : private npu::ConstantDraft {
   bool can_slice(const Unit& unit) const;
   std::vector<Unit> slices(const Unit& unit, int32_t count);
   void take_units(std::vector<Unit> units);
+  int64_t counted(int64_t bytes) const;
   double value(double cycles, int64_t bytes) const;
   npu::ConstantPlan constants_within(const std::vector<int64_t>& budgets, int64_t base);
   std::optional<int64_t> modest_bytes(const std::vector<int64_t>& live, int64_t base) const;
