@@ -185,6 +185,14 @@ KernelWork float_steps(CoreClass core, int64_t count) {
   return {KernelFamily::FloatSteps,
           {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{8}) : count)}};
 }
+// With Helium alone, four at a time.
+KernelWork float_curve(std::string_view name, int64_t count) {
+  const auto fours_of = [&](const char* kernel) {
+    return number(name == kernel ? ceil_div(count, int64_t{4}) : 0);
+  };
+  return {KernelFamily::FloatCurve,
+          {1, fours_of("each_exp_f32"), fours_of("each_logistic_f32"), fours_of("each_tanh_f32")}};
+}
 KernelWork float_numbers(CoreClass core, int64_t count) {
   return {KernelFamily::FloatNumbers,
           {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count)}};
@@ -447,6 +455,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   }
   if (name == "each_rescale_s16") return {rescale(core, numbers.at(0))};
   if (name.starts_with("resize_bilinear_")) return {resize(core, numbers, name.ends_with("s16"))};
+  if (name == "each_exp_f32" || name == "each_logistic_f32" || name == "each_tanh_f32")
+    return {float_curve(name, numbers.at(0))};
   if (name.starts_with("quantize_f32_")) return {float_steps(core, numbers.at(0))};
   if (name.starts_with("dequantize_s")) return {float_numbers(core, numbers.at(0))};
   if (name == "each_hard_swish_s16") return {hard_swish(core, numbers.at(0))};

@@ -176,6 +176,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return small ? nullptr : softmax_kernel(view);
     case graph::OpKind::Logistic:
     case graph::OpKind::Tanh:
+      if (real) return float_curve_kernel(core, view);
       return wide ? sigmoid_kernel(core, view) : lookup_kernel(view);
     case graph::OpKind::HardSwish:
       return wide ? hard_swish_kernel(core, view) : lookup_kernel(view);
@@ -187,7 +188,6 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return small ? nullptr : lookup_kernel(view);
     case graph::OpKind::Abs:
     case graph::OpKind::Elu:
-    case graph::OpKind::Exp:
     case graph::OpKind::Gelu:
     case graph::OpKind::LeakyRelu:
     case graph::OpKind::Log:
@@ -195,6 +195,8 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Rsqrt:
     case graph::OpKind::Sqrt:
       return lookup_kernel(view);
+    case graph::OpKind::Exp:
+      return real ? float_curve_kernel(core, view) : lookup_kernel(view);
     case graph::OpKind::Svdf:
       return svdf_kernel(core, view);
     case graph::OpKind::Lstm:

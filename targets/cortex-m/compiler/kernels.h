@@ -76,6 +76,7 @@ LowerKernel sigmoid_kernel(CoreClass core, const OpView& view);  // of Logistic 
 // Between int16 tensors: Quantize, and what converters leave of HardSwish.
 LowerKernel rescale_kernel(CoreClass core, const OpView& view);
 LowerKernel hard_swish_kernel(CoreClass core, const OpView& view);
+LowerKernel float_curve_kernel(CoreClass core, const OpView& view);  // Exp, Logistic, Tanh
 LowerKernel float_steps_kernel(CoreClass core,
                                const OpView& view);  // Quantize of floats, Dequantize
 // Int16 activations with int8 weights: convolution, depthwise convolution, fully connected.

@@ -56,6 +56,18 @@ LowerKernel rescale_kernel(CoreClass core, const OpView& view) {
                            {m.value, std::max(m.shift, 0), std::max(-m.shift, 0)});
 }
 
+LowerKernel float_curve_kernel(CoreClass core, const OpView& view) {
+  if (core != CoreClass::Mve || view.in(0).type != DataType::Float32 ||
+      view.out().type != DataType::Float32)
+    return nullptr;
+  const graph::OpKind kind = view.node.kind;
+  return call_for_elements(view,
+                           kind == graph::OpKind::Exp        ? "intarsia_each_exp_f32"
+                           : kind == graph::OpKind::Logistic ? "intarsia_each_logistic_f32"
+                                                             : "intarsia_each_tanh_f32",
+                           {});
+}
+
 LowerKernel float_steps_kernel(CoreClass core, const OpView& view) {
   if (lacks_simd(core) || core == CoreClass::Lanes) return nullptr;
   const bool to_steps = view.node.kind == graph::OpKind::Quantize;

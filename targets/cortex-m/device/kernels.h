@@ -4,6 +4,7 @@
 
 #include "intarsia/targets/cortex_m/add.h"
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
+#include "intarsia/targets/cortex_m/float_curves.h"
 #include "intarsia/targets/cortex_m/float_steps.h"
 #include "intarsia/targets/cortex_m/lanes_conv.h"
 #include "intarsia/targets/cortex_m/lanes_elements.h"

@@ -102,6 +102,18 @@ TEST_P(OnCore, FloatsBetweenSteps) {
   });
 }
 
+TEST(FloatCurves, OnTheCore) {
+  std::string reason;
+  if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
+  KernelProgram kernels("cortex-m55");
+  kernels.add(float_curves());
+  Random random(13);
+  check(kernels, random, {"cortex-m55", "mps3-an547"},
+        [](Random& some, const graph::Module& module) {
+          return std::vector<graph::TensorValue>{floats_of_curves(some, module)};
+        });
+}
+
 TEST(SlowConstants, AreCopiedByGroupsOnTheCore) {
   std::string reason;
   if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;

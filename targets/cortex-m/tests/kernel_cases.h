@@ -26,6 +26,7 @@ std::vector<graph::Module> poolings_and_rows();
 std::vector<graph::Module> float_depthwise_convolutions();
 std::vector<graph::Module> float_matrix_products();
 std::vector<graph::Module> resizings();
+std::vector<graph::Module> float_curves();
 std::vector<graph::Module> floats_to_steps();
 std::vector<graph::Module> steps_to_floats();
 // Int16 activations.

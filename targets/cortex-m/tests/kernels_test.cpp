@@ -302,6 +302,17 @@ TEST(Resizing, IsAsTheEvaluatorHasIt) {
   }
 }
 
+TEST(FloatCurves, AreTheScalarFunctions) {
+  KernelProgram kernels("cortex-m55");
+  kernels.add(float_curves());
+  EXPECT_TRUE(kernels.calls("intarsia_each_exp_f32"));
+  EXPECT_TRUE(kernels.calls("intarsia_each_logistic_f32"));
+  EXPECT_TRUE(kernels.calls("intarsia_each_tanh_f32"));
+  check(kernels, "gcc", [](Random& random, const graph::Module& module) {
+    return std::vector<graph::TensorValue>{floats_of_curves(random, module)};
+  });
+}
+
 TEST(FloatSteps, HalvesAndWhatIsNoNumber) {
   for (const char* core : {"cortex-m4", "cortex-m55"}) {
     KernelProgram kernels(core), back(core);

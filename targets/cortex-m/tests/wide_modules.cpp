@@ -135,6 +135,26 @@ Module wide_curve_module(Random& random, OpKind kind, int64_t count, float scale
   return builder.finish(DataType::Int16, scales({out_scale}));
 }
 
+Module float_curve_module(Random& random, OpKind kind, int64_t count) {
+  Builder builder(random, kind, DataType::Float32);
+  builder.tensor(builder.input({1, count})).quantization = {};
+  return builder.finish(DataType::Float32, {});
+}
+
+graph::TensorValue floats_of_curves(Random& random, const Module& module) {
+  const float far[] = {0.0f, -0.0f, 87.5f, -86.9f, -87.1f, 87.9f, 85.0f, -1e30f, 0.25f, -10.0f};
+  graph::TensorValue bytes;
+  const graph::Function& function = module.entry_function();
+  for (int64_t i = 0; i < element_count(function.tensor(function.outputs[0]).shape); ++i) {
+    float value = random.real(-12.0f, 12.0f);
+    if (random.chance(30)) value = random.real(-0.3f, 0.3f);
+    if (random.chance(15)) value = far[random.range(0, 9)];
+    const auto bits = std::bit_cast<uint32_t>(value);
+    for (int byte = 0; byte < 4; ++byte) bytes.push_back(static_cast<uint8_t>(bits >> (8 * byte)));
+  }
+  return bytes;
+}
+
 Module resize_module(Random& random, DataType type, const Shape& in,
                      const ResizeAttrs& attributes) {
   Builder builder(random, OpKind::ResizeBilinear, type);

@@ -36,6 +36,9 @@ graph::Module squared_difference_module(Random& random, DataType type, const Sha
 // Logistic, Tanh, HardSwish or Quantize of int16.
 graph::Module wide_curve_module(Random& random, graph::OpKind kind, int64_t count, float scale,
                                 float out_scale = 1.0f / 32768);
+// A function of one element in single precision, and arguments for it, some of which are far off.
+graph::Module float_curve_module(Random& random, graph::OpKind kind, int64_t count);
+graph::TensorValue floats_of_curves(Random& random, const graph::Module& module);
 // Bilinear resizing of int8 or int16.
 graph::Module resize_module(Random& random, DataType type, const Shape& in,
                             const graph::ResizeAttrs& attributes);
