@@ -110,6 +110,21 @@ TEST(ImportEdges, OpenExtentsCanBeGiven) {
   EXPECT_EQ(main.tensor(main.outputs[0]).shape, (Shape{7, 10}));
 }
 
+// A batch is one without a word; a picture of one row is not what its user wants.
+TEST(ImportEdges, OpenExtentsThatAreNotGivenAreSaid) {
+  const auto noted = [](std::vector<int32_t> signature) {
+    ModelSpec m = softmax_model();
+    m.tensors[0].signature = m.tensors[1].signature = std::move(signature);
+    Diagnostics notes;
+    EXPECT_TRUE(import_model(build(m), {.file = "some/m.tflite", .notes = &notes}).ok());
+    return notes.to_string();
+  };
+  EXPECT_EQ(noted({-1, 10}), "");
+  EXPECT_EQ(noted({-1, -1}),
+            "some/m.tflite: tensor 0 'logits': leaves extents open (axes 0, 1), which become those "
+            "of the file, 1x10; give numbers for the marks in --shape logits=?x?\n");
+}
+
 TEST(ImportEdges, OthersCannot) {
   EXPECT_EQ(
       with_shapes(open_model(), {{"logits", {7, 11}}}).error().to_string(),

@@ -1,3 +1,8 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "import/input_shapes.h"
 #include "import/tflite/convert_compiled.h"
 #include "import/tflite/subgraph_reader.h"
@@ -50,6 +55,25 @@ void SubgraphReader::check_model_operands() {
   if (outputs.empty() && is_model_) problems_.add(file_.name(), "has a model without outputs");
 }
 
+// An open batch is one, as everybody expects; an image of one row, which a converter writes where it knew no more, is a surprise.
+void SubgraphReader::note_open_extents(int32_t id) {
+  const graph::Tensor* input = tensors_.get(id, "the model");
+  if (!is_model_ || model_.options().notes == nullptr || input == nullptr) return;
+  const Shape open = tensors_.open_shape(id);
+  if (open.empty() || std::find(open.begin() + 1, open.end(), -1) == open.end()) return;
+  std::vector<std::string> axes, extents;
+  for (size_t axis = 0; axis < open.size(); ++axis) {
+    if (open[axis] == -1) axes.push_back(fmt::format("{}", axis));
+    extents.push_back(open[axis] == -1 ? "?" : fmt::format("{}", open[axis]));
+  }
+  model_.options().notes->add(
+      fmt::format("{}: {}", file_.name(), tensors_.label(id)),
+      fmt::format("leaves extents open (axes {}), which become those of the file, {}",
+                  fmt::join(axes, ", "), fmt::join(input->shape, "x")),
+      fmt::format("give numbers for the marks in --shape {}={}", printable(tensors_.name(id)),
+                  fmt::join(extents, "x")));
+}
+
 // Shapes that the user gives. Those of later tensors follow from them, where the converter did not know them either.
 void SubgraphReader::take_shapes() {
   if (!problems_.empty()) return;
@@ -57,7 +81,10 @@ void SubgraphReader::take_shapes() {
   std::vector<std::string> names;
   for (const int32_t id : values(subgraph_.inputs())) {
     names.push_back(printable(tensors_.name(id)));
-    if (shapes.find(tensors_.name(id)) == nullptr) continue;
+    if (shapes.find(tensors_.name(id)) == nullptr) {
+      note_open_extents(id);
+      continue;
+    }
     const Shape given =
         shapes.apply(tensors_.name(id), fmt::format("{}: {}", file_.name(), tensors_.label(id)),
                      tensors_.open_shape(id), problems_);

@@ -68,6 +68,7 @@ class SubgraphReader {
   void resize_unsigned(const OperatorInfo& op, OperatorReader& in);
   void detect_in_floats(const OperatorInfo& op, Draft& draft);
   int32_t edge_output(int32_t id);
+  void note_open_extents(int32_t id);
   void take_shapes();
   void check_data_flow(const std::vector<OperatorInfo>& operators);
   void check_arena(const std::vector<OperatorInfo>& operators);
