@@ -213,7 +213,9 @@ struct ByLength {
     EXPECT_GE(longer.within(10), 0.8);
     EXPECT_GE(longer.within(20), 0.95);
     EXPECT_LE(std::fabs(std::log(longer.worst())), std::log(1.4));
-    EXPECT_NEAR(shorter.mean(), 0.85, 0.1);
+    // The part that the estimate does not see is up to a quarter of them. There is nothing that it sees and the clock does not.
+    EXPECT_GE(shorter.mean(), 0.75);
+    EXPECT_LE(shorter.mean(), 1);
   }
 };
 
