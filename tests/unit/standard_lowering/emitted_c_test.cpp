@@ -52,10 +52,10 @@ TEST_P(EmittedC, EqualsTheEvaluator) {
     lowered.push_back(*standard_graph_to_tir(modules.back(), modules.back().entry_function()));
     text += c_text(lowered.back().module, prefix(seed));
   }
-  const std::string kernels = INTARSIA_KERNELS_DIR;
-  const CProgram program(
-      "gcc", text,
-      "-ffp-contract=off -Wno-unused-function -I" + kernels + "/include " + kernels + "/src/*.c");
+  const CProgram program("gcc", text,
+                         "-ffp-contract=off -Wno-unused-function -I" INTARSIA_KERNELS_DIR
+                         "/include -Wl,--whole-archive " INTARSIA_KERNELS_LIBRARY
+                         " -Wl,--no-whole-archive");
   ASSERT_TRUE(program.ok()) << program.errors() << text;
 
   for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
