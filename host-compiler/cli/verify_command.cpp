@@ -52,13 +52,13 @@ Result<Column> look_at(const Context& context, const VerifyCommand& command,
   }
   INTARSIA_TRY(OperatorCheck check,
                check_operators(opened, allowed, subject.samples, ran->results));
+  column.is_told_by_operators =
+      !column.difference.empty() && makes_integers_of_computed_floats(reduced);
   column.rows = std::move(check.rows);
   column.largest = check.largest;
   if (!check.difference.empty()) {
     column.difference = check.difference;
-  } else if (column.allowed > 0 ||
-             (!column.difference.empty() && makes_integers_of_computed_floats(reduced))) {
-    column.is_told_by_operators = true;
+  } else if (column.allowed > 0 || column.is_told_by_operators) {
     // What the operators were seen to do has to be what the program as it is does.
     std::vector<Values> outputs;
     for (const Values& all : ran->results)

@@ -86,8 +86,7 @@ std::string summary_text(const Verdict& verdict) {
     else if (column.is_told_by_operators)
       text += fmt::format(
           "{}: each operator on the operands it had: floats have other last bits than the "
-          "reference's, and some of them "
-          "are a step further where they become integers\n",
+          "reference's, and some of them are a step further where they become integers\n",
           column.platform);
     if (!column.not_looked.empty())
       text += fmt::format("{}: operators were not looked at one by one: {}", column.platform,

@@ -18,7 +18,7 @@ struct Column {
   std::string not_looked;                // why
   std::string difference;                // the first, in words; empty: none
   int32_t allowed = 0, largest = 0;      // steps, where devices round in their own way
-  bool is_told_by_operators = false;     // outputs differ where every operator alone is right
+  bool is_told_by_operators = false;     // outputs differ, and floats decide some of them
   std::string cannot;                    // why this program cannot be executed; empty: it was
   std::vector<RunCycles> cycles;         // by sample, where they were counted
   bool is_object = false;                // the program's operators are an object file, not C

@@ -1,11 +1,19 @@
 #include "import/input_shapes.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace intarsia {
+
+std::string shape_to_fill_in(const Shape& extents) {
+  std::vector<std::string> texts;
+  for (const int64_t extent : extents)
+    texts.push_back(extent == -1 ? "?" : fmt::format("{}", extent));
+  return fmt::format("{}", fmt::join(texts, "x"));
+}
 
 const Shape* InputShapes::find(std::string_view input) {
   const auto found = given_.find(std::string(input));

@@ -10,6 +10,9 @@
 
 namespace intarsia {
 
+// The argument of --shape for extents of which -1 are open, with a mark in the place of each: "1x?x?x3".
+std::string shape_to_fill_in(const Shape& extents);
+
 class InputShapes {
  public:
   // `given` must outlive this.

@@ -4,6 +4,13 @@ namespace intarsia::tir {
 
 namespace {
 
+// All others hold statements.
+bool names_buffers(const StmtNode& statement) {
+  return std::holds_alternative<Store>(statement.node) ||
+         std::holds_alternative<Call>(statement.node) ||
+         std::holds_alternative<Intrinsic>(statement.node);
+}
+
 class Rewriter {
  public:
   // Either may be empty: keep everything.
@@ -19,14 +26,8 @@ class Rewriter {
   }
 
  private:
-  static bool holds_statements(const StmtNode& statement) {
-    return !std::holds_alternative<Store>(statement.node) &&
-           !std::holds_alternative<Call>(statement.node) &&
-           !std::holds_alternative<Intrinsic>(statement.node);
-  }
-
   Stmt with_new_parts(const Stmt& old) {
-    if (!change_expr_ && !holds_statements(*old)) return old;
+    if (!change_expr_ && names_buffers(*old)) return old;
     return std::visit(
         overloaded{
             [&](const Seq& n) { return rebuilt(old, Seq{all(n.statements)}, n); },
@@ -177,10 +178,7 @@ Stmt rename_buffers(const Stmt& stmt, const std::vector<BufferId>& new_ids) {
         ExprNode{expr->type, Load{renamed(load->buffer), load->indices}});
   });
   return rewrite_statements(loads, [&](const Stmt& old) -> Stmt {
-    const bool names_buffers = std::holds_alternative<Store>(old->node) ||
-                               std::holds_alternative<Call>(old->node) ||
-                               std::holds_alternative<Intrinsic>(old->node);
-    if (!names_buffers) return old;
+    if (!names_buffers(*old)) return old;
     StmtNode made = *old;
     if (auto* store = std::get_if<Store>(&made.node)) {
       store->buffer = renamed(store->buffer);

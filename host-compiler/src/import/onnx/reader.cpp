@@ -133,12 +133,12 @@ bool is_open(const format::Dimension& dimension) {
   return !dimension.has_extent() || dimension.extent() < 0;
 }
 
-// "1x?x80": the shape with a mark for what is open.
-std::string shape_to_fill_in(const format::Extents& extents) {
-  std::vector<std::string> texts;
+// -1: open.
+Shape open_shape(const format::Extents& extents) {
+  Shape shape;
   for (const format::Dimension& dimension : extents.dimension())
-    texts.push_back(is_open(dimension) ? "?" : fmt::format("{}", dimension.extent()));
-  return fmt::format("{}", fmt::join(texts, "x"));
+    shape.push_back(is_open(dimension) ? -1 : dimension.extent());
+  return shape;
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ void Reader::read_inputs() {
             fmt::format("has an open extent along axis {} ({})", i,
                         dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
             fmt::format("give numbers for the marks in --shape {}={}", printable(input.name()),
-                        shape_to_fill_in(kind.extents())));
+                        shape_to_fill_in(open_shape(kind.extents()))));
         break;
       }
       if (open)

@@ -61,17 +61,15 @@ void SubgraphReader::note_open_extents(int32_t id) {
   if (!is_model_ || model_.options().notes == nullptr || input == nullptr) return;
   const Shape open = tensors_.open_shape(id);
   if (open.empty() || std::find(open.begin() + 1, open.end(), -1) == open.end()) return;
-  std::vector<std::string> axes, extents;
-  for (size_t axis = 0; axis < open.size(); ++axis) {
-    if (open[axis] == -1) axes.push_back(fmt::format("{}", axis));
-    extents.push_back(open[axis] == -1 ? "?" : fmt::format("{}", open[axis]));
-  }
+  std::vector<size_t> axes;
+  for (size_t axis = 0; axis < open.size(); ++axis)
+    if (open[axis] == -1) axes.push_back(axis);
   model_.options().notes->add(
       fmt::format("{}: {}", file_.name(), tensors_.label(id)),
       fmt::format("leaves extents open (axes {}), which become those of the file, {}",
                   fmt::join(axes, ", "), fmt::join(input->shape, "x")),
       fmt::format("give numbers for the marks in --shape {}={}", printable(tensors_.name(id)),
-                  fmt::join(extents, "x")));
+                  shape_to_fill_in(open)));
 }
 
 // Shapes that the user gives. Those of later tensors follow from them, where the converter did not know them either.

@@ -339,7 +339,7 @@ std::optional<int32_t> single_element(const Site& site, size_t operand) {
   return static_cast<int16_t>(bytes[0] | bytes[1] << 8);
 }
 
-// What has been found, as of other sums (KnownSums).
+// Of a sum of 16 bits with a constant of one element; nothing where it is none, or where no registers serve all values.
 std::optional<SumScales> scales_with_constant(const Site& site, OperationKind kind,
                                               const SumScales& own) {
   if (site.out().type != DataType::Int16 || own.operand.shift < 1 || own.operand.shift > 31)
