@@ -126,20 +126,6 @@ WeightRows filled_kernel_rows(const WeightRows& rows, const Window& w) {
   return filled;
 }
 
-// The weights of two channels in one word, as device/dsp_dot.h says.
-std::vector<uint8_t> paired_rows(const WeightRows& rows, int64_t run) {
-  std::vector<uint8_t> bytes;
-  for (size_t first = 0; first < rows.size(); first += 2)
-    for (int64_t group = 0; group < run; group += 4)
-      for (const int64_t element : {0, 2, 1, 3})
-        for (const size_t row : {first, first + 1}) {
-          const auto at = static_cast<size_t>(group + element);
-          const bool there = row < rows.size() && at < rows[row].size();
-          bytes.push_back(there ? static_cast<uint8_t>(rows[row][at]) : 0);
-        }
-  return bytes;
-}
-
 constexpr int64_t kFour = 4;
 
 // By the code, for four pixels: 17 cycles for the 16 products of two channels and four pixels, 15 for those of four channels and two
@@ -171,6 +157,19 @@ Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64
 }
 
 }  // namespace
+
+std::vector<uint8_t> paired_rows(const WeightRows& rows, int64_t run) {
+  std::vector<uint8_t> bytes;
+  for (size_t first = 0; first < rows.size(); first += 2)
+    for (int64_t group = 0; group < run; group += 4)
+      for (const int64_t element : {0, 2, 1, 3})
+        for (const size_t row : {first, first + 1}) {
+          const auto at = static_cast<size_t>(group + element);
+          const bool there = row < rows.size() && at < rows[row].size();
+          bytes.push_back(there ? static_cast<uint8_t>(rows[row][at]) : 0);
+        }
+  return bytes;
+}
 
 ConvConstants dsp_conv_constants(const Conv& conv, const Channels& channels) {
   const Window& w = conv.window;

@@ -17,6 +17,8 @@ struct Conv {
 struct ConvConstants {
   std::vector<uint8_t> weights, channels;
 };
+// The weights of two channels in one word, as device/dsp_dot.h says.
+std::vector<uint8_t> paired_rows(const WeightRows& rows, int64_t run);
 // Of intarsia_dsp_conv_*.
 ConvConstants dsp_conv_constants(const Conv& conv, const Channels& channels);
 // Of intarsia_dsp_conv_by_four_*, where weights and sums allow it and it is not slower.

@@ -403,6 +403,24 @@ KernelWork wide_depthwise(CoreClass core, const Wide& w) {
           number(pixels)};
 }
 
+// With Helium eight channels, else four.
+KernelWork hybrid_depthwise(CoreClass core, const Window& w) {
+  const int64_t lanes = core == CoreClass::Mve ? 8 : 4, blocks = ceil_div(w.out_c, lanes);
+  int64_t rows = 0, taps = 0;
+  for (int64_t y = 0; y < w.out_h; ++y) {
+    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+    for (int64_t x = 0; x < w.out_w; ++x) {
+      const int64_t columns = inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
+      rows += columns == 0 ? 0 : seen, taps += seen * columns;
+    }
+  }
+  const int64_t n = w.batches, pixels = n * w.out_h * w.out_w;
+  return {KernelFamily::HybridDepthwise,
+          {1, number(pixels), number(pixels * blocks), number(n * rows * blocks),
+           number(n * taps * blocks), number(pixels * w.out_c)},
+          number(pixels)};
+}
+
 }  // namespace
 
 std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
@@ -471,6 +489,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.ends_with("matmul_s8")) return products_of_matrices(core, Matmul(numbers));
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
   if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};
+  if (name == "hybrid_depthwise") return {hybrid_depthwise(core, window_of(numbers))};
   if (name == "depthwise_f32") return {real_depthwise(window_of(numbers))};
   if (name.ends_with("wide_depthwise_s16")) return {wide_depthwise(core, Wide(numbers))};
   return {};

@@ -54,7 +54,8 @@ KernelWork thumb_depthwise(CoreClass core, const Window& w, Way way,
 KernelWork mve_depthwise(const Window& w, KernelFamily family);
 
 KernelWork real_depthwise(const Window& w);
-KernelWork real_convolution(const Window& w);  // a channel's extents in bytes
+KernelWork hybrid_convolution(const Window& w, bool vectors);  // channels of results in bytes
+KernelWork real_convolution(const Window& w);                  // a channel's extents in bytes
 
 std::vector<KernelWork> staged(CoreClass core, const std::string& kernel,
                                const std::vector<int64_t>& numbers);

@@ -29,6 +29,7 @@ void add(std::vector<KernelWork>& sums, const std::vector<KernelWork>& parts) {
 std::vector<KernelWork> convolution_of(const std::string& kernel, const Window& w, Way way) {
   const auto has = [&](const char* word) { return kernel.find(word) != std::string::npos; };
   if (kernel.ends_with("_f32")) return {real_convolution(w)};
+  if (has("_hybrid")) return {hybrid_convolution(w, has("_mve_"))};
   if (kernel.ends_with("_s16")) {
     Window halves = w;
     halves.out_c /= 2;
@@ -119,6 +120,27 @@ KernelWork real_convolution(const Window& w) {
            number(one_blocks * run), number(w.out_h * (fours + ones)), number(results),
            number(w.low != 0 ? results : 0), number(w.high != 0 ? results : 0)},
           number(w.out_h * (fours + ones))};
+}
+
+// Four pixels with the DSP extension, two with Helium, or one (device/hybrid.h).
+KernelWork hybrid_convolution(const Window& w, bool vectors) {
+  const int64_t run = w.kernel_w * w.in_c, channels = w.out_c / 4;
+  const int64_t most = vectors ? 2 : 4, unit = vectors ? 16 : 4, groups = ceil_div(run, unit),
+                blocks = ceil_div(channels, vectors ? int64_t{4} : int64_t{2});
+  const int64_t left = w.out_w < most ? w.out_w : w.out_w % most;
+  const int64_t ones = w.out_w < most ? left
+                       : left == 1    ? 1
+                                      : 0,
+                all = w.out_w < most ? 0 : w.out_w / most + (left > 1 ? 1 : 0);
+  const int64_t rows = w.out_h;
+  return {
+      vectors ? KernelFamily::MveHybrid : KernelFamily::DspHybrid,
+      {1, number(rows * all), number(rows * all * blocks), number(rows * all * blocks * groups),
+       number(rows * ones), number(rows * ones * blocks), number(rows * ones * blocks * groups),
+       number(vectors ? 0 : rows * all * groups), number(vectors ? 0 : rows * ones * groups),
+       number(vectors ? 0 : rows * all * channels), number(vectors ? 0 : rows * ones * channels),
+       number(vectors ? rows * (2 * all + ones) * blocks : 0)},
+      number(rows * (all + ones))};
 }
 
 std::vector<KernelWork> staged(CoreClass core, const std::string& kernel,

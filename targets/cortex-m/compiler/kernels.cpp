@@ -155,6 +155,11 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::DepthwiseConv2d:
       if (real) return float_depthwise_kernel(core, view);
       return wide ? wide_kernel(core, view, waits) : depthwise_kernel(core, view, small);
+    case graph::OpKind::HybridConv2d:
+    case graph::OpKind::HybridFullyConnected:
+      return hybrid_kernel(core, view);
+    case graph::OpKind::HybridDepthwiseConv2d:
+      return hybrid_depthwise_kernel(core, view);
     case graph::OpKind::Add:
     case graph::OpKind::Sub:
       return sum_kernel(core, view);

@@ -61,6 +61,9 @@ LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small);
 LowerKernel staged_wide_kernel(CoreClass core, const OpView& view);  // the same of int16
 // In single precision: convolutions of all kinds but depthwise ones, and fully connected layers.
 LowerKernel float_kernel(CoreClass core, const OpView& view);
+// Of floats made int8 as the model runs, by integer weights: convolutions but depthwise ones, and fully connected layers.
+LowerKernel hybrid_kernel(CoreClass core, const OpView& view);
+LowerKernel hybrid_depthwise_kernel(CoreClass core, const OpView& view);
 LowerKernel float_depthwise_kernel(CoreClass core, const OpView& view);
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small);
 LowerKernel sum_kernel(CoreClass core, const OpView& view);  // of Add and Sub

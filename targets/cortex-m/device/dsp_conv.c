@@ -7,18 +7,9 @@
 #include "intarsia/targets/cortex_m/dsp_four.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
-#include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
+#include "intarsia/targets/cortex_m/dsp_expand.h"  // behind optimise.h, for its functions too
 
-// `words` words of four elements each into one of `pixels` columns that stand side by side.
-INTARSIA_OUTLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t words,
-                                  int32_t pixels) {
-  for (; words > 0; --words, from += 4, column += 2 * pixels) {
-    const uint32_t word = intarsia_load_word(from);
-    column[0] = intarsia_even_pair(word);
-    column[pixels] = intarsia_odd_pair(word);
-  }
-  return column;
-}
+#include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
 
 // The same into one of four columns.
 INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int32_t words) {
@@ -49,7 +40,7 @@ INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int
 #undef INTARSIA_WIDEN
   return column;
 #else
-  return expand(column, from, words, 4);
+  return intarsia_expand(column, from, words, 4);
 #endif
 }
 
@@ -58,52 +49,6 @@ INTARSIA_INLINE uint32_t *expand_zeros(uint32_t *column, uint32_t zero, int32_t 
                                        int32_t pixels) {
   for (; words > 0; --words, column += 2 * pixels) column[0] = column[pixels] = zero;
   return column;
-}
-
-// `words` words of each of four pixels, `step` bytes apart, into their columns. `words` > 0.
-INTARSIA_OUTLINE uint32_t *expand_four(uint32_t *columns, const int8_t *from, int32_t step,
-                                       int32_t words) {
-#if INTARSIA_HAS_DSP_WORDS
-  const int8_t *last = from + 3 * step;
-  uint32_t a, b, c, d, pair;
-#define INTARSIA_PAIRS(offset, rotated) \
-  "sxtb16 %[pair], %[a]" rotated        \
-  "\n"                                  \
-  "str.w %[pair], [%[to], #" #offset    \
-  "]\n"                                 \
-  "sxtb16 %[pair], %[b]" rotated        \
-  "\n"                                  \
-  "str.w %[pair], [%[to], #" #offset    \
-  " + 4]\n"                             \
-  "sxtb16 %[pair], %[c]" rotated        \
-  "\n"                                  \
-  "str.w %[pair], [%[to], #" #offset    \
-  " + 8]\n"                             \
-  "sxtb16 %[pair], %[d]" rotated        \
-  "\n"                                  \
-  "str.w %[pair], [%[to], #" #offset " + 12]\n"
-  __asm__ volatile(
-      ".balign 4\n"
-      "1: ldr.w %[a], [%[from]]\n"
-      "ldr.w %[b], [%[from], %[step]]\n"
-      "ldr.w %[c], [%[from], %[step], lsl #1]\n"
-      "ldr.w %[d], [%[last]], #4\n"
-      "add.w %[from], %[from], #4\n"
-      INTARSIA_PAIRS(0, "") INTARSIA_PAIRS(16, ", ror #8")
-      "add.w %[to], %[to], #32\n"
-      "subs.w %[words], %[words], #1\n"
-      "bne.w 1b\n"
-      : [to] "+r"(columns), [from] "+r"(from), [last] "+r"(last), [words] "+r"(words),
-        [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d), [pair] "=&r"(pair)
-      : [step] "r"(step)
-      : "cc", "memory");
-#undef INTARSIA_PAIRS
-  return columns;
-#else
-  for (int32_t pixel = 0; pixel < 4; ++pixel)
-    (void)expand(columns + pixel, from + pixel * step, words, 4);
-  return columns + 8 * words;
-#endif
 }
 
 // Windows that become columns.
@@ -150,7 +95,8 @@ INTARSIA_OUTLINE void gather(const struct staging *s, uint32_t *column, int32_t 
       const bool inside = y >= 0 && y < in_h;
       column = expand_zeros(column, zero, inside ? before : all, pixels);
       if (!inside) continue;
-      column = pixels == 4 ? expand_words(column, row, count) : expand(column, row, count, pixels);
+      column = pixels == 4 ? expand_words(column, row, count)
+                           : intarsia_expand(column, row, count, pixels);
       column = expand_zeros(column, zero, behind, pixels);
     }
     return;
@@ -162,7 +108,7 @@ INTARSIA_OUTLINE void gather(const struct staging *s, uint32_t *column, int32_t 
   if (pixels == 4)
     (void)expand_words(column, s->window, s->groups);
   else
-    (void)expand(column, s->window, s->groups, pixels);
+    (void)intarsia_expand(column, s->window, s->groups, pixels);
 }
 
 INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint32_t *columns,
@@ -184,21 +130,13 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
 }
 
 #if INTARSIA_HAS_DSP_LOOPS
-// A unit is a group of four elements: two words. Eight of them in the loop.
 // clang-format off
-#define INTARSIA_UNIT INTARSIA_WORD(4, 8, 12, "[r1], #16") INTARSIA_WORD(4, 8, 12, "[r1], #16")
-#define INTARSIA_FIRST_UNIT INTARSIA_FIRST_WORD(4, 8, 12, "[r1], #16") INTARSIA_WORD(4, 8, 12, "[r1], #16")
-#define INTARSIA_UNITS                                                                 \
-  "50:\n" INTARSIA_UNIT "51:\n" INTARSIA_UNIT "52:\n" INTARSIA_UNIT "53:\n" INTARSIA_UNIT \
-  "54:\n" INTARSIA_UNIT "55:\n" INTARSIA_UNIT "56:\n" INTARSIA_UNIT "57:\n" INTARSIA_UNIT
-#define INTARSIA_ENTRIES                                                               \
-  ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (54f-4b)/2, (55f-4b)/2, (56f-4b)/2, (57f-4b)/2, (3f-4b)/2\n"
 #define INTARSIA_FOUR(suffix, way, result, limit)                                                     \
   INTARSIA_OUTLINE void four_##suffix##_pushes_40(                                                    \
       const struct intarsia_window *w, const uint32_t *columns, int8_t *output,                       \
       const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) {               \
     const struct four_pixels work = intarsia_four_pixels(w, columns, columns + 8 * groups, output, channels, groups, 8); \
-    INTARSIA_FOUR_PIXELS(work, weights, channels, INTARSIA_FIRST_UNIT, INTARSIA_UNITS, INTARSIA_ENTRIES, result, limit, "strb.w", "1", "2"); \
+    INTARSIA_FOUR_PIXELS(work, weights, channels, INTARSIA_FOUR_FIRST_UNIT, INTARSIA_FOUR_UNITS, INTARSIA_FOUR_ENTRIES, result, limit, "strb.w", "1", "2"); \
   }
 // clang-format on
 #else
@@ -380,7 +318,7 @@ INTARSIA_OUTLINE bool stage_together(struct staging *s) {
   const int8_t *row = s->at.image + (y * w->in_w + x) * w->in_c;
   uint32_t *columns = s->columns;
   for (int32_t ky = w->kernel_h; ky > 0; --ky, y += w->dilation_h, row += w->dilation_h * in_row)
-    columns = y >= 0 && y < w->in_h ? expand_four(columns, row, step, words)
+    columns = y >= 0 && y < w->in_h ? intarsia_expand_four(columns, row, step, words)
                                     : expand_zeros(columns, zero, 4 * words, 1);
   s->at.x += 3;
   intarsia_advance(w, &s->at);

@@ -139,32 +139,18 @@ INTARSIA_INLINE bool wide_together(struct wide_staging *s) {
 }
 
 #if INTARSIA_HAS_DSP_LOOPS
-// As dsp_conv.c.
-// clang-format off
-#define WIDE_UNIT INTARSIA_WORD(4, 8, 12, "[r1], #16") INTARSIA_WORD(4, 8, 12, "[r1], #16")
-#define WIDE_FIRST_UNIT INTARSIA_FIRST_WORD(4, 8, 12, "[r1], #16") INTARSIA_WORD(4, 8, 12, "[r1], #16")
-#define WIDE_UNITS                                                                 \
-  "50:\n" WIDE_UNIT "51:\n" WIDE_UNIT "52:\n" WIDE_UNIT "53:\n" WIDE_UNIT \
-  "54:\n" WIDE_UNIT "55:\n" WIDE_UNIT "56:\n" WIDE_UNIT "57:\n" WIDE_UNIT
-#define WIDE_ENTRIES                                                               \
-  ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (54f-4b)/2, (55f-4b)/2, (56f-4b)/2, (57f-4b)/2, (3f-4b)/2\n"
-// clang-format on
 #define WIDE_FOUR(name, limit)                                                                     \
   INTARSIA_OUTLINE void name(const struct wide_staging *s, int8_t *output, const int8_t *weights,  \
                              const struct intarsia_channel *channels) {                            \
     struct four_pixels work = intarsia_four_pixels(                                                \
         s->w, s->columns, s->columns + kWidePixels * s->words, output, channels, s->words / 2, 8); \
     work.out_c *= 2;                                                                               \
-    INTARSIA_FOUR_PIXELS(work, weights, channels, WIDE_FIRST_UNIT, WIDE_UNITS, WIDE_ENTRIES,       \
-                         INTARSIA_FOUR_WIDE, limit, "strh.w", "2", "4");                           \
+    INTARSIA_FOUR_PIXELS(work, weights, channels, INTARSIA_FOUR_FIRST_UNIT, INTARSIA_FOUR_UNITS,   \
+                         INTARSIA_FOUR_ENTRIES, INTARSIA_FOUR_WIDE, limit, "strh.w", "2", "4");    \
   }
 WIDE_FOUR(wide_four_pushes_40, INTARSIA_FOUR_UNLIMITED)
 WIDE_FOUR(wide_four_limited_pushes_40, INTARSIA_FOUR_LIMITED)
 #undef WIDE_FOUR
-#undef WIDE_ENTRIES
-#undef WIDE_UNITS
-#undef WIDE_FIRST_UNIT
-#undef WIDE_UNIT
 #endif
 
 INTARSIA_INLINE int16_t wide_step_result(int32_t sum, const struct intarsia_channel *channel,

@@ -81,6 +81,23 @@ void intarsia_staged_conv_f32(const struct intarsia_staged *staged, const float 
                               float *results, int8_t *scratch, const float *weights_of_groups,
                               const float *tables);
 
+// Of floats that were made int8, by integer weights: an image has a scale and a zero point or, where out_zero is 1, each of its
+// columns; a result is sum * (scale * the channel's scale) + bias. Extents along channels of the output are in bytes.
+// table: the least and the greatest result, which hold where `low` and `high` are not 0, and two words; of each group, for _dsp of each
+// channel, filled up to an even number of them, 0, the sum of its weights, its scale, its bias; for _mve by four channels sums of
+// weights, scales, biases. weights: as of intarsia_dsp_conv_s8, and of intarsia_mve_conv_s8.
+void intarsia_staged_dsp_hybrid(const struct intarsia_staged *staged, const int8_t *input,
+                                const float *scales, const int32_t *zeros, float *results,
+                                int8_t *scratch, const int8_t *weights, const int32_t *table);
+void intarsia_staged_mve_hybrid(const struct intarsia_staged *staged, const int8_t *input,
+                                const float *scales, const int32_t *zeros, float *results,
+                                int8_t *scratch, const int8_t *weights, const int32_t *table);
+
+// Depthwise convolution of such; in_c == out_c >= 4. weights: [kernel_h * kernel_w][out_c]. table: both limits, scales, biases.
+void intarsia_hybrid_depthwise(const struct intarsia_window *window, const int8_t *input,
+                               const float *scales, const int32_t *zeros, float *output,
+                               const int8_t *weights, const int32_t *table);
+
 // Depthwise convolution in single precision; in_c == out_c >= 4. weights: [kernel_h * kernel_w][out_c]. table: the least and the greatest
 // result, which hold where `low` and `high` are not 0, and the biases.
 void intarsia_depthwise_f32(const struct intarsia_window *window, const float *input, float *output,

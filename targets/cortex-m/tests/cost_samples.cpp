@@ -62,6 +62,7 @@ class Samples {
     for (int i = 0; i < count_; ++i)
       add(float_curve_module(r_, kFloatCurves[i % 3], r_.range(1, 600)));
     for (int i = 0; i < count_; i += 2) add(wide_edges());
+    for (int i = 0; i < count_; ++i) add(hybrid(i));
     return std::move(all_);
   }
 
@@ -300,6 +301,18 @@ class Samples {
     return wide_module(
         r_,
         {OpKind::DepthwiseConv2d, size(1, 4), size(2, 4), some, some, 5, 5, 1, 1, {2, 2, 2, 2}});
+  }
+  graph::Module hybrid(int which) {
+    constexpr OpKind kKinds[] = {OpKind::HybridConv2d, OpKind::HybridFullyConnected,
+                                 OpKind::HybridDepthwiseConv2d};
+    WideCase c{kKinds[which % 3], size(1, 10), size(1, 12), channels(24), channels(24)};
+    if (c.kind == OpKind::HybridFullyConnected)
+      c.channels = channels(300), c.batches = r_.chance(50) ? 1 : r_.range(2, 9);
+    else if (r_.chance(60))
+      c.kernel_h = c.kernel_w = 3, c.padding = {1, 1, 1, 1};
+    if (c.kind == OpKind::HybridDepthwiseConv2d) c.channels = c.out_channels = 3 + channels(40);
+    c.activation = activation();
+    return hybrid_module(r_, c);
   }
   graph::Module resized(int which) {
     return resize_module(r_, which % 2 == 0 ? DataType::Int8 : DataType::Int16,

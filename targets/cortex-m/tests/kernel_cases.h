@@ -25,6 +25,8 @@ std::vector<graph::Module> float_convolutions();
 std::vector<graph::Module> poolings_and_rows();
 std::vector<graph::Module> float_depthwise_convolutions();
 std::vector<graph::Module> float_matrix_products();
+// Of floats made int8 as the model runs.
+std::vector<graph::Module> hybrid_layers();
 std::vector<graph::Module> resizings();
 std::vector<graph::Module> float_curves();
 std::vector<graph::Module> floats_to_steps();

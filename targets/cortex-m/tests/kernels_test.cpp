@@ -302,6 +302,17 @@ TEST(Resizing, IsAsTheEvaluatorHasIt) {
   }
 }
 
+TEST(Hybrid, IsBitForBitAsTheLoops) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    kernels.add(hybrid_layers());
+    const std::string name = core == std::string("cortex-m4") ? "dsp" : "mve";
+    EXPECT_TRUE(kernels.calls("intarsia_staged_" + name + "_hybrid"));
+    EXPECT_TRUE(kernels.calls("intarsia_hybrid_depthwise"));
+    check(kernels);
+  }
+}
+
 TEST(FloatCurves, AreTheScalarFunctions) {
   KernelProgram kernels("cortex-m55");
   kernels.add(float_curves());

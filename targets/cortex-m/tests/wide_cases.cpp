@@ -198,6 +198,34 @@ std::vector<graph::Module> wide_staged_convolutions() {
   return modules;
 }
 
+std::vector<graph::Module> hybrid_layers() {
+  std::vector<graph::Module> modules;
+  Random random(44);
+  for (int i = 0; i < 100; ++i) {
+    WideCase c;
+    c.kind = i % 4 == 3 ? OpKind::HybridDepthwiseConv2d : OpKind::HybridConv2d;
+    c.batches = i % 5 == 0 ? 3 : 1;
+    c.height = random.range(1, 8), c.width = random.range(1, i % 9 == 0 ? 60 : 11);
+    c.kernel_h = random.range(1, 4), c.kernel_w = random.range(1, 5);
+    c.stride = random.range(1, 3), c.dilation = i % 3 == 1 ? random.range(1, 3) : 1;
+    const int64_t groups = i % 6 == 1 ? random.range(2, 3) : 1;
+    c.channels = groups * random.range(1, i % 7 == 0 ? 40 : 9);
+    c.out_channels = i % 4 == 3 ? c.channels * (i % 8 == 3 ? random.range(1, 3) : 1)
+                                : groups * random.range(1, 9);
+    c.padding = any_padding(random, c);
+    c.activation = any_activation(random);
+    modules.push_back(hybrid_module(random, c, groups));
+  }
+  for (const int64_t rows : {1, 2, 3, 5, 9})
+    for (const auto& [inputs, outputs] :
+         {std::pair{1, 1}, {4, 3}, {7, 4}, {16, 5}, {33, 8}, {64, 10}, {300, 2}}) {
+      WideCase c{OpKind::HybridFullyConnected, 1, 1, inputs, outputs};
+      c.batches = rows, c.activation = any_activation(random);
+      modules.push_back(hybrid_module(random, c));
+    }
+  return modules;
+}
+
 std::vector<graph::Module> constants_and_tables() {
   std::vector<graph::Module> modules;
   Random random(35);

@@ -88,6 +88,29 @@ Module float_depthwise_module(Random& random, const WideCase& c) {
   return b.finish(DataType::Float32, {});
 }
 
+Module hybrid_module(Random& random, const WideCase& c, int64_t groups) {
+  Builder b(random, c.kind, DataType::Int8);
+  if (c.kind == OpKind::HybridFullyConnected) {
+    b.input({c.batches, c.channels});
+    b.hybrid_weights({c.out_channels, c.channels}, c.out_channels, 0, c.batches);
+    b.node().attributes = FullyConnectedAttrs{false, c.activation};
+    return b.finish(DataType::Float32, {});
+  }
+  b.input({c.batches, c.height, c.width, c.channels});
+  if (c.kind == OpKind::HybridDepthwiseConv2d) {
+    b.hybrid_weights({1, c.kernel_h, c.kernel_w, c.out_channels}, c.out_channels, 3, c.batches);
+    b.node().attributes = DepthwiseConv2dAttrs{
+        c.stride,  c.stride,    c.dilation, c.dilation, c.out_channels / c.channels,
+        c.padding, c.activation};
+    return b.finish(DataType::Float32, {});
+  }
+  b.hybrid_weights({c.out_channels, c.kernel_h, c.kernel_w, c.channels / groups}, c.out_channels, 0,
+                   c.batches);
+  b.node().attributes =
+      Conv2dAttrs{c.stride, c.stride, c.dilation, c.dilation, c.padding, c.activation};
+  return b.finish(DataType::Float32, {});
+}
+
 Module float_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b) {
   Builder builder(random, OpKind::BatchMatmul, DataType::Float32);
   builder.input(a), builder.input(b);

@@ -24,6 +24,9 @@ graph::Module wide_module(Random& random, const WideCase& c);
 // A depthwise convolution in single precision; out_channels == channels.
 graph::Module float_depthwise_module(Random& random, const WideCase& c);
 
+// HybridConv2d, HybridDepthwiseConv2d or HybridFullyConnected, of c.batches rows.
+graph::Module hybrid_module(Random& random, const WideCase& c, int64_t groups = 1);
+
 // A sum or a difference of int16 operands of these scales.
 graph::Module wide_sum_module(Random& random, graph::OpKind kind, const Shape& a, const Shape& b,
                               float a_scale, float b_scale, graph::Activation activation);

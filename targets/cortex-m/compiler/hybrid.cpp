@@ -1,0 +1,214 @@
+// Integer weights that meet floats, of which the running model makes int8 with a scale for each image or row: device/hybrid.h.
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "conv.h"
+#include "intarsia/plugin/quantization.h"
+#include "staged_conv.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+using namespace operators;
+
+constexpr size_t kHybridBias = 2, kHybridScales = 3, kHybridZeros = 4;
+constexpr int64_t kResult = 4;  // bytes of a float
+
+void append_hybrid_word(std::vector<uint8_t>& bytes, int32_t word) {
+  for (int shift = 0; shift < 32; shift += 8)
+    bytes.push_back(static_cast<uint8_t>(static_cast<uint32_t>(word) >> shift));
+}
+void append_hybrid_float(std::vector<uint8_t>& bytes, float value) {
+  append_hybrid_word(bytes, std::bit_cast<int32_t>(value));
+}
+
+// As the kernel ends the sums of a channel.
+struct HybridChannel {
+  int32_t weights = 0;  // their sum
+  float scale = 0, bias = 0;
+};
+
+std::vector<HybridChannel> hybrid_channels(const OpView& v, const WeightRows& rows) {
+  const std::vector<float>& scales = v.in(1).quantization.scale;
+  std::vector<float> biases;
+  if (v.has(kHybridBias)) {
+    const std::vector<uint8_t> bytes = v.stored_bytes(kHybridBias);
+    biases.resize(bytes.size() / sizeof(float));
+    std::memcpy(biases.data(), bytes.data(), bytes.size());
+  }
+  std::vector<HybridChannel> channels;
+  for (size_t c = 0; c < rows.size(); ++c)
+    // No sum changes where -0 is added.
+    channels.push_back({std::accumulate(rows[c].begin(), rows[c].end(), 0),
+                        scales[scales.size() == 1 ? 0 : c], biases.empty() ? -0.0f : biases[c]});
+  return channels;
+}
+
+std::vector<uint8_t> dsp_hybrid_table(const std::vector<HybridChannel>& channels) {
+  std::vector<uint8_t> bytes;
+  for (const HybridChannel& channel : channels) {
+    append_hybrid_word(bytes, 0), append_hybrid_word(bytes, channel.weights);
+    append_hybrid_float(bytes, channel.scale), append_hybrid_float(bytes, channel.bias);
+  }
+  constexpr size_t kPair = 32;
+  bytes.resize((bytes.size() + kPair - 1) / kPair * kPair);
+  return bytes;
+}
+
+std::vector<uint8_t> mve_hybrid_table(std::vector<HybridChannel> channels) {
+  constexpr size_t kQuad = 4;
+  channels.resize((channels.size() + kQuad - 1) / kQuad * kQuad);
+  std::vector<uint8_t> bytes;
+  for (size_t first = 0; first < channels.size(); first += kQuad) {
+    for (size_t c = first; c < first + kQuad; ++c) append_hybrid_word(bytes, channels[c].weights);
+    for (size_t c = first; c < first + kQuad; ++c) append_hybrid_float(bytes, channels[c].scale);
+    for (size_t c = first; c < first + kQuad; ++c) append_hybrid_float(bytes, channels[c].bias);
+  }
+  return bytes;
+}
+
+// [channel / 4][run / 16][4][16].
+std::vector<uint8_t> mve_hybrid_weights(const WeightRows& rows) {
+  constexpr size_t kQuad = 4, kVector = 16;
+  std::vector<uint8_t> bytes;
+  for (size_t first = 0; first < rows.size(); first += kQuad)
+    for (size_t at = 0; at < rows[0].size(); at += kVector)
+      for (size_t c = first; c < first + kQuad; ++c)
+        for (size_t i = at; i < at + kVector; ++i)
+          bytes.push_back(c < rows.size() && i < rows[c].size() ? static_cast<uint8_t>(rows[c][i])
+                                                                : 0);
+  return bytes;
+}
+
+// A fully connected layer: rows are pixels, which have scales of their own.
+StagedPart hybrid_rows(const OpView& v) {
+  const Shape& weights = v.in(1).shape;
+  Staged s;
+  s.batches = s.in_h = s.out_h = 1;
+  s.in_w = s.out_w = element_count(v.in(0).shape) / weights[1];
+  s.in_c = s.group_in = weights[1];
+  s.out_c = s.group_out = weights[0];
+  s.groups = s.row_step = s.column_step = s.phases = 1;
+  s.row_stride = s.column_stride = s.tap_rows = s.tap_columns = 1;
+  s.kernel_h = s.kernel_w = 1, s.out_zero = 1;
+  return {s, {{{0}, {0}}}};
+}
+
+std::optional<StagedCall> hybrid_call(CoreClass core, const OpView& v, const StagedPart& part,
+                                      graph::Activation activation) {
+  const bool vectors = core == CoreClass::Mve;
+  StagedCall call{vectors ? "intarsia_staged_mve_hybrid" : "intarsia_staged_dsp_hybrid",
+                  part.staged,
+                  {},
+                  {},
+                  0};
+  Staged& s = call.staged;
+  s.out_c *= kResult, s.group_out *= kResult;
+  const int64_t run = round_up(s.kernel_h * s.kernel_w * s.group_in, int64_t{4});
+  const std::optional<int64_t> scratch = choose_pieces(
+      s, [&](int64_t pixels) { return vectors ? kResult : run * (pixels >= 4 ? 8 : 2); });
+  if (!scratch) return std::nullopt;
+  call.scratch = *scratch;
+  Shape shape = v.in(1).shape;
+  if (shape.size() == 2) shape = {shape[0], 1, 1, shape[1]};
+  const std::vector<int64_t> values = v.values(1);
+  const WeightRows rows =
+      staged_rows(part, shape, std::vector<int8_t>(values.begin(), values.end()));
+  const FloatRange range = activation_range(activation);
+  s.low = range.low ? 1 : 0, s.high = range.high ? 1 : 0;
+  append_hybrid_float(call.channels, range.low.value_or(0.0f));
+  append_hybrid_float(call.channels, range.high.value_or(0.0f));
+  append_hybrid_word(call.channels, 0), append_hybrid_word(call.channels, 0);
+  const std::vector<HybridChannel> channels = hybrid_channels(v, rows);
+  const auto count = s.group_out / kResult;
+  for (auto first = int64_t{0}; first < static_cast<int64_t>(rows.size()); first += count) {
+    const WeightRows own(rows.begin() + first, rows.begin() + first + count);
+    const std::vector<HybridChannel> of_group(channels.begin() + first,
+                                              channels.begin() + first + count);
+    append_group(call, vectors ? mve_hybrid_weights(own) : paired_rows(own, run),
+                 vectors ? mve_hybrid_table(of_group) : dsp_hybrid_table(of_group));
+  }
+  const int64_t columns = (s.pixels - 1) * s.column_stride + s.kernel_w;
+  constexpr int64_t kMost = std::numeric_limits<int16_t>::max();
+  const bool fits = s.fits() && s.kernel_h * s.group_in <= kMost && s.band * columns <= kMost;
+  return fits ? std::optional(std::move(call)) : std::nullopt;
+}
+
+bool is_hybrid_product(CoreClass core, const OpView& view) {
+  return (core == CoreClass::Dsp || core == CoreClass::Mve) && !view.is_constant(0) &&
+         view.is_constant(1) && (!view.has(kHybridBias) || view.is_constant(kHybridBias));
+}
+
+void declare_hybrid(OpLowering& op) {
+  const Shape& scales = op.view.in(kHybridScales).shape;
+  op.declare({op.view.in(0).shape, std::nullopt, std::nullopt, scales, scales},
+             op.view.out().shape);
+}
+
+tir::Stmt call_hybrid(OpLowering& op, const std::string& kernel, std::vector<int64_t> numbers,
+                      tir::BufferId scratch, std::vector<uint8_t> weights,
+                      std::vector<uint8_t> table) {
+  const auto bytes = static_cast<int64_t>(weights.size()),
+             words = static_cast<int64_t>(table.size() / 4);
+  const BufferId values = op.constant("weights", DataType::Int8, {bytes}, std::move(weights),
+                                      tir::ConstantUse::Weights);
+  const BufferId channels = op.constant("channels", DataType::Int32, {words}, std::move(table),
+                                        tir::ConstantUse::Weights);
+  return call_kernel(op.b.func(), {kernel,
+                                   std::move(numbers),
+                                   {op.in(0), op.in(kHybridScales), op.in(kHybridZeros)},
+                                   op.out(),
+                                   scratch,
+                                   {values, channels}});
+}
+
+}  // namespace
+
+LowerKernel hybrid_kernel(CoreClass core, const OpView& view) {
+  if (!is_hybrid_product(core, view)) return nullptr;
+  const bool rows = view.node.kind == graph::OpKind::HybridFullyConnected;
+  const graph::Activation activation =
+      rows ? view.node.attrs<graph::FullyConnectedAttrs>().activation
+           : view.node.attrs<graph::Conv2dAttrs>().activation;
+  const StagedPart part = rows ? hybrid_rows(view) : staged_parts(view, 1)[0];
+  const std::optional<StagedCall> call = hybrid_call(core, view, part, activation);
+  if (!call) return nullptr;
+  return [call = *call](OpLowering& op) {
+    declare_hybrid(op);
+    const BufferId scratch = op.b.local("scratch", DataType::Int8, {call.scratch}, 4);
+    return call_hybrid(op, call.kernel, call.staged.values(), scratch, call.weights, call.channels);
+  };
+}
+
+LowerKernel hybrid_depthwise_kernel(CoreClass core, const OpView& view) {
+  constexpr int64_t kFewest = 4;
+  const auto& a = view.node.attrs<graph::DepthwiseConv2dAttrs>();
+  const Shape &in = view.in(0).shape, &weights = view.in(1).shape, &out = view.out().shape;
+  if (!is_hybrid_product(core, view) || in[3] != out[3] || out[3] < kFewest) return nullptr;
+  const FloatRange range = activation_range(a.activation);
+  Window w;
+  w.batches = in[0], w.in_h = in[1], w.in_w = in[2], w.in_c = in[3];
+  w.out_h = out[1], w.out_w = out[2], w.out_c = out[3];
+  w.kernel_h = weights[1], w.kernel_w = weights[2];
+  w.stride_h = a.stride_h, w.stride_w = a.stride_w;
+  w.dilation_h = a.dilation_h, w.dilation_w = a.dilation_w;
+  w.pad_top = a.padding.top, w.pad_left = a.padding.left;
+  w.low = range.low ? 1 : 0, w.high = range.high ? 1 : 0;
+  if (!w.fits()) return nullptr;
+  std::vector<uint8_t> table;
+  append_hybrid_float(table, range.low.value_or(0.0f));
+  append_hybrid_float(table, range.high.value_or(0.0f));
+  const std::vector<HybridChannel> channels =
+      hybrid_channels(view, WeightRows(static_cast<size_t>(out[3])));
+  for (const HybridChannel& channel : channels) append_hybrid_float(table, channel.scale);
+  for (const HybridChannel& channel : channels) append_hybrid_float(table, channel.bias);
+  return [w, table](OpLowering& op) {
+    declare_hybrid(op);
+    return call_hybrid(op, "intarsia_hybrid_depthwise", w.values(), {}, op.view.stored_bytes(1),
+                       table);
+  };
+}
+
+}  // namespace intarsia::targets::cortex_m
