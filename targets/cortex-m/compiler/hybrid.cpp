@@ -182,6 +182,25 @@ LowerKernel hybrid_kernel(CoreClass core, const OpView& view) {
   };
 }
 
+LowerKernel row_steps_kernel(CoreClass core) {
+  if (core != CoreClass::Dsp && core != CoreClass::Mve) return nullptr;
+  return [](OpLowering& op) {
+    const auto& a = op.view.node.attrs<graph::QuantizeRowsAttrs>();
+    const int64_t count = element_count(op.view.in(0).shape) / a.rows;
+    const std::string kernel =
+        a.asymmetric ? "intarsia_row_to_steps_asymmetric" : "intarsia_row_to_steps";
+    op.declare({Shape{a.rows, count}}, {Shape{a.rows, count}, Shape{a.rows}, Shape{a.rows}});
+    return op.b.loop("row", a.rows, [&](const Expr& row) {
+      const std::vector<Expr> start{row, tir::int_imm(0)};
+      return tir::intrinsic(
+          kernel, {tir::BufferRun{op.in(0), start, count, tir::Access::Read},
+                   tir::BufferRun{op.out(), start, count, tir::Access::Write},
+                   tir::BufferRun{op.out(1), {row}, 1, tir::Access::Write},
+                   tir::BufferRun{op.out(2), {row}, 1, tir::Access::Write}, tir::int_imm(count)});
+    });
+  };
+}
+
 LowerKernel hybrid_depthwise_kernel(CoreClass core, const OpView& view) {
   constexpr int64_t kFewest = 4;
   const auto& a = view.node.attrs<graph::DepthwiseConv2dAttrs>();

@@ -403,6 +403,27 @@ KernelWork wide_depthwise(CoreClass core, const Wide& w) {
           number(pixels)};
 }
 
+// With Helium four at a time.
+KernelWork row_steps(CoreClass core, int64_t count) {
+  return {KernelFamily::RowSteps,
+          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count)}};
+}
+KernelWork real_elements(CoreClass core, const std::vector<int64_t>& numbers) {
+  constexpr int64_t kInfinity = 0x7f800000;
+  const int64_t count = numbers.at(0);
+  const bool limited = numbers.at(2) != kInfinity ||
+                       static_cast<uint32_t>(numbers.at(1)) != (uint32_t{1} << 31 | kInfinity);
+  const int64_t units = core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count;
+  return {KernelFamily::RealElements,
+          {1, number(limited ? 0 : units), number(limited ? units : 0)}};
+}
+KernelWork copied_rows(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers) {
+  const int64_t bytes = name.ends_with("8") ? 1 : name.ends_with("16") ? 2 : 4;
+  const int64_t rows = numbers.at(0), each = bytes * numbers.at(1);
+  const int64_t units = ceil_div(each, core == CoreClass::Mve ? int64_t{16} : int64_t{4});
+  return {KernelFamily::CopiedRows, {1, number(rows), number(rows * units)}};
+}
+
 // With Helium eight channels, else four.
 KernelWork hybrid_depthwise(CoreClass core, const Window& w) {
   const int64_t lanes = core == CoreClass::Mve ? 8 : 4, blocks = ceil_div(w.out_c, lanes);
@@ -489,6 +510,10 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.ends_with("matmul_s8")) return products_of_matrices(core, Matmul(numbers));
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
   if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};
+  if (name.starts_with("copy_rows_")) return {copied_rows(core, name, numbers)};
+  if (name.starts_with("row_to_steps")) return {row_steps(core, numbers.at(0))};
+  if (name == "each_sum_f32" || name == "each_difference_f32" || name == "each_product_f32")
+    return {real_elements(core, numbers)};
   if (name == "hybrid_depthwise") return {hybrid_depthwise(core, window_of(numbers))};
   if (name == "depthwise_f32") return {real_depthwise(window_of(numbers))};
   if (name.ends_with("wide_depthwise_s16")) return {wide_depthwise(core, Wide(numbers))};

@@ -160,14 +160,25 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return hybrid_kernel(core, view);
     case graph::OpKind::HybridDepthwiseConv2d:
       return hybrid_depthwise_kernel(core, view);
+    case graph::OpKind::QuantizeRows:
+      return row_steps_kernel(core);
+    case graph::OpKind::Concat:
+    case graph::OpKind::Pack:
+    case graph::OpKind::Slice:
+    case graph::OpKind::Split:
+    case graph::OpKind::Transpose:
+    case graph::OpKind::Unpack:
+      return copy_kernel(core, view);
     case graph::OpKind::Add:
     case graph::OpKind::Sub:
+      if (real) return float_binary_kernel(core, view);
       return sum_kernel(core, view);
     case graph::OpKind::SquaredDifference:
       return squared_difference_kernel(core, view);
     case graph::OpKind::BatchMatmul:
       return matmul_kernel(core, view);
     case graph::OpKind::Mul:
+      if (real) return float_binary_kernel(core, view);
       return mul_kernel(core, view);
     case graph::OpKind::Mean:
     case graph::OpKind::Sum:  // loops are less code

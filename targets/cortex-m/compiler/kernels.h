@@ -64,6 +64,7 @@ LowerKernel float_kernel(CoreClass core, const OpView& view);
 // Of floats made int8 as the model runs, by integer weights: convolutions but depthwise ones, and fully connected layers.
 LowerKernel hybrid_kernel(CoreClass core, const OpView& view);
 LowerKernel hybrid_depthwise_kernel(CoreClass core, const OpView& view);
+LowerKernel row_steps_kernel(CoreClass core);  // of QuantizeRows
 LowerKernel float_depthwise_kernel(CoreClass core, const OpView& view);
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small);
 LowerKernel sum_kernel(CoreClass core, const OpView& view);  // of Add and Sub
@@ -80,6 +81,10 @@ LowerKernel sigmoid_kernel(CoreClass core, const OpView& view);  // of Logistic 
 LowerKernel rescale_kernel(CoreClass core, const OpView& view);
 LowerKernel hard_swish_kernel(CoreClass core, const OpView& view);
 LowerKernel float_curve_kernel(CoreClass core, const OpView& view);  // Exp, Logistic, Tanh
+// Of Add, Sub, Mul in single precision.
+LowerKernel float_binary_kernel(CoreClass core, const OpView& view);
+// What moves rows of elements: Concat, Pack, Split, Unpack, Slice, Transpose.
+LowerKernel copy_kernel(CoreClass core, const OpView& view);
 LowerKernel float_steps_kernel(CoreClass core,
                                const OpView& view);  // Quantize of floats, Dequantize
 // Int16 activations with int8 weights: convolution, depthwise convolution, fully connected.

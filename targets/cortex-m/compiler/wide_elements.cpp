@@ -3,10 +3,12 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "intarsia/plugin/every_result.h"
 #include "intarsia/plugin/quantization.h"
 #include "kernels.h"
+#include "repeats.h"
 
 namespace intarsia::targets::cortex_m {
 
@@ -91,6 +93,29 @@ LowerKernel float_steps_kernel(CoreClass core, const OpView& view) {
     op.declare({Shape{count}}, Shape{count});
     return call_kernel(op.b.func(), {kernel, numbers, {op.in(0)}, op.out(), {}, {}});
   };
+}
+
+LowerKernel float_binary_kernel(CoreClass core, const OpView& view) {
+  constexpr int64_t kFewest = 16;  // fewer are sooner done than called
+  const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
+  if ((core != CoreClass::Dsp && core != CoreClass::Mve) || a.type != DataType::Float32 ||
+      b.type != DataType::Float32 || view.node.inputs[0] == view.node.inputs[1] ||
+      element_count(out.shape) < kFewest)
+    return nullptr;
+  const auto axes = repeated_axes(a.shape, b.shape, out.shape);
+  if (!axes) return nullptr;
+  const FloatRange range = activation_range(view.node.attrs<graph::BinaryAttrs>().activation);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const int64_t low = std::bit_cast<int32_t>(range.low.value_or(-kInfinity)),
+                high = std::bit_cast<int32_t>(range.high.value_or(kInfinity));
+  const graph::OpKind kind = view.node.kind;
+  const RowKernel kernel{kind == graph::OpKind::Add   ? "intarsia_each_sum_f32"
+                         : kind == graph::OpKind::Sub ? "intarsia_each_difference_f32"
+                                                      : "intarsia_each_product_f32",
+                         [low, high](int64_t count) {
+                           return std::vector<int64_t>{count, low, high};
+                         }};
+  return [=](OpLowering& op) { return call_by_rows(op, kernel, *axes); };
 }
 
 LowerKernel hard_swish_kernel(CoreClass core, const OpView& view) {

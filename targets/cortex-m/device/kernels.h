@@ -3,6 +3,7 @@
 #define INTARSIA_CORTEX_M_KERNELS_H_
 
 #include "intarsia/targets/cortex_m/add.h"
+#include "intarsia/targets/cortex_m/copy_rows.h"
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 #include "intarsia/targets/cortex_m/float_curves.h"
 #include "intarsia/targets/cortex_m/float_steps.h"

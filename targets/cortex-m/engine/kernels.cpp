@@ -152,6 +152,18 @@ void add_engine(EngineRegistry& registry) {
                       engine::kernel_function<&intarsia_dequantize_s8_f32>());
   registry.add_kernel("intarsia_dequantize_s16_f32",
                       engine::kernel_function<&intarsia_dequantize_s16_f32>());
+  registry.add_kernel("intarsia_row_to_steps", engine::kernel_function<&intarsia_row_to_steps>());
+  registry.add_kernel("intarsia_row_to_steps_asymmetric",
+                      engine::kernel_function<&intarsia_row_to_steps_asymmetric>());
+  registry.add_kernel("intarsia_each_sum_f32", engine::kernel_function<&intarsia_each_sum_f32>());
+  registry.add_kernel("intarsia_each_difference_f32",
+                      engine::kernel_function<&intarsia_each_difference_f32>());
+  registry.add_kernel("intarsia_each_product_f32",
+                      engine::kernel_function<&intarsia_each_product_f32>());
+  registry.add_kernel("intarsia_copy_rows_s8", engine::kernel_function<&intarsia_copy_rows_s8>());
+  registry.add_kernel("intarsia_copy_rows_s16", engine::kernel_function<&intarsia_copy_rows_s16>());
+  registry.add_kernel("intarsia_copy_rows_s32", engine::kernel_function<&intarsia_copy_rows_s32>());
+  registry.add_kernel("intarsia_copy_rows_f32", engine::kernel_function<&intarsia_copy_rows_f32>());
   registry.add_kernel("intarsia_resize_bilinear_s8",
                       engine::kernel_function<&intarsia_resize_bilinear_s8>());
   registry.add_kernel("intarsia_resize_bilinear_s16",

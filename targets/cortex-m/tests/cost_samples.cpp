@@ -62,7 +62,9 @@ class Samples {
     for (int i = 0; i < count_; ++i)
       add(float_curve_module(r_, kFloatCurves[i % 3], r_.range(1, 600)));
     for (int i = 0; i < count_; i += 2) add(wide_edges());
-    for (int i = 0; i < count_; ++i) add(hybrid(i));
+    for (int i = 0; i < count_; ++i) add(hybrid(i)), add(elements(i)), add(rows_moved(i));
+    for (int i = 0; i < count_; i += 2)
+      add(row_steps_module(r_, r_.range(1, 4), r_.range(20, 1500), r_.chance(50)));
     return std::move(all_);
   }
 
@@ -301,6 +303,28 @@ class Samples {
     return wide_module(
         r_,
         {OpKind::DepthwiseConv2d, size(1, 4), size(2, 4), some, some, 5, 5, 1, 1, {2, 2, 2, 2}});
+  }
+  graph::Module elements(int which) {
+    constexpr OpKind kKinds[] = {OpKind::Add, OpKind::Sub, OpKind::Mul};
+    const Shape whole{1, size(1, 12), size(1, 12), channels(40)};
+    Shape part = whole;
+    if (which % 4 == 3) part = {whole[3]};
+    return float_binary_module(r_, kKinds[which % 3], whole, part, activation());
+  }
+  graph::Module rows_moved(int which) {
+    constexpr DataType kTypes[] = {DataType::Int8, DataType::Int16, DataType::Float32};
+    const DataType type = kTypes[which % 3];
+    const int64_t height = size(2, 12), width = size(2, 12);
+    if (which % 2 == 0) {
+      std::vector<Shape> inputs;
+      for (int64_t i = r_.range(2, 3); i > 0; --i)
+        inputs.push_back({1, height, width, channels(40)});
+      return concat_module(r_, type, inputs, 3);
+    }
+    const int64_t some = channels(40);
+    return moved_module(
+        r_, OpKind::Slice, type, {1, height, width, some},
+        graph::SliceAttrs{{0, 1, 1, 0}, {1, height - 1, width - 1, some}, {1, 1, 1, 1}, {}});
   }
   graph::Module hybrid(int which) {
     constexpr OpKind kKinds[] = {OpKind::HybridConv2d, OpKind::HybridFullyConnected,

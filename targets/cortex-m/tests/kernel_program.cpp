@@ -55,9 +55,12 @@ void KernelProgram::add(graph::Module module, LoweringOptions::Optimise optimise
       *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(", prefix,
                               kernel.name);
   std::vector<size_t> scratch;
+  const graph::Function& entry = module.entry_function();
+  for (size_t i = 1; i < entry.outputs.size(); ++i)
+    scratch.push_back(static_cast<size_t>(entry.tensor(entry.outputs[i]).bytes()));
   for (const tir::Buffer& buffer : kernel.buffers)
     if (buffer.scope == tir::Scope::Local) scratch.push_back(static_cast<size_t>(buffer.bytes()));
-  for (size_t i = 0; i < kernel.parameters.size() + scratch.size(); ++i)
+  for (size_t i = 0; i < kernel.parameters.size() + scratch.size() + 1 - entry.outputs.size(); ++i)
     functions_ += fmt::format("{}p[{}]", i == 0 ? "" : ", ", i);
   functions_ += ");\n}\n";
   scratch_.push_back(std::move(scratch));

@@ -31,6 +31,7 @@ class KernelProgram {
   std::string text() const;
   size_t count() const { return modules_.size(); }
   const graph::Module& module(size_t index) const { return modules_[index]; }
+  // Bytes of the outputs behind the first, then of scratch.
   const std::vector<size_t>& scratch(size_t index) const { return scratch_[index]; }
   // Which inputs may be the output's memory; numbers of what p points at.
   const std::vector<tir::InPlace>& in_place(size_t index) const { return in_place_[index]; }

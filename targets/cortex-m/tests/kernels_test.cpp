@@ -1,5 +1,6 @@
 // Every kernel on this machine, through its portable twins of the cores' instructions, against the
 // reference evaluator: all small shapes, and larger ones at random.
+#include <cmath>
 #include <filesystem>
 #include <functional>
 
@@ -74,6 +75,9 @@ void check(const KernelProgram& kernels, const std::string& compiler = "gcc",
     ASSERT_EQ(difference(kernels.module(i), output, (*expected)[0]), "");
     ASSERT_TRUE(std::all_of(output.end() - kGuard, output.end(),
                             [](uint8_t byte) { return byte == 0xCD; }));
+    for (size_t further = 1; further < expected->size(); ++further)
+      ASSERT_TRUE(std::equal((*expected)[further].begin(), (*expected)[further].end(),
+                             scratch[further - 1].begin()));
     for (const std::vector<uint8_t>& buffer : scratch)
       ASSERT_TRUE(std::all_of(buffer.end() - kGuard, buffer.end(),
                               [](uint8_t byte) { return byte == 0xCD; }));
@@ -309,6 +313,51 @@ TEST(Hybrid, IsBitForBitAsTheLoops) {
     const std::string name = core == std::string("cortex-m4") ? "dsp" : "mve";
     EXPECT_TRUE(kernels.calls("intarsia_staged_" + name + "_hybrid"));
     EXPECT_TRUE(kernels.calls("intarsia_hybrid_depthwise"));
+    check(kernels);
+  }
+}
+
+// Rows whose numbers are steps and halves of them, and rows of zeros.
+graph::TensorValue rows_of_halves(Random& random, const graph::Module& module) {
+  const graph::Function& function = module.entry_function();
+  const int64_t rows = function.nodes[0].attrs<graph::QuantizeRowsAttrs>().rows,
+                count = element_count(function.tensor(function.inputs[0]).shape) / rows;
+  graph::TensorValue bytes;
+  for (int64_t row = 0; row < rows; ++row) {
+    const bool zeros = random.chance(10);
+    for (int64_t i = 0; i < count; ++i) {
+      float value = static_cast<float>(random.range(-254, 254)) * 0.5f;
+      if (i < 2) value = i == 0 ? 127.0f : -128.0f;
+      if (random.chance(20)) value = std::nextafter(value, random.chance(50) ? 1e9f : -1e9f);
+      if (zeros) value = 0;
+      const auto* of_value = reinterpret_cast<const uint8_t*>(&value);
+      bytes.insert(bytes.end(), of_value, of_value + sizeof value);
+    }
+  }
+  return bytes;
+}
+
+TEST(Rows, OfFloatsBecomeSteps) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    kernels.add(rows_to_steps());
+    EXPECT_TRUE(kernels.calls("intarsia_row_to_steps"));
+    EXPECT_TRUE(kernels.calls("intarsia_row_to_steps_asymmetric"));
+    check(kernels);
+    check(kernels, "gcc", [](Random& random, const graph::Module& module) {
+      return std::vector<graph::TensorValue>{rows_of_halves(random, module)};
+    });
+  }
+}
+
+TEST(Elements, OfFloatsAndThoseThatMove) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    kernels.add(float_elements());
+    kernels.add(moved_rows());
+    for (const char* name : {"each_sum_f32", "each_difference_f32", "each_product_f32",
+                             "copy_rows_s8", "copy_rows_s16", "copy_rows_f32"})
+      EXPECT_TRUE(kernels.calls(std::string("intarsia_") + name)) << name;
     check(kernels);
   }
 }

@@ -226,6 +226,57 @@ std::vector<graph::Module> hybrid_layers() {
   return modules;
 }
 
+std::vector<graph::Module> rows_to_steps() {
+  std::vector<graph::Module> modules;
+  Random random(45);
+  for (const bool asymmetric : {false, true})
+    for (const auto& [rows, count] : {std::pair{1, 1}, {2, 3}, {1, 4}, {3, 7}, {1, 600}, {9, 33}})
+      modules.push_back(row_steps_module(random, rows, count, asymmetric));
+  return modules;
+}
+
+std::vector<graph::Module> float_elements() {
+  std::vector<graph::Module> modules;
+  Random random(46);
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul}) {
+    for (const int64_t count : {1, 15, 16, 17, 18, 19, 100})
+      modules.push_back(
+          float_binary_module(random, kind, {count}, {count}, any_activation(random)));
+    for (const Shape& part : {Shape{19}, {3, 19}, {1}, {2, 4, 1, 19}, {2, 4, 3, 1}}) {
+      modules.push_back(
+          float_binary_module(random, kind, {2, 4, 3, 19}, part, any_activation(random)));
+      modules.push_back(
+          float_binary_module(random, kind, part, {2, 4, 3, 19}, any_activation(random)));
+    }
+  }
+  return modules;
+}
+
+std::vector<graph::Module> moved_rows() {
+  std::vector<graph::Module> modules;
+  Random random(47);
+  for (const DataType type : {DataType::Int8, DataType::Int16, DataType::Float32}) {
+    for (const int64_t channels : {1, 3, 4, 6, 16, 17, 40})
+      modules.push_back(concat_module(
+          random, type, {{1, 5, 3, channels}, {1, 5, 3, 5}, {1, 5, 3, 2 * channels}}, 3));
+    modules.push_back(concat_module(random, type, {{2, 5, 3, 4}, {2, 1, 3, 4}}, 1));
+    for (const int64_t begin : {0, 1})
+      for (const int64_t channels : {3, 9, 21}) {
+        modules.push_back(moved_module(
+            random, OpKind::Slice, type, {2, 6, 7, channels + 1},
+            graph::SliceAttrs{{0, begin, 2, begin}, {2, 3, 4, channels}, {1, 2, 1, 1}, {}}));
+        modules.push_back(moved_module(
+            random, OpKind::Slice, type, {4, 6, 7, channels},
+            graph::SliceAttrs{{2, begin, 0, 0}, {1, 4, 7, channels}, {1, 1, 1, 1}, {0}}));
+      }
+    for (const std::vector<int64_t>& order :
+         std::vector<std::vector<int64_t>>{{1, 0, 2, 3}, {2, 1, 0, 3}, {0, 2, 1, 3}, {3, 1, 2, 0}})
+      modules.push_back(moved_module(random, OpKind::Transpose, type, {2, 3, 5, 7},
+                                     graph::TransposeAttrs{order}));
+  }
+  return modules;
+}
+
 std::vector<graph::Module> constants_and_tables() {
   std::vector<graph::Module> modules;
   Random random(35);

@@ -111,6 +111,43 @@ Module hybrid_module(Random& random, const WideCase& c, int64_t groups) {
   return b.finish(DataType::Float32, {});
 }
 
+Module row_steps_module(Random& random, int64_t rows, int64_t count, bool asymmetric) {
+  Builder b(random, OpKind::QuantizeRows, DataType::Float32);
+  b.input({rows, count});
+  b.node().attributes = QuantizeRowsAttrs{rows, asymmetric};
+  b.output({}, DataType::Float32), b.output({}, DataType::Int32);
+  return b.finish(DataType::Int8, {});
+}
+
+Module float_binary_module(Random& random, OpKind kind, const Shape& a, const Shape& b,
+                           Activation activation) {
+  Builder builder(random, kind, DataType::Float32);
+  builder.input(a), builder.input(b);
+  builder.node().attributes = BinaryAttrs{activation};
+  return builder.finish(DataType::Float32, {});
+}
+
+Module concat_module(Random& random, DataType type, const std::vector<Shape>& inputs,
+                     int64_t axis) {
+  Builder b(random, OpKind::Concat, type);
+  Quantization q;
+  for (const Shape& shape : inputs) {
+    Tensor& tensor = b.tensor(b.input(shape));
+    if (!q.present()) q = tensor.quantization;
+    tensor.quantization = q;
+  }
+  b.node().attributes = AxisAttrs{axis};
+  return b.finish(type, q);
+}
+
+Module moved_module(Random& random, OpKind kind, DataType type, const Shape& input,
+                    const Attributes& attributes) {
+  Builder b(random, kind, type);
+  const Quantization q = b.tensor(b.input(input)).quantization;
+  b.node().attributes = attributes;
+  return b.finish(type, q);
+}
+
 Module float_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b) {
   Builder builder(random, OpKind::BatchMatmul, DataType::Float32);
   builder.input(a), builder.input(b);

@@ -27,6 +27,17 @@ graph::Module float_depthwise_module(Random& random, const WideCase& c);
 // HybridConv2d, HybridDepthwiseConv2d or HybridFullyConnected, of c.batches rows.
 graph::Module hybrid_module(Random& random, const WideCase& c, int64_t groups = 1);
 
+// Rows of floats, each of which becomes int8.
+graph::Module row_steps_module(Random& random, int64_t rows, int64_t count, bool asymmetric);
+// Add, Sub or Mul in single precision.
+graph::Module float_binary_module(Random& random, graph::OpKind kind, const Shape& a,
+                                  const Shape& b, graph::Activation activation);
+// Concat along the axis of inputs of these shapes; Split of one into these extents; a Slice or a Transpose.
+graph::Module concat_module(Random& random, DataType type, const std::vector<Shape>& inputs,
+                            int64_t axis);
+graph::Module moved_module(Random& random, graph::OpKind kind, DataType type, const Shape& input,
+                           const graph::Attributes& attributes);
+
 // A sum or a difference of int16 operands of these scales.
 graph::Module wide_sum_module(Random& random, graph::OpKind kind, const Shape& a, const Shape& b,
                               float a_scale, float b_scale, graph::Activation activation);

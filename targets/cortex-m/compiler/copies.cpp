@@ -1,0 +1,164 @@
+// Operators that move elements and keep rows of them together: device/copy_rows.h.
+#include <algorithm>
+
+#include "kernels.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+using namespace operators;
+
+// One axis of what is copied, by elements.
+struct CopiedAxis {
+  int64_t extent, from_step, to_step;
+};
+struct CopiedRows {
+  size_t input = 0, output = 0;
+  int64_t from = 0, to = 0;
+  std::vector<CopiedAxis> axes;  // outermost first
+};
+
+const char* copy_of(DataType type) {
+  switch (type) {
+    case DataType::Int8:
+      return "intarsia_copy_rows_s8";
+    case DataType::Int16:
+      return "intarsia_copy_rows_s16";
+    case DataType::Int32:
+      return "intarsia_copy_rows_s32";
+    case DataType::Float32:
+      return "intarsia_copy_rows_f32";
+    default:
+      return nullptr;
+  }
+}
+
+int64_t elements_between(const Shape& shape, size_t first, size_t last) {
+  int64_t count = 1;
+  for (size_t axis = first; axis < last; ++axis) count *= shape[axis];
+  return count;
+}
+
+// Neighbouring axes that are one in both places are one; the innermost has to lie together.
+bool simplify_axes(CopiedRows& copy) {
+  std::vector<CopiedAxis> axes;
+  for (const CopiedAxis& axis : copy.axes) {
+    if (axis.extent == 1) continue;
+    if (!axes.empty() && axes.back().from_step == axis.extent * axis.from_step &&
+        axes.back().to_step == axis.extent * axis.to_step)
+      axes.back() = {axes.back().extent * axis.extent, axis.from_step, axis.to_step};
+    else
+      axes.push_back(axis);
+  }
+  if (axes.empty()) axes.push_back({1, 1, 1});
+  copy.axes = std::move(axes);
+  const CopiedAxis& row = copy.axes.back();
+  return row.from_step == 1 && row.to_step == 1 &&
+         std::ranges::all_of(copy.axes, [](const CopiedAxis& axis) {
+           return axis.from_step >= 0 && axis.to_step >= 0;
+         });
+}
+
+std::vector<CopiedRows> joined(const OpView& v, bool apart) {
+  const size_t parts = apart ? v.node.outputs.size() : v.node.inputs.size();
+  const Shape& whole = apart ? v.in(0).shape : v.out().shape;
+  const auto axis = static_cast<size_t>(v.node.kind == graph::OpKind::Split
+                                            ? v.node.attrs<graph::SplitAttrs>().axis
+                                            : v.node.attrs<graph::AxisAttrs>().axis);
+  const int64_t outer = elements_between(whole, 0, axis), row = element_count(whole) / outer;
+  std::vector<CopiedRows> copies;
+  int64_t first = 0;
+  for (size_t i = 0; i < parts; ++i) {
+    const int64_t run = element_count(apart ? v.out(i).shape : v.in(i).shape) / outer;
+    if (apart)
+      copies.push_back({0, i, first, 0, {{outer, row, run}, {run, 1, 1}}});
+    else
+      copies.push_back({i, 0, 0, first, {{outer, run, row}, {run, 1, 1}}});
+    first += run;
+  }
+  return copies;
+}
+
+CopiedRows moved(const OpView& v) {
+  const bool cut = v.node.kind == graph::OpKind::Slice;
+  const Shape &in = v.in(0).shape,
+              &out = cut ? v.node.attrs<graph::SliceAttrs>().size : v.out().shape;
+  CopiedRows copy;
+  for (size_t axis = 0; axis < out.size(); ++axis) {
+    size_t of_input = axis;
+    int64_t stride = 1;
+    if (cut) {
+      const auto& a = v.node.attrs<graph::SliceAttrs>();
+      stride = a.stride[axis];
+      copy.from += a.begin[axis] * elements_between(in, axis + 1, in.size());
+    } else {
+      of_input = static_cast<size_t>(v.node.attrs<graph::TransposeAttrs>().permutation[axis]);
+    }
+    copy.axes.push_back({out[axis], stride * elements_between(in, of_input + 1, in.size()),
+                         elements_between(out, axis + 1, out.size())});
+  }
+  return copy;
+}
+
+Stmt call_copy(OpLowering& op, const std::string& kernel, const CopiedRows& copy, size_t axis,
+               const Expr& from, const Expr& to) {
+  const size_t left = copy.axes.size() - axis;
+  if (left > 2) {
+    const CopiedAxis& outer = copy.axes[axis];
+    return op.b.loop("i", outer.extent, [&](const Expr& i) {
+      return call_copy(op, kernel, copy, axis + 1, from + i * outer.from_step,
+                       to + i * outer.to_step);
+    });
+  }
+  const CopiedAxis &row = copy.axes.back(),
+                   rows = left == 2 ? copy.axes[axis] : CopiedAxis{1, row.extent, row.extent};
+  const auto run = [&](int64_t step) { return (rows.extent - 1) * step + row.extent; };
+  return tir::intrinsic(
+      kernel, {tir::BufferRun{op.in(copy.input), {from}, run(rows.from_step), tir::Access::Read},
+               tir::BufferRun{op.out(copy.output), {to}, run(rows.to_step), tir::Access::Write},
+               tir::int_imm(rows.extent), tir::int_imm(row.extent), tir::int_imm(rows.from_step),
+               tir::int_imm(rows.to_step)});
+}
+
+}  // namespace
+
+LowerKernel copy_kernel(CoreClass core, const OpView& view) {
+  constexpr int64_t kFewest = 16, kShortest = 3;  // elements of all; bytes of a row
+  const DataType type = view.out().type;
+  const char* kernel = copy_of(type);
+  if ((core != CoreClass::Dsp && core != CoreClass::Mve) || kernel == nullptr ||
+      view.in(0).type != type)
+    return nullptr;
+  std::vector<CopiedRows> copies;
+  switch (view.node.kind) {
+    case graph::OpKind::Concat:
+    case graph::OpKind::Pack:
+      copies = joined(view, /*apart=*/false);
+      break;
+    case graph::OpKind::Split:
+    case graph::OpKind::Unpack:
+      copies = joined(view, /*apart=*/true);
+      break;
+    default:
+      copies.push_back(moved(view));
+  }
+  for (CopiedRows& copy : copies)
+    if (!simplify_axes(copy) || bits(type) / 8 * copy.axes.back().extent < kShortest)
+      return nullptr;
+  if (element_count(view.in(0).shape) < kFewest) return nullptr;
+  return [copies, name = std::string(kernel)](OpLowering& op) {
+    std::vector<std::optional<Shape>> inputs;
+    std::vector<Shape> outputs;
+    for (size_t i = 0; i < op.view.node.inputs.size(); ++i)
+      inputs.emplace_back(Shape{element_count(op.view.in(i).shape)});
+    for (size_t i = 0; i < op.view.node.outputs.size(); ++i)
+      outputs.push_back(Shape{element_count(op.view.out(i).shape)});
+    op.declare(inputs, outputs);
+    std::vector<Stmt> calls;
+    for (const CopiedRows& copy : copies)
+      calls.push_back(call_copy(op, name, copy, 0, tir::int_imm(copy.from), tir::int_imm(copy.to)));
+    return tir::seq(std::move(calls));
+  };
+}
+
+}  // namespace intarsia::targets::cortex_m

@@ -1,0 +1,102 @@
+// A row of floats made int8 with a scale of its own: the range is looked for and the steps are counted in the core's instructions; the
+// scale and the zero point are those of a row of the two ends.
+#include "intarsia/targets/cortex_m/float_steps.h"
+
+#include <string.h>
+
+#include "intarsia/kernels/quantize_row.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+
+#include "intarsia/targets/cortex_m/results.h"
+
+// Steps that the source does not fuse are rounded by themselves.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
+#include <arm_mve.h>
+
+// What is not a number counts for neither end.
+static void ends_of(const float *input, int32_t count, float ends[2]) {
+  float32x4_t low = vdupq_n_f32(0.0f), high = low;
+  for (; count >= 4; count -= 4, input += 4) {
+    const float32x4_t x = vldrwq_f32(input);
+    low = vminnmq_f32(low, x), high = vmaxnmq_f32(high, x);
+  }
+  if (count > 0) {
+    const float32x4_t x = vldrwq_z_f32(input, vctp32q((uint32_t)count));
+    low = vminnmq_f32(low, x), high = vmaxnmq_f32(high, x);
+  }
+  ends[0] = vminnmvq_f32(0.0f, low), ends[1] = vmaxnmvq_f32(0.0f, high);
+}
+
+INTARSIA_INLINE int32x4_t steps_of_row(float32x4_t x, float steps, float offset, int32_t least) {
+  const float32x4_t value = vaddq_n_f32(vmulq_n_f32(x, steps), offset);
+  const int32x4_t whole = vminq_s32(vcvtaq_s32_f32(value), vdupq_n_s32(127));
+  return vpselq_s32(whole, vdupq_n_s32(least), vcmpgtq_n_f32(value, (float)least));
+}
+
+static void count_steps(const float *input, int8_t *output, int32_t count, float steps,
+                        float offset, int32_t least) {
+  for (; count >= 4; count -= 4, input += 4, output += 4)
+    vstrbq_s32(output, steps_of_row(vldrwq_f32(input), steps, offset, least));
+  if (count > 0) {
+    const mve_pred16_t some = vctp32q((uint32_t)count);
+    vstrbq_p_s32(output, steps_of_row(vldrwq_z_f32(input, some), steps, offset, least), some);
+  }
+}
+#else
+static void ends_of(const float *input, int32_t count, float ends[2]) {
+  float low = 0.0f, high = 0.0f;
+  for (int32_t i = 0; i < count; ++i) {
+    const float x = input[i];
+    if (x < low) low = x;
+    if (x > high) high = x;
+  }
+  ends[0] = low, ends[1] = high;
+}
+
+// Halves away from zero: the largest number below one half carries from a half on, since the sum of both is rounded up, and not before.
+static void count_steps(const float *input, int8_t *output, int32_t count, float steps,
+                        float offset, int32_t least) {
+  const float bottom = (float)least;
+  for (int32_t i = 0; i < count; ++i) {
+    const float value = input[i] * steps + offset;
+    int32_t whole = least;
+    if (value > bottom) {  // nor what is no number
+      int32_t bits;
+      memcpy(&bits, &value, sizeof bits);
+      const int32_t almost_half = (bits & INT32_MIN) | INT32_C(0x3effffff);
+      float carry;
+      memcpy(&carry, &almost_half, sizeof carry);
+      whole = intarsia_min_i32(value < 127.0f ? (int32_t)(value + carry) : 127, 127);
+    }
+    output[i] = (int8_t)whole;
+  }
+}
+#endif
+
+void intarsia_row_to_steps(const float *input, int8_t *output, float *scale, int32_t *zero_point,
+                           int32_t count) {
+  float ends[2];
+  int8_t of_ends[2];
+  ends_of(input, count, ends);
+  intarsia_quantize_row(ends, of_ends, scale, zero_point, 2);
+  const float range = -ends[0] > ends[1] ? -ends[0] : ends[1];
+  count_steps(input, output, count, range > 0.0f ? 127.0f / range : 0.0f, 0.0f, -127);
+}
+
+void intarsia_row_to_steps_asymmetric(const float *input, int8_t *output, float *scale,
+                                      int32_t *zero_point, int32_t count) {
+  float ends[2];
+  int8_t of_ends[2];
+  ends_of(input, count, ends);
+  intarsia_quantize_row_asymmetric(ends, of_ends, scale, zero_point, 2);
+  if (ends[1] > ends[0])
+    count_steps(input, output, count, 1.0f / *scale, (float)*zero_point, -128);
+  else
+    for (int32_t i = 0; i < count; ++i) output[i] = 0;
+}
