@@ -80,6 +80,42 @@ TEST(ImportFloats, Float16DataHaveTwoBytesEach) {
   EXPECT_THAT(errors(m), testing::HasSubstr("FLOAT16, which only constants may have"));
 }
 
+// Weights that training rounds: QUANTIZE of a constant with a scale for each row, and back to floats.
+TEST(ImportFloats, ConstantsAreQuantisedByChannelsWhenTheModelIsRead) {
+  for (const bool is_signed : {true, false}) {
+    ModelSpec m;
+    m.add({"x", {1, 3}, kFloat32, {}, {}});
+    m.add({"kernel",
+           {2, 3},
+           kFloat32,
+           {},
+           {},
+           bytes_of(std::vector<float>{0.6f, -0.74f, 0.75f, 3, -500, 500})});
+    const std::vector<int64_t> zero_point =
+        is_signed ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{128, 129};
+    m.add({"rounded", {2, 3}, is_signed ? kInt8 : kUInt8, {0.5f, 2}, zero_point});
+    m.add({"kernel_f32", {2, 3}, kFloat32, {}, {}});
+    m.add({"y", {1, 2}, kFloat32, {}, {}});
+    const auto dense = options_of(&format::CreateFullyConnectedOptions, format::Activation::None,
+                                  int8_t{0}, false, false, int8_t{0});
+    m.operators = {{kQuantize, {1}, {2}, {}, 3},
+                   {kDequantize, {2}, {3}, {}, 3},
+                   {kFullyConnected, {0, 3, -1}, {4}, dense, 4}};
+    m.inputs = {0};
+    m.outputs = {4};
+    const Result<graph::Module> module = import(m);
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const graph::Function& main = module->entry_function();
+    ASSERT_EQ(kinds(main), std::vector{OpKind::FullyConnected});
+    // 3 / 2 + 1 is rounded half away from zero; what is beyond a byte is its end.
+    EXPECT_EQ(floats_of(*module, main.nodes[0].inputs[1]),
+              (std::vector<float>{0.5f, -0.5f, 1, 4, -258, 252}));
+    m.inputs = {0, 1};
+    m.tensors[1].data.clear();
+    EXPECT_THAT(errors(m), testing::HasSubstr("takes per channel scales on weights only"));
+  }
+}
+
 // Two layers on one float input, with integer weights.
 ModelSpec hybrid_model(bool second_is_asymmetric) {
   ModelSpec m = fully_connected_model();

@@ -1,5 +1,7 @@
 // Float activations that meet integer weights ("dynamic range" models): the input is quantised row by row as the model
 // runs, or, where the user asks for it, the weights are floats from now on.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "import/tflite/subgraph_reader.h"
@@ -10,18 +12,23 @@ namespace {
 
 using graph::OpKind;
 
+// From one index along the axis to the next.
+int64_t elements_behind(const Shape& shape, int64_t axis) {
+  int64_t count = 1;
+  for (size_t i = static_cast<size_t>(axis) + 1; i < shape.size(); ++i) count *= shape[i];
+  return count;
+}
+
 // scale * (value - zero point), with those of the tensor or of each index along its axis.
 std::vector<uint8_t> real_values(const graph::Tensor& tensor, std::span<const uint8_t> bytes) {
   const graph::Quantization& q = tensor.quantization;
   const std::vector<int8_t> values = unpacked(tensor, bytes);
-  const auto axis = static_cast<size_t>(q.axis);
-  size_t inner = 1;  // elements from one index along the axis to the next
-  for (size_t i = axis + 1; i < tensor.shape.size(); ++i)
-    inner *= static_cast<size_t>(tensor.shape[i]);
+  const auto inner = static_cast<size_t>(elements_behind(tensor.shape, q.axis));
   std::vector<uint8_t> result(values.size() * sizeof(float));
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t channel = q.per_channel() ? i / inner % q.scale.size() : 0;
-    const float real = q.scale[channel] * static_cast<float>(values[i] - q.zero_point[channel]);
+    const int value = tensor.type == DataType::UInt8 ? static_cast<uint8_t>(values[i]) : values[i];
+    const float real = q.scale[channel] * static_cast<float>(value - q.zero_point[channel]);
     std::memcpy(&result[i * sizeof real], &real, sizeof real);
   }
   return result;
@@ -63,7 +70,8 @@ int32_t SubgraphReader::widened(int32_t weights) {
 bool SubgraphReader::dequantize_constant(const OperatorInfo& op, OperatorReader& in) {
   const graph::Tensor& input = in.input(0);
   const bool is_real = input.type == DataType::Float32;
-  const bool is_read_here = (input.type == DataType::Int8 || input.type == DataType::Int4) &&
+  const bool is_byte = input.type == DataType::Int8 || input.type == DataType::UInt8;
+  const bool is_read_here = (is_byte || input.type == DataType::Int4) &&
                             input.quantization.present() &&
                             (input.quantization.per_channel() || input.type == DataType::Int4 ||
                              model_.options().widen_weights);
@@ -74,6 +82,34 @@ bool SubgraphReader::dequantize_constant(const OperatorInfo& op, OperatorReader&
     is_same(op);
   else
     hold(op, real_values(input, bytes(op.inputs[0])));
+  return true;
+}
+
+// Weights that training has rounded, which the converter leaves as an operator on a constant where it is not to optimise:
+// LiteRT's quotient in floats, rounded half away from zero.
+bool SubgraphReader::quantize_constant(const OperatorInfo& op, OperatorReader& in) {
+  const graph::Tensor &input = in.input(0), output = in.output();
+  const bool is_signed = output.type == DataType::Int8;
+  if (input.type != DataType::Float32 || (!is_signed && output.type != DataType::UInt8) ||
+      !output.quantization.per_channel())
+    return false;
+  in.decide_shape(input.shape);
+  if (!in.clean()) return true;
+  const graph::Quantization& q = output.quantization;
+  const int64_t inner = elements_behind(input.shape, q.axis);
+  const std::span<const uint8_t> reals = bytes(op.inputs[0]);
+  std::vector<uint8_t> result(static_cast<size_t>(element_count(input.shape)));
+  for (size_t i = 0; i < result.size(); ++i) {
+    float real = 0;
+    std::memcpy(&real, &reals[i * sizeof real], sizeof real);
+    const size_t channel = i / static_cast<size_t>(inner) % q.scale.size();
+    const float steps =
+        std::round(real / q.scale[channel]) + static_cast<float>(q.zero_point[channel]);
+    const float lowest = is_signed ? -128.0f : 0.0f;
+    result[i] = static_cast<uint8_t>(
+        std::isnan(steps) ? 0 : static_cast<int>(std::clamp(steps, lowest, lowest + 255)));
+  }
+  hold(op, std::move(result));
   return true;
 }
 

@@ -117,7 +117,11 @@ void OperatorReader::check_types() {
     if (has_input(i))
       check(input(i), op_.inputs[i],
             (has_channels || first_with_channels == 0) && i >= first_with_channels);
-  if (clean_) check(output(), op_.outputs[0], false);
+  // So are weights that a QUANTIZE rounds when the model is read.
+  const bool is_byte = output().type == DataType::Int8 || output().type == DataType::UInt8;
+  const bool makes_weights =
+      op_.code == kQUANTIZE && is_constant(0) && input(0).type == DataType::Float32 && is_byte;
+  if (clean_) check(output(), op_.outputs[0], makes_weights);
 }
 
 void OperatorReader::check_hybrid(size_t weights) {

@@ -25,12 +25,13 @@ void SubgraphReader::convert(const OperatorInfo& op) {
   if (model_.reads_bytes_signed()) centre_weights(op);
   OperatorReader in(file_, op, tensors_, problems_, model_.options().widen_weights);
   if (!in.open()) return;
+  if (op.code == kDEQUANTIZE && in.is_constant(0) && dequantize_constant(op, in)) return;
+  if (op.code == kQUANTIZE && in.is_constant(0) && quantize_constant(op, in)) return;
   if (model_.reads_bytes_signed() && convert_unsigned(op, in)) return;
   if (op.code == kSHAPE || op.code == kRANK || op.code == kRANGE || op.code == kBROADCAST_ARGS) {
     if (std::optional<std::vector<uint8_t>> bytes = compute_shape(in)) hold(op, std::move(*bytes));
     return;
   }
-  if (op.code == kDEQUANTIZE && in.is_constant(0) && dequantize_constant(op, in)) return;
   if (const auto update = list_updates_.by_joint.find(op.index);
       update != list_updates_.by_joint.end())
     return compose_list_update(op, update->second);

@@ -138,6 +138,7 @@ class SubgraphReader {
   int32_t stacked(const OperatorInfo& op, std::span<const int32_t> gates);
   // True when its value is known from now on.
   bool dequantize_constant(const OperatorInfo& op, OperatorReader& in);
+  bool quantize_constant(const OperatorInfo& op, OperatorReader& in);
   void compose_embedding(const OperatorInfo& op, OperatorReader& in);
   int32_t widened(int32_t weights);
   int32_t transposed(int32_t weights);
