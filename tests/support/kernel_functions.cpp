@@ -183,6 +183,10 @@ void define_kernels(TirInterpreter& t) {
   t.define_intrinsic("intarsia_l2_normalize_f32", [](std::vector<Operand>& o) {
     intarsia_l2_normalize_f32(elements<float>(o.at(0)), elements<float>(o.at(1)), arg(o, 2));
   });
+  t.define_intrinsic("intarsia_log_softmax_s8", [](std::vector<Operand>& o) {
+    intarsia_log_softmax_s8(elements<int8_t>(o.at(0)), elements<int8_t>(o.at(1)), arg(o, 2),
+                            arg(o, 3), arg(o, 4), arg(o, 5));
+  });
   t.define_intrinsic("intarsia_log_softmax_f32", [](std::vector<Operand>& o) {
     intarsia_log_softmax_f32(elements<float>(o.at(0)), elements<float>(o.at(1)), arg(o, 2));
   });

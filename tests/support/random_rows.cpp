@@ -63,6 +63,7 @@ Module row_normalization(Builder& b) {
   b.input({r.range(1, 3), r.range(1, 12)});
   b.node().attributes = NoAttrs{};
   if (!is_integer(b.type())) return b.finish();
+  if (b.node().kind == OpKind::LogSoftmax) return b.finish(b.type(), {{1.0f / 16}, {127}, 0});
   return b.finish(b.type(), {{1.0f / 128}, {0}, 0});
 }
 

@@ -131,6 +131,7 @@ const std::map<std::string, KernelFunction>& library_kernels() {
       KERNEL(intarsia_l2_normalize_s8),
       KERNEL(intarsia_l2_normalize_f32),
       KERNEL(intarsia_log_softmax_f32),
+      KERNEL(intarsia_log_softmax_s8),
       KERNEL(intarsia_softmax_s8),
       KERNEL(intarsia_softmax_s8_s16),
       KERNEL(intarsia_softmax_s16),

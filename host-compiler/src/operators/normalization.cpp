@@ -59,6 +59,12 @@ Shapes infer_softmax(OpCheck& check) {
 
 Shapes infer_log_softmax(OpCheck& check) {
   check.require(!check.in(0).shape.empty(), "the input is a scalar");
+  if (check.ok() && check.in(0).type == Int8 && quantized(check)) {
+    check.require(
+        check.out().quantization.zero_point[0] == 127 && scale_of(check.out()) == 1.0 / 16,
+        "the output has to have the scale 1/16 and the zero point 127");
+    check.require(check.in(0).shape.back() <= 4095, "rows are longer than 4095 elements");
+  }
   return {check.in(0).shape};
 }
 
@@ -72,13 +78,17 @@ Shapes infer_l2_normalization(OpCheck& check) {
   return {check.in(0).shape};
 }
 
+// Differences below this would leave Q5.26.
+int32_t least_difference(const FixedFactor& factor) {
+  return -static_cast<int32_t>(
+      std::floor(31.0 * (1 << 26) / static_cast<double>(INT64_C(1) << factor.shift)));
+}
+
 template <typename To>
 void softmax_of_int8(const Invocation& call) {
   const FixedFactor factor =
       fixed_factor(softmax_factor(call.in(), call.node.attrs<SoftmaxAttrs>().beta));
-  // Differences below this would leave Q5.26; their exponentials count as 0.
-  const auto least = -static_cast<int32_t>(
-      std::floor(31.0 * (1 << 26) / static_cast<double>(INT64_C(1) << factor.shift)));
+  const int32_t least = least_difference(factor);  // below it exponentials count as 0
   const int64_t depth = call.in().shape.back();
   const int8_t* row = call.data<int8_t>(0);
   To* result = call.result<To>();
@@ -178,7 +188,33 @@ Result<void> eval_softmax(const Invocation& call) {
   return {};
 }
 
+void log_softmax_of_int8(const Invocation& call) {
+  const FixedFactor factor = fixed_factor(softmax_factor(call.in(), 1));
+  const int32_t least = least_difference(factor);
+  const int64_t depth = call.in().shape.back();
+  for (int64_t start = 0; start < element_count(call.in().shape); start += depth) {
+    const int8_t* row = call.data<int8_t>(0) + start;
+    const int32_t largest = *std::max_element(row, row + depth);
+    int32_t sum = 0;  // Q12.19
+    for (int64_t c = 0; c < depth; ++c)
+      if (row[c] - largest >= least)
+        sum += rounding_shift_right(exp_of_negative<5>(multiply(row[c] - largest, factor)), 12);
+    const int64_t log_sum = log_from_one(sum);
+    for (int64_t c = 0; c < depth; ++c) {
+      int64_t result = -128;  // 16 and more below the largest
+      if (row[c] - largest >= least) {
+        const int64_t difference = multiply(row[c] - largest, factor) - log_sum;
+        if (difference > -(INT64_C(1) << 30))
+          result = rounding_shift_right(static_cast<int32_t>(difference), 22) + 127;
+      }
+      call.result<int8_t>()[start + c] =
+          static_cast<int8_t>(std::clamp<int64_t>(result, -128, 127));
+    }
+  }
+}
+
 Result<void> eval_log_softmax(const Invocation& call) {
+  if (call.type() == Int8) return log_softmax_of_int8(call), Result<void>{};
   const int64_t depth = call.in().shape.back();
   for (int64_t row = 0; row < element_count(call.in().shape); row += depth) {
     const float* x = call.data<float>(0) + row;
@@ -227,6 +263,13 @@ std::optional<SoftmaxScaling> scaling(const OpView& v) {
 double wide_factor(const OpView& v) {
   return static_cast<double>(v.in(0).quantization.scale[0]) *
          static_cast<double>(v.node.attrs<SoftmaxAttrs>().beta) / (10.0 / 65535.0);
+}
+
+Refusal refuses_log_softmax(const OpView& view) {
+  if (Refusal quantization = refuses_quantization(view)) return quantization;
+  if (is_integer(view.out().type) && view.in(0).shape.back() > kMaxRow)
+    return "rows are longer than 4095 elements";
+  return std::nullopt;
 }
 
 Refusal refuses_softmax(const OpView& view) {
@@ -288,7 +331,12 @@ Stmt by_rows(OpLowering& op, const char* helper, const std::vector<Expr>& more) 
 }
 
 Stmt lower_log_softmax(OpLowering& op) {
-  return by_rows(op, "intarsia_log_softmax_f32", {});
+  if (!is_integer(op.view.out().type)) return by_rows(op, "intarsia_log_softmax_f32", {});
+  const std::optional<SoftmaxScaling> s = softmax_scaling(op.view.in(0).quantization.scale[0], 1);
+  INTARSIA_CHECK(s.has_value(), "a scale is above 0");
+  return by_rows(op, "intarsia_log_softmax_s8",
+                 {tir::int_imm(s->multiplier.value), tir::int_imm(s->multiplier.shift),
+                  tir::int_imm(s->diff_min)});
 }
 
 Stmt lower_l2_normalization(OpLowering& op) {
@@ -308,10 +356,11 @@ constexpr Operator kNormalizationOperators[] = {
      .lower = lower_softmax,
      .refuses = refuses_softmax},
     {.kind = OpKind::LogSoftmax,
-     .types = kReal,
+     .types = kInt8OrReal,
      .infer = infer_log_softmax,
      .evaluate = eval_log_softmax,
-     .lower = lower_log_softmax},
+     .lower = lower_log_softmax,
+     .refuses = refuses_log_softmax},
     {.kind = OpKind::L2Normalization,
      .types = kInt8OrReal,
      .infer = infer_l2_normalization,

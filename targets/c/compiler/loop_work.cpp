@@ -63,6 +63,7 @@ constexpr RunHelper kRunHelpers[] = {
     {"intarsia_softmax_s8_s16", LoopStep::HalfSoftmaxRow, LoopStep::HalfSoftmaxElement},
     {"intarsia_softmax_s16", LoopStep::WideSoftmaxRow, LoopStep::WideSoftmaxElement},
     {"intarsia_softmax_f32", LoopStep::FloatSoftmaxRow, LoopStep::FloatSoftmaxElement},
+    {"intarsia_log_softmax_s8", LoopStep::SoftmaxRow, LoopStep::SoftmaxElement},
     {"intarsia_log_softmax_f32", LoopStep::FloatSoftmaxRow, LoopStep::FloatSoftmaxElement},
     {"intarsia_l2_normalize_s8", LoopStep::NormalizeRow, LoopStep::NormalizeElement},
     {"intarsia_l2_normalize_f32", LoopStep::FloatNormalizeRow, LoopStep::FloatNormalizeElement},

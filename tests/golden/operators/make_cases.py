@@ -633,6 +633,7 @@ for name, make in {
     "softmax_s16": lambda n: simple("SOFTMAX", I16, [[3, 9]], [3, 9], options("SoftmaxOptions", beta=1.0),
                                     out_quant=(1 / 32768, 0)),
     "softmax_f32": lambda n: simple("SOFTMAX", F32, [[3, 9]], [3, 9], options("SoftmaxOptions", beta=1.0)),
+    "log_softmax_s8": lambda n: simple("LOG_SOFTMAX", I8, [[8, 9]], [8, 9], out_quant=(1 / 16, 127)),
     "log_softmax_f32": lambda n: simple("LOG_SOFTMAX", F32, [[3, 9]], [3, 9]),
     "logistic_s8": lambda n: simple("LOGISTIC", I8, [[4, 40]], [4, 40], out_quant=(1 / 256, -128)),
     "logistic_s16": lambda n: simple("LOGISTIC", I16, [[4, 40]], [4, 40], out_quant=(1 / 32768, 0)),

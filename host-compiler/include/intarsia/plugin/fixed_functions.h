@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -68,6 +69,35 @@ inline int32_t twice_reciprocal_of_one_plus(int32_t x) {
 // 1 / (1 + x) in Q0.31.
 inline int32_t reciprocal_of_one_plus(int32_t x) {
   return saturating_shift_left(twice_reciprocal_of_one_plus(x), 1);
+}
+
+// log(x) in Q5.26 of x >= 1 in Q12.19. x is r * 2^n, with r around 2^(-1/4) and n a multiple of a half as far as rounding goes:
+// of two such splits, a quarter above and a quarter below a whole power, the one is taken whose r is less. log r is a quotient of
+// polynomials around sqrt(sqrt(1/2)).
+inline int32_t log_from_one(int32_t x) {
+  constexpr int32_t kLog2 = 1488522236, kRootHalf = 1518500250, kFourthRootHalf = 1805811301;
+  constexpr int32_t kOneQ6 = 1 << 25, kQuarterQ6 = 1 << 23;
+  const int zeros = std::countl_zero(static_cast<uint32_t>(x));
+  const int32_t with_root = doubling_high_product(x, kRootHalf);
+  const int root_zeros = std::countl_zero(static_cast<uint32_t>(with_root)) - 1;
+  const int32_t above = saturating_shift_left(
+      doubling_high_product(saturating_shift_left(x, zeros - 1), kRootHalf), 1);
+  const int32_t r = std::min(above, saturating_shift_left(x, root_zeros));
+  const int32_t power =
+      std::max((12 - zeros) * kOneQ6 + kQuarterQ6, (12 - root_zeros) * kOneQ6 - kQuarterQ6);
+
+  const auto mean = static_cast<int32_t>((static_cast<int64_t>(r) + kFourthRootHalf + 1) / 2);
+  const int32_t q = 2 * (r - kFourthRootHalf), square = doubling_high_product(q, q);
+  const int32_t numerator =
+      wrapping_add(doubling_high_product(q, r),
+                   doubling_high_product(doubling_high_product(q, square), 117049297));
+  const int32_t inner =
+      wrapping_add(wrapping_add(1057819769, q), doubling_high_product(127690142, square));
+  const int32_t denominator =
+      wrapping_add(doubling_high_product(mean, inner), doubling_high_product(638450708, q));
+  const int32_t log_r = doubling_high_product(rounding_shift_right(numerator, 6),
+                                              reciprocal_of_one_plus(denominator));
+  return saturating_shift_left(wrapping_add(doubling_high_product(power, kLog2), log_r), 1);
 }
 
 // (1 - x) / (1 + x) in Q0.31.
