@@ -170,6 +170,54 @@ TEST(ImportComposed, OneHotNeedsADepth) {
   EXPECT_THAT(errors(m), HasSubstr("names axis 2 of a tensor of rank 2"));
 }
 
+// x times itself, turned, or times another input.
+ModelSpec product_as_layer(int8_t type, bool own, format::Activation activation, bool keep_dims) {
+  ModelSpec m;
+  const auto tensor = [&](const char* name, std::vector<int32_t> shape) {
+    if (type == kFloat32) return TensorSpec{name, std::move(shape), type, {}, {}};
+    return TensorSpec{name, std::move(shape), type, {0.5f}, {type == kInt8 ? 3 : 0}};
+  };
+  m.add(tensor("x", keep_dims ? std::vector<int32_t>{2, 2, 6} : std::vector<int32_t>{4, 6}));
+  m.add(tensor("weights", {3, 6}));
+  const int32_t columns = own ? 4 : 3;
+  m.add(tensor("y",
+               keep_dims ? std::vector<int32_t>{2, 2, columns} : std::vector<int32_t>{4, columns}));
+  m.operators = {{kFullyConnected,
+                  {0, own ? 0 : 1, -1},
+                  {2},
+                  options_of(&format::CreateFullyConnectedOptions, activation, int8_t{0}, keep_dims,
+                             false, int8_t{0}),
+                  4}};
+  m.inputs = {0, 1};
+  if (own) m.inputs = {0};
+  m.outputs = {2};
+  return m;
+}
+
+TEST(ImportComposed, LayersWithComputedWeightsAreProducts) {
+  const auto kinds = [](const ModelSpec& m) {
+    std::vector<graph::OpKind> result;
+    for (const graph::Node& node : imported(m).nodes) result.push_back(node.kind);
+    return result;
+  };
+  using enum graph::OpKind;
+  using format::Activation;
+  for (const int8_t type : {kFloat32, kInt8, kInt16})
+    EXPECT_EQ(kinds(product_as_layer(type, true, Activation::None, false)),
+              std::vector{BatchMatmul});
+  EXPECT_EQ(kinds(product_as_layer(kInt8, false, Activation::Relu, false)),
+            (std::vector{BatchMatmul, Relu}));
+  EXPECT_EQ(kinds(product_as_layer(kInt8, false, Activation::Relu, true)),
+            (std::vector{Reshape, BatchMatmul, Relu, Reshape}));
+  EXPECT_EQ(kinds(product_as_layer(kInt8, false, Activation::None, true)),
+            (std::vector{Reshape, BatchMatmul, Reshape}));
+  EXPECT_EQ(kinds(product_as_layer(kFloat32, false, Activation::Relu, true)),
+            std::vector{FullyConnected});
+  const graph::Function main = imported(product_as_layer(kInt8, true, Activation::None, false));
+  EXPECT_EQ(main.nodes[0].attrs<graph::BatchMatmulAttrs>(), (graph::BatchMatmulAttrs{false, true}));
+  EXPECT_EQ(main.nodes[0].inputs[0], main.nodes[0].inputs[1]);
+}
+
 TEST(ImportComposed, ReverseSequenceKnowsItsAxes) {
   ModelSpec m;
   m.add({"x", {3, 5}, kFloat32, {}, {}});

@@ -315,8 +315,51 @@ void SubgraphReader::compose_reverse_sequence(const OperatorInfo& op, OperatorRe
   put_last(op, OpKind::Gather, graph::GatherAttrs{1, 1}, {current(op.inputs[0]), from});
 }
 
+// A layer whose weights are computed, as converters write the product of two matrices: integers with a zero point in both are no
+// layer of ours, and neither is a matrix with itself.
+bool SubgraphReader::compose_product(const OperatorInfo& op, OperatorReader& in) {
+  const graph::Tensor x = in.input(0), weights = in.input(1), output = in.output();
+  const bool is_narrow = x.type == DataType::Int8 || x.type == DataType::Int16;
+  if (in.is_constant(1) || weights.type != x.type || weights.shape.size() != 2 || in.has_input(2) ||
+      weights.shape[1] < 1 || x.shape.empty() ||
+      !(is_narrow || (x.type == DataType::Float32 && op.inputs[0] == op.inputs[1])))
+    return false;
+  const auto* options = in.options<format::FullyConnectedOptions>();
+  const graph::Activation activation =
+      options ? in.activation(options->activation()) : graph::Activation::None;
+  const int64_t depth = weights.shape[1], columns = weights.shape[0];
+  const Shape rows{element_count(x.shape) / depth, depth}, product{rows[0], columns};
+  Shape result = product;
+  if (options && options->keep_dims()) result = x.shape, result.back() = columns;
+  if (x.shape.back() != depth && (result != product || element_count(x.shape) % depth != 0))
+    return false;  // said when the layer is verified
+  in.decide_shape(result);
+  if (!in.clean()) return true;
+
+  const auto with = [&](const graph::Tensor& tensor, const Shape& shape) {
+    graph::Tensor made = tensor;
+    made.constant = {}, made.shape = shape;
+    return made;
+  };
+  int32_t a = current(op.inputs[0]);
+  if (x.shape != rows) a = put(op, OpKind::Reshape, graph::ReshapeAttrs{rows}, {a}, with(x, rows));
+  const graph::BatchMatmulAttrs turned{false, true};
+  const std::vector<int32_t> operands{a, current(op.inputs[1])};
+  const bool is_reshaped = result != product, is_clamped = activation != graph::Activation::None;
+  if (!is_reshaped && !is_clamped) return put_last(op, OpKind::BatchMatmul, turned, operands), true;
+  int32_t made = put(op, OpKind::BatchMatmul, turned, operands, with(output, product));
+  if (is_clamped && !is_reshaped)
+    return put_last(op, OpKind::Relu, graph::ReluAttrs{activation}, {made}), true;
+  if (is_clamped)
+    made = put(op, OpKind::Relu, graph::ReluAttrs{activation}, {made}, with(output, product));
+  put_last(op, OpKind::Reshape, graph::ReshapeAttrs{result}, {made});
+  return true;
+}
+
 bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
   switch (op.code) {
+    case kFULLY_CONNECTED:
+      return compose_product(op, in);
     case kRELU_0_TO_1:
       return compose_relu_0_to_1(op, in), true;
     case kONE_HOT:

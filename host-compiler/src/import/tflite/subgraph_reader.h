@@ -119,6 +119,7 @@ class SubgraphReader {
   void count_steps(const OperatorInfo& op, int64_t steps, int64_t needed);
   int32_t saturated_sum(const OperatorInfo& op, int32_t a, int32_t b);
   void compose_diagonal(const OperatorInfo& op, OperatorReader& in);
+  bool compose_product(const OperatorInfo& op, OperatorReader& in);
   void compose_reverse_sequence(const OperatorInfo& op, OperatorReader& in);
   // One of several nodes of an operator: makes a new tensor, or the operator's output.
   void count_with_32_bits(const OperatorInfo& op, Draft& draft);
