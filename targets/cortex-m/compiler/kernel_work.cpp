@@ -259,10 +259,11 @@ KernelWork svdf(CoreClass core, const Svdf& s, bool wide) {
       number(n)};
 }
 
-KernelWork lstm(CoreClass core, const Lstm& s, bool wide) {
+KernelWork lstm(CoreClass core, const Lstm& s, KernelFamily family) {
   const int64_t group = core == CoreClass::Mve ? 8 : 4, rows = s.batches * s.steps;
-  return {wide ? KernelFamily::WideLstm : KernelFamily::Lstm,
-          {1, number(rows), number(rows * (s.inputs + s.units)), number(rows * s.units),
+  return {family,
+          {1, number(rows), number(rows * (s.inputs + s.units)),
+           number(rows * ceil_div(s.units, 4)), number(rows * s.units),
            number(rows * s.units * (ceil_div(s.inputs, group) + ceil_div(s.units, group)))},
           number(rows)};
 }
@@ -503,8 +504,9 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "softmax_table_s8") return {softmax(numbers.at(0), numbers.at(1))};
   if (name.ends_with("svdf_s8")) return {svdf(core, Svdf(numbers), false)};
   if (name.ends_with("svdf_s16")) return {svdf(core, Svdf(numbers), true)};
-  if (name.ends_with("lstm_s8")) return {lstm(core, Lstm(numbers), false)};
-  if (name.ends_with("lstm_s16")) return {lstm(core, Lstm(numbers), true)};
+  if (name.ends_with("lstm_s8")) return {lstm(core, Lstm(numbers), KernelFamily::Lstm)};
+  if (name.ends_with("lstm_s16")) return {lstm(core, Lstm(numbers), KernelFamily::WideLstm)};
+  if (name.ends_with("lstm_s16_short")) return {lstm(core, Lstm(numbers), KernelFamily::ShortLstm)};
   if (name == "matmul_s16") return {wide_products_of_matrices(core, Matmul(numbers))};
   if (name == "matmul_f32") return real_products_of_matrices(Matmul(numbers));
   if (name.ends_with("matmul_s8")) return products_of_matrices(core, Matmul(numbers));

@@ -131,7 +131,7 @@ ConstantStructs kernel_structs() {
   for (const std::string core : {"intarsia_dsp_", "intarsia_mve_"}) {
     all[core + "wide_conv_s16"] = all[core + "wide_depthwise_s16"] = wide;
     all[core + "svdf_s8"] = all[core + "svdf_s16"] = svdf;
-    all[core + "lstm_s8"] = all[core + "lstm_s16"] = lstm;
+    all[core + "lstm_s8"] = all[core + "lstm_s16"] = all[core + "lstm_s16_short"] = lstm;
   }
   return all;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "operators.h"
 #include "wide_weights.h"
@@ -106,8 +107,9 @@ Multiplier gate_multiplier(const OpView& v, size_t from, size_t weights) {
   return quantize_multiplier(product / std::ldexp(1.0, -12));
 }
 
-// The largest magnitude of a sum of products with int8 less its zero point, whatever the order.
+// The largest magnitude of a sum of products with int8 less its zero point, or with int16, whatever the order.
 int64_t largest_sum(const OpView& v, size_t weights, std::optional<size_t> bias) {
+  const int64_t largest_input = v.in(0).type == DataType::Int16 ? 32768 : 255;
   const std::vector<int64_t> all = v.values(weights);
   const int64_t rows = v.in(weights).shape[0];
   const auto columns = static_cast<int64_t>(all.size()) / rows;
@@ -115,41 +117,66 @@ int64_t largest_sum(const OpView& v, size_t weights, std::optional<size_t> bias)
   for (int64_t row = 0; row < rows; ++row) {
     int64_t sum = bias ? std::abs(v.values(*bias)[static_cast<size_t>(row)]) : 0;
     for (int64_t i = row * columns; i < (row + 1) * columns; ++i)
-      sum += 255 * std::abs(all[static_cast<size_t>(i)]);
+      sum += largest_input * std::abs(all[static_cast<size_t>(i)]);
     largest = std::max(largest, sum);
   }
   return largest;
 }
 
-// The numbers of one gate in struct intarsia_lstm_shares; nothing when its sums may leave what the kernel proves by.
-std::optional<std::array<int64_t, 5>> share_of(const OpView& v, Multiplier m, int64_t largest) {
-  if (v.in(0).type == DataType::Int16) {
-    const auto wide = wide_multiplier(m);
-    return std::array<int64_t, 5>{wide.value, wide.shift, 0, 0, 0};
-  }
+// The numbers of one gate in struct intarsia_lstm_shares.
+using Share = std::array<int64_t, 5>;
+
+int64_t half_of(int64_t shift) {
+  return shift > 0 ? int64_t{1} << (shift - 1) : 0;
+}
+
+// Nothing when sums may leave what the kernel proves by.
+std::optional<Share> narrow_share(Multiplier m, int64_t largest) {
   const int64_t left = std::max<int64_t>(m.shift, 0), right = std::max<int64_t>(-m.shift, 0);
   if (left > 29 || right > 31 || largest << left >= int64_t{1} << 30) return std::nullopt;
-  return std::array<int64_t, 5>{m.value, right, left + 1, right > 0 ? int64_t{1} << (right - 1) : 0,
-                                right > 0 ? 1 : 0};
+  return Share{m.value, right, left + 1, half_of(right), right > 0 ? 1 : 0};
+}
+
+std::optional<Share> short_share(Multiplier m, int64_t largest) {
+  const WideMultiplier wide = wide_multiplier(m);
+  const int64_t shift = wide.shift - 16;
+  if (largest > std::numeric_limits<int32_t>::max() || shift < 1 || shift > 31) return std::nullopt;
+  return Share{int64_t{wide.value} << 16, shift, 0, half_of(shift), 0};
 }
 
 // struct intarsia_lstm_gates; nothing when a share is not possible.
-std::optional<std::vector<uint8_t>> gate_table(const OpView& v) {
+template <typename ShareOf>
+std::optional<std::vector<uint8_t>> gate_table(const OpView& v, ShareOf share_of) {
   std::vector<uint8_t> bytes;
   for (const bool of_input : {true, false}) {
-    std::vector<std::array<int64_t, 5>> shares;
+    std::vector<Share> shares;
     for (size_t gate = 0; gate < kGates; ++gate) {
       const size_t weights = (of_input ? kInputWeights : kHiddenWeights) + gate;
       const int64_t largest =
           largest_sum(v, weights, of_input ? std::optional<size_t>(kBiases + gate) : std::nullopt);
-      const auto share = share_of(v, gate_multiplier(v, of_input ? 0 : kHidden, weights), largest);
+      const std::optional<Share> share =
+          share_of(gate_multiplier(v, of_input ? 0 : kHidden, weights), largest);
       if (!share) return std::nullopt;
       shares.push_back(*share);
     }
-    for (size_t number = 0; number < 5; ++number)
-      for (const std::array<int64_t, 5>& share : shares) append_word(bytes, share[number]);
+    for (size_t number = 0; number < shares[0].size(); ++number)
+      for (const Share& share : shares) append_word(bytes, share[number]);
   }
   return bytes;
+}
+
+struct Gates {
+  std::string kernel;  // less the core's prefix
+  std::optional<std::vector<uint8_t>> table;
+};
+
+Gates gates_of(const OpView& v) {
+  if (v.in(0).type == DataType::Int8) return {"lstm_s8", gate_table(v, narrow_share)};
+  if (auto table = gate_table(v, short_share)) return {"lstm_s16_short", std::move(table)};
+  return {"lstm_s16", gate_table(v, [](Multiplier m, int64_t) {
+            const WideMultiplier wide = wide_multiplier(m);
+            return std::optional(Share{wide.value, wide.shift, 0, 0, 0});
+          })};
 }
 
 struct LstmTables {
@@ -224,13 +251,13 @@ LowerKernel lstm_kernel(CoreClass core, const OpView& v) {
     return nullptr;
   const bool wide = type == DataType::Int16;
   if (wide && (zero_point(v.in(0)) != 0 || zero_point(v.in(kHidden)) != 0)) return nullptr;
-  const std::optional<std::vector<uint8_t>> gates = gate_table(v);
+  const Gates gates = gates_of(v);
   const std::vector<int64_t> numbers = numbers_of(v);
   if (numbers.empty()) return nullptr;
   const int64_t batches = numbers[0], steps = numbers[1], inputs = numbers[2], units = numbers[3];
   const int64_t scratch_elements = wide_run(core, inputs) + wide_run(core, units);
-  if (!gates || 2 * scratch_elements > kMostScratch) return nullptr;
-  return [=, gates = *gates](OpLowering& op) {
+  if (!gates.table || 2 * scratch_elements > kMostScratch) return nullptr;
+  return [=](OpLowering& op) {
     const Shape state{batches, units};
     std::vector<std::optional<Shape>> shapes{Shape{batches * steps, inputs}};
     shapes.resize(kHidden);
@@ -243,9 +270,9 @@ LowerKernel lstm_kernel(CoreClass core, const OpView& v) {
                                          std::move(tables.weights), tir::ConstantUse::Weights);
     const BufferId biases = op.constant("biases", DataType::Int32, {units, kGates, 2},
                                         std::move(tables.biases), tir::ConstantUse::Weights);
-    const BufferId gate_rows =
-        op.constant("gates", DataType::Int32, {kGates, 10}, gates, tir::ConstantUse::Weights);
-    return call_kernel(op.b.func(), {wide_prefix(core) + (wide ? "lstm_s16" : "lstm_s8"),
+    const BufferId gate_rows = op.constant("gates", DataType::Int32, {kGates, 10}, *gates.table,
+                                           tir::ConstantUse::Weights);
+    return call_kernel(op.b.func(), {wide_prefix(core) + gates.kernel,
                                      numbers,
                                      {op.in(0)},
                                      op.out(),

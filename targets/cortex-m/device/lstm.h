@@ -18,7 +18,9 @@ struct intarsia_lstm {
 // shift, as intarsia_requantize_wide takes them. _s8: the sum shifted to the left by `left`, 1 or more, times the multiplier, of
 // which the upper half is rounded; less `signs` where that is negative; plus `half`; shifted to the right. That is
 // intarsia_requantize of a sum that the shift to the left keeps within 31 bits (results.h, "quick": there the shift is 1 and
-// halves are the zero point's); where nothing is shifted to the right, half and signs are 0, otherwise signs is 1.
+// halves are the zero point's); where nothing is shifted to the right, half and signs are 0, otherwise signs is 1. _s16_short: sums
+// fit 32 bits; the upper half of the sum times the multiplier, which is 2^16 times that of _s16, plus `half`, shifted to the right by
+// `shift`, 1 or more: what is below the upper half never changes a result.
 struct intarsia_lstm_shares {
   int32_t multiplier[4], shift[4], left[4], half[4], signs[4];
 };
@@ -36,12 +38,20 @@ void intarsia_dsp_lstm_s8(const struct intarsia_lstm *lstm, const int8_t *input,
 void intarsia_dsp_lstm_s16(const struct intarsia_lstm *lstm, const int16_t *input, int16_t *hidden,
                            int16_t *cell, int16_t *output, int16_t *scratch, const int8_t *weights,
                            const int32_t *biases, const int32_t *gates);
+void intarsia_dsp_lstm_s16_short(const struct intarsia_lstm *lstm, const int16_t *input,
+                                 int16_t *hidden, int16_t *cell, int16_t *output, int16_t *scratch,
+                                 const int8_t *weights, const int32_t *biases,
+                                 const int32_t *gates);
 void intarsia_mve_lstm_s8(const struct intarsia_lstm *lstm, const int8_t *input, int8_t *hidden,
                           int16_t *cell, int8_t *output, int16_t *scratch, const int8_t *weights,
                           const int32_t *biases, const int32_t *gates);
 void intarsia_mve_lstm_s16(const struct intarsia_lstm *lstm, const int16_t *input, int16_t *hidden,
                            int16_t *cell, int16_t *output, int16_t *scratch, const int8_t *weights,
                            const int32_t *biases, const int32_t *gates);
+void intarsia_mve_lstm_s16_short(const struct intarsia_lstm *lstm, const int16_t *input,
+                                 int16_t *hidden, int16_t *cell, int16_t *output, int16_t *scratch,
+                                 const int8_t *weights, const int32_t *biases,
+                                 const int32_t *gates);
 
 #ifdef __cplusplus
 }

@@ -69,6 +69,16 @@ INTARSIA_INLINE int32_t intarsia_saturate_s8(int32_t value) {
 #endif
 }
 
+INTARSIA_INLINE int32_t intarsia_saturate_s16(int32_t value) {
+#if INTARSIA_HAS_ASM && __ARM_ARCH_ISA_THUMB == 2
+  int32_t result;
+  __asm__("ssat %0, #16, %1" : "=r"(result) : "r"(value));
+  return result;
+#else
+  return intarsia_clamp_i32(value, -32768, 32767);
+#endif
+}
+
 // The ways from sums to results, a constant wherever kernels are inlined.
 enum intarsia_way {
   INTARSIA_WHOLE,  // quick; the range is that of int8

@@ -135,8 +135,10 @@ void add_engine(EngineRegistry& registry) {
   ADD(intarsia_mve_svdf_s16, svdf, kSvdfFields);
   ADD(intarsia_dsp_lstm_s8, lstm, kLstmFields);
   ADD(intarsia_dsp_lstm_s16, lstm, kLstmFields);
+  ADD(intarsia_dsp_lstm_s16_short, lstm, kLstmFields);
   ADD(intarsia_mve_lstm_s8, lstm, kLstmFields);
   ADD(intarsia_mve_lstm_s16, lstm, kLstmFields);
+  ADD(intarsia_mve_lstm_s16_short, lstm, kLstmFields);
 #undef ADD
   registry.add_kernel("intarsia_softmax_table_s8",
                       engine::kernel_function<&intarsia_softmax_table_s8>());

@@ -212,6 +212,17 @@ TEST_P(WideCore, LstmOfCoarseInputs) {
   kernels.check();
 }
 
+// Units that fill no block, with sums of 32 bits and, of many products of int16, of 64.
+TEST_P(WideCore, LstmOfShortAndWideSums) {
+  WideKernels kernels(GetParam());
+  Random random(16);
+  for (const int64_t inputs : {5, 30, 1200})
+    for (const int64_t units : {1, 6, 11})
+      kernels.add(lstm_module(random, DataType::Int16, inputs, units, 0.0f));
+  EXPECT_EQ(kernels.tuned(), kernels.count());
+  kernels.check();
+}
+
 TEST_P(WideCore, ClangCompilesThemWithoutAWarning) {
   const std::vector<std::string> compilers = testing::c_compilers();
   if (std::find(compilers.begin(), compilers.end(), "clang") == compilers.end())
@@ -219,6 +230,7 @@ TEST_P(WideCore, ClangCompilesThemWithoutAWarning) {
   WideKernels kernels(GetParam());
   Random random(14);
   kernels.add(testing::random_operator(random, OpKind::Lstm, DataType::Int16));
+  kernels.add(lstm_module(random, DataType::Int16, 20, 6, 0.0f));
   kernels.add(testing::random_operator(random, OpKind::Svdf, DataType::Int8));
   kernels.check("clang");
 }
