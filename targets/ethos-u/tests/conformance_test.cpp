@@ -95,7 +95,6 @@ TEST(Conformance, WhatTheNpuRefusesHasAReason) {
        std::regex("the (input|first operand|second operand) is plain numbers without a scale, the "
                   "NPU takes quantised ones")},
       {"other operators", std::regex("ethos-u has no pattern for [a-z0-9_]+")},
-      {"lines", std::regex("the NPU's 512 straight lines do not meet every value of the function")},
       {"reshapes", std::regex("no operator beside it runs on the NPU")},
       {"state",
        std::regex("the state (i8|i16|f32)\\[[0-9,]+\\] is kept by the host between invocations")},

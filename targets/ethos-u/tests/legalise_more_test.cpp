@@ -127,14 +127,37 @@ TEST(Legalise, FunctionsOfInt16AsLines) {
     }
 }
 
-// TFLite Micro's square roots bend within a line.
-TEST(Legalise, SquareRootsOfInt16StayWithTheHost) {
-  Graph g;
-  const TensorId x = g.input(DataType::Int16, {1, 4, 4, 16}, 1e-4f, 0);
-  const graph::Module module =
-      g.finish(g.node(OpKind::Rsqrt, graph::NoAttrs{}, {x}, 1, DataType::Int16, 1e-3f, 0));
-  EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]),
-            "the NPU's 512 straight lines do not meet every value of the function");
+// All values of 16 bits: of scales with which the least inputs, most or all have the largest result, and of those with which
+// no input above 0 has.
+TEST(Legalise, SquareRootsOfInt16) {
+  Random random(65);
+  graph::TensorValue all(1 << 17);
+  for (size_t value = 0; value < 1 << 16; ++value)
+    all[2 * value] = static_cast<uint8_t>(value),
+            all[2 * value + 1] = static_cast<uint8_t>(value >> 8);
+  const auto module_of = [](float in, float largest) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {1, 64, 64, 16}, in, 0);
+    return g.finish(
+        g.node(OpKind::Rsqrt, graph::NoAttrs{}, {x}, 1, DataType::Int16, largest / 32767, 0));
+  };
+  for (int i = 0; i < 8; ++i) {
+    const float in = std::exp(random.real(-15.0f, 2.0f));
+    // The largest result is that of this input.
+    const float at = i == 0 ? 0.04f : std::exp(random.real(-3.0f, 12.0f));
+    const graph::Module module = module_of(in, 1 / std::sqrt(in * at));
+    EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]), "");
+    expect_same(module, {all});
+  }
+  for (const Shape& shape : {Shape{1, 1}, Shape{1, 17, 1}, Shape{3, 5, 7}, Shape{2, 3, 1, 33}}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, shape, 1e-4f, 0);
+    expect_taken_and_same(
+        random, g.finish(g.node(OpKind::Rsqrt, graph::NoAttrs{}, {x}, 1, DataType::Int16, 1e-3f, 0)));
+  }
+  const graph::Module coarse = module_of(1e-4f, 1000.0f);
+  EXPECT_EQ(refusal(coarse, coarse.entry_function(), coarse.entry_function().nodes[0]),
+            "the result of the least input is 3277 steps, of 0 it is 32767");
 }
 
 // A product with a constant of few bits may be scaled up: a change of sign.

@@ -9,6 +9,7 @@
 #include "legalise/confirmed.h"
 #include "legalise/hard_swish_int16.h"
 #include "legalise/operators.h"
+#include "legalise/rsqrt_int16.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -60,7 +61,7 @@ constexpr Row kRows[] = {
     {{Log, refuses_table, legalise_table}, kBoth},
     {{Abs, refuses_abs, legalise_abs}, kBoth},
     {{Sqrt, refuses_table, legalise_table}, kInt8},
-    {{Rsqrt, refuses_table, legalise_table}, kBoth},
+    {{Rsqrt, refuses_rsqrt, legalise_rsqrt}, kBoth},
     {{Concat, refuses_parts, legalise_parts}, kBoth},
     {{Pack, refuses_parts, legalise_parts}, kBoth},
     {{Split, refuses_parts, legalise_parts}, kBoth},
