@@ -152,8 +152,8 @@ TEST(Legalise, SquareRootsOfInt16) {
   for (const Shape& shape : {Shape{1, 1}, Shape{1, 17, 1}, Shape{3, 5, 7}, Shape{2, 3, 1, 33}}) {
     Graph g;
     const TensorId x = g.input(DataType::Int16, shape, 1e-4f, 0);
-    expect_taken_and_same(
-        random, g.finish(g.node(OpKind::Rsqrt, graph::NoAttrs{}, {x}, 1, DataType::Int16, 1e-3f, 0)));
+    expect_taken_and_same(random, g.finish(g.node(OpKind::Rsqrt, graph::NoAttrs{}, {x}, 1,
+                                                  DataType::Int16, 1e-3f, 0)));
   }
   const graph::Module coarse = module_of(1e-4f, 1000.0f);
   EXPECT_EQ(refusal(coarse, coarse.entry_function(), coarse.entry_function().nodes[0]),

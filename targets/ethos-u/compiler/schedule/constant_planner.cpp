@@ -41,6 +41,27 @@ constexpr int64_t kLeastSliced = 2048;  // bytes of constants
 // Bytes of weights that are encoded before it is known whether they are used so.
 constexpr int64_t kMostEncodedToChoose = 32 << 10;
 
+int64_t counted_bytes(const isa::ethos_u::MemorySystem& memory, int64_t bytes) {
+  if (memory.arena == memory.cache) return bytes;
+  return std::max(bytes, memory.cache_bytes / kPartsOfOwnMemory);
+}
+
+double value_of(const isa::ethos_u::MemorySystem& memory, const ConstantPlanner::Worth& worth) {
+  return worth.cycles *
+         std::pow(static_cast<double>(counted_bytes(memory, worth.bytes)), 1 / kMemoryPerTime);
+}
+
+// Rising, each larger than the one before by the same part, the largest among them.
+std::vector<int64_t> sizes_between(int64_t least, int64_t largest, size_t count) {
+  const double ratio = static_cast<double>(largest) / static_cast<double>(least);
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < count; ++i)
+    sizes.push_back(static_cast<int64_t>(
+        static_cast<double>(least) *
+        std::pow(ratio, static_cast<double>(i) / static_cast<double>(count - 1))));
+  return sizes;
+}
+
 }  // namespace
 
 ConstantPlanner::ConstantPlanner(ScheduleDraft& draft)
@@ -153,6 +174,35 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   return plan_of_slices(std::move(plan), base);
 }
 
+PrefetchPlan ConstantPlanner::choose_beside(const Worth& other,
+                                            const std::vector<int32_t>& slices) {
+  whole_ = draft_.units;
+  counts_.assign(whole_.size(), 1);
+  std::vector<Unit> units;
+  for (size_t piece = 0; piece < whole_.size(); ++piece) {
+    const int32_t count = slices.at(static_cast<size_t>(whole_[piece].operation));
+    const std::vector<Unit> parts = this->slices(whole_[piece], count);
+    units.insert(units.end(), parts.begin(), parts.end());
+    counts_[piece] = parts.size();
+  }
+  take_units(std::move(units));
+  const int64_t base = std::max<int64_t>(draft_.peak_bytes(), 1);
+  const std::vector<int64_t> budgets =
+      sizes_between(base, std::max(base, other.bytes), kMostSliceBudgets);
+  most_budget_ = budgets.back();
+  const auto least = [&](const std::vector<PrefetchUnit>& prefetch) {
+    for (const int64_t budget : budgets) {
+      PrefetchPlan plan = prefetch_.plan(prefetch, budget);
+      if (plan.cycles <= other.cycles || budget == budgets.back())
+        return npu::ConstantPlan{std::move(plan), budget};
+    }
+    return npu::ConstantPlan{};
+  };
+  const npu::ConstantPlan plan = least(prefetch_units(false));
+  chain_blocks(plan.budget, plan.prefetch);
+  return least(prefetch_units(true)).prefetch;
+}
+
 PrefetchPlan ConstantPlanner::within(int64_t budget, const std::vector<int64_t>& gaps) {
   std::vector<PrefetchUnit> units = prefetch_units(true);
   for (size_t i = 0; i < units.size(); ++i) units[i].live_bytes += gaps.at(i);
@@ -162,18 +212,17 @@ PrefetchPlan ConstantPlanner::within(int64_t budget, const std::vector<int64_t>&
 }
 
 int64_t ConstantPlanner::counted(int64_t bytes) const {
-  const isa::ethos_u::MemorySystem& memory = draft_.options.memory;
-  if (memory.arena == memory.cache) return bytes;
-  return std::max(bytes, memory.cache_bytes / kPartsOfOwnMemory);
+  return counted_bytes(draft_.options.memory, bytes);
 }
 
 double ConstantPlanner::value(double cycles, int64_t bytes) const {
-  return cycles * std::pow(static_cast<double>(counted(bytes)), 1 / kMemoryPerTime);
+  return value_of(draft_.options.memory, {cycles, bytes});
 }
 
-bool ConstantPlanner::is_better(const Worth& one, const Worth& other) const {
-  if (draft_.options.for_size) return one.bytes < other.bytes;
-  return kWorthMore * value(one.cycles, one.bytes) < value(other.cycles, other.bytes);
+bool ConstantPlanner::is_better(const ScheduleOptions& options, const Worth& one,
+                                const Worth& other) {
+  if (options.for_size) return one.bytes < other.bytes;
+  return kWorthMore * value_of(options.memory, one) < value_of(options.memory, other);
 }
 
 npu::ConstantPlan ConstantPlanner::constants_within(const std::vector<int64_t>& budgets,
@@ -225,7 +274,8 @@ PrefetchPlan ConstantPlanner::plan_of_slices(PrefetchPlan plan, int64_t base) {
        npu::fast_memory_sizes(draft_.live_bytes(), constants, kMostSliceBudgets)) {
     if (size >= plan.peak_bytes) break;
     PrefetchPlan other = prefetch_.plan(units, size);
-    if (score(other) < kWorthLess * score(plan)) plan = std::move(other);
+    const bool is_less = other.cycles <= plan.cycles && other.peak_bytes < plan.peak_bytes;
+    if (is_less || score(other) < kWorthLess * score(plan)) plan = std::move(other);
   }
   return plan;
 }

@@ -19,19 +19,27 @@ class ConstantPlanner : private npu::ConstantDraft {
  public:
   explicit ConstantPlanner(ScheduleDraft& draft);
 
+  // Time and fast memory.
+  struct Worth {
+    double cycles = 0;
+    int64_t bytes = 0;
+  };
   // The best plan for the draft's units, some of which it cuts into slices. `fetch_limit`: with a limit on
   // SRAM, the bytes that maps and what is fetched may take at any time.
   npu::PrefetchPlan choose(int64_t fetch_limit);
   // After `choose`, with the slices that it has chosen: what is fetched within that many bytes, of which gaps take some while
   // each unit runs.
   npu::PrefetchPlan within(int64_t budget, const std::vector<int64_t>& gaps);
+  // The same for a draft of which there is a plan already, without cascades and with so many slices of each operation: with
+  // these, the least memory in which it takes no longer.
+  npu::PrefetchPlan choose_beside(const Worth& other, const std::vector<int32_t>& slices);
+  // With as much of the constants of whole operations as finds room, what the draft takes within that many bytes.
+  double cycles_of_whole(int64_t budget) {
+    return prefetch_.plan(prefetch_units(false), budget).cycles;
+  }
   // Whether a plan is better than another by more than the estimate leaves open: time and fast memory with what each is
   // worth.
-  struct Worth {
-    double cycles = 0;
-    int64_t bytes = 0;
-  };
-  bool is_better(const Worth& one, const Worth& other) const;
+  static bool is_better(const ScheduleOptions& options, const Worth& one, const Worth& other);
 
   // Encoded constants of a unit for that block.
   const ConstantStream& stream(const Unit& unit, const BlockConfig& block);

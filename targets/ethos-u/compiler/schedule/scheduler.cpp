@@ -24,6 +24,17 @@ namespace {
 // Times that constants fetched ahead get less of a limit because placing them all left gaps.
 constexpr int kGapRounds = 4;
 
+// Preferences, and no facts of the hardware. Where memory alone counts, all operations may take half as long again; four
+// percent of time are worth one percent of memory.
+constexpr double kMostCascadeCost = 1.5;
+constexpr double kCascadeTimeWeight = 0.25;
+// Where time counts, cascades are to take no longer than whole operations: a quarter of a percent is below what the estimate
+// tells apart. A percent of time is worth two of memory then, as in `ConstantPlanner::is_better`.
+constexpr double kSameTime = 1.0025;
+constexpr double kSameTimeWeight = 2;
+// And memory that is less by as much as is worth it.
+constexpr double kLessMemory = 0.95;
+
 // Ways to keep feature maps small: cascades while they need more than this at once, and no more than
 // this of them in fast memory where there is another.
 struct Attempt {
@@ -38,8 +49,12 @@ class Scheduler {
   // Returns the fast memory that feature maps take at once.
   int64_t place(const Attempt& attempt) {
     choose_layouts(draft_);
+    whole_bytes_ = draft_.peak_bytes();
     if (attempt.cascade_to && !draft_.program.confirmed_only)
-      stripe_operations(draft_, *attempt.cascade_to);
+      stripe_operations(draft_, {*attempt.cascade_to,
+                                 draft_.options.sram_limit ? std::numeric_limits<double>::infinity()
+                                                           : kMostCascadeCost,
+                                 kCascadeTimeWeight});
     if (attempt.most_fast && draft_.peak_bytes() > *attempt.most_fast) {
       spill_maps(draft_, *attempt.most_fast);
       // Slower memory likes other layouts.
@@ -50,6 +65,34 @@ class Scheduler {
       }
     }
     return draft_.peak_bytes();
+  }
+
+  // After `plan` without limits: whether the maps' peak is what cascades could lower, by enough to matter.
+  bool may_gain_from_turns() const {
+    const ScheduleOptions& options = draft_.options;
+    return !options.sram_limit && !options.for_size && !options.only_cycles &&
+           !draft_.program.confirmed_only && peak_is_worth(*this, least_striped_bytes(draft_));
+  }
+
+  // Instead of `place` and `plan`: operations around the peak in turns, such that all take as long as in the other
+  // schedule and less memory. False where that is not so. Slices are the other's: looking for them is what takes most of the
+  // time that a schedule takes.
+  bool plan_in_turns(const Scheduler& other) {
+    choose_layouts(draft_);
+    const double whole = ConstantPlanner(draft_).cycles_of_whole(other.worth_.bytes);
+    const int64_t bytes =
+        stripe_operations(draft_, {0, kSameTime, kSameTimeWeight, draft_.constants_are_slow()});
+    const isa::ethos_u::MemorySystem& memory = draft_.options.memory;
+    const bool fits = memory.arena == memory.cache || draft_.peak_bytes() <= memory.cache_bytes;
+    if (!fits || !peak_is_worth(other, bytes)) return false;
+    ConstantPlanner constants(draft_);
+    if (constants.cycles_of_whole(other.worth_.bytes) > kSameTime * whole) return false;
+    std::vector<int32_t> slices(draft_.program.operations.size(), 0);
+    for (const Unit& unit : other.draft_.units) ++slices[static_cast<size_t>(unit.operation)];
+    const auto room = static_cast<int64_t>(kLessMemory * static_cast<double>(other.worth_.bytes));
+    plan_freely(constants, constants.choose_beside({other.worth_.cycles, room}, slices), room);
+    return worth_.cycles <= kSameTime * other.worth_.cycles &&
+           ConstantPlanner::is_better(draft_.options, worth_, other.worth_);
   }
 
   // The operation that runs while feature maps take most.
@@ -65,7 +108,7 @@ class Scheduler {
     ConstantPlanner constants(draft_);
     if (draft_.options.only_cycles) return take(constants.choose(0));
     return draft_.options.sram_limit ? plan_within(constants, *draft_.options.sram_limit)
-                                     : plan_freely(constants);
+                                     : plan_freely(constants, constants.choose(0));
   }
 
   // After `plan` with a limit: the fast memory that everything takes with its addresses.
@@ -77,6 +120,14 @@ class Scheduler {
   }
 
  private:
+  // Whether a schedule like that one would be better by what the maps take less.
+  static bool peak_is_worth(const Scheduler& other, int64_t map_bytes) {
+    const int64_t less = std::max<int64_t>(0, other.whole_bytes_ - map_bytes);
+    return ConstantPlanner::is_better(
+        other.draft_.options, {other.worth_.cycles, std::max(map_bytes, other.worth_.bytes - less)},
+        other.worth_);
+  }
+
   double plan_within(ConstantPlanner& constants, int64_t limit) {
     const ConstantPlanner::Choice whole = constants.choice();
     int64_t fetch_limit = draft_.peak_bytes() <= limit ? limit : 0;
@@ -95,10 +146,10 @@ class Scheduler {
   }
 
   // Gaps are memory too: where what is fetched makes them, less of it is there, as long as that is worth it.
-  double plan_freely(ConstantPlanner& constants) {
+  double plan_freely(ConstantPlanner& constants, npu::PrefetchPlan plan, int64_t least_room = 0) {
     const size_t maps = draft_.schedule.storages.size();
-    npu::PrefetchPlan plan = constants.choose(0), best;
-    int64_t room = plan.peak_bytes;
+    npu::PrefetchPlan best;
+    int64_t room = std::max(plan.peak_bytes, least_room);
     std::optional<ConstantPlanner::Worth> least;
     std::vector<int64_t> gaps(draft_.units.size(), 0);
     for (int round = 0;; ++round) {
@@ -109,7 +160,8 @@ class Scheduler {
       if (round == 0 && bytes > room)  // those of the maps alone stay
         room = std::max(room, greatest(placed_ends(draft_.schedule, fast_ones(maps))));
       const ConstantPlanner::Worth worth = {plan.cycles, bytes};
-      const bool is_best = !least || constants.is_better(worth, *least);
+      const bool is_best = !least || ConstantPlanner::is_better(draft_.options, worth, *least);
+      if (is_best) worth_ = worth;
       const bool is_last = bytes <= room || !fetches(plan) || round == kGapRounds;
       if (is_last && is_best) return take(plan);
       add_gaps(ends, room, gaps);
@@ -160,6 +212,10 @@ class Scheduler {
 
   ScheduleDraft draft_;
   int64_t placed_bytes_ = 0;
+  int64_t whole_bytes_ =
+      0;  // of feature maps at once, without cascades and with none in slower memory
+  ConstantPlanner::Worth
+      worth_;  // what was planned without limits, as far as the planner closes gaps at once
 };
 
 Diagnostics beyond_limit(const Operation& fullest, int64_t limit, int64_t least) {
@@ -209,6 +265,10 @@ Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
       best = std::move(scheduler);
     }
     if (!has_slower) break;
+  }
+  if (best->may_gain_from_turns()) {
+    auto in_turns = std::make_unique<Scheduler>(hardware, program, options);
+    if (in_turns->plan_in_turns(*best)) best = std::move(in_turns);
   }
   return best->finish();
 }

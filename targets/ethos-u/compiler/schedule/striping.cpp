@@ -1,6 +1,6 @@
 #include "schedule/striping.h"
 
-#include <limits>
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,20 +13,27 @@ namespace {
 
 // Cascades that are looked at have as many stripes at most. What bounds the work of the search.
 constexpr size_t kMostStripes = 100;
-// Preferences, and no facts of the hardware. Where no limit on memory is given, all operations may take half as
-// long again; four percent of time are worth one percent of memory.
-constexpr double kMostCascadeCost = 1.5;
-constexpr double kCascadeTimeWeight = 0.25;
-
 class Striping final : public npu::CascadeDraft {
  public:
-  explicit Striping(ScheduleDraft& draft) : draft_(draft), rolls_(rolls_into_next(draft.program)) {}
+  Striping(ScheduleDraft& draft, bool keeps_constants)
+      : draft_(draft),
+        keeps_constants_(keeps_constants),
+        rolls_(rolls_into_next(draft.program)),
+        kept_(draft.program.operations.size(), 0) {}
 
   std::vector<Unit> units() const override {
     const std::vector<int64_t> live = draft_.live_bytes();
     std::vector<Unit> result;
-    for (size_t i = 0; i < live.size(); ++i) result.push_back({draft_.units[i].operation, live[i]});
+    for (size_t i = 0; i < live.size(); ++i) {
+      const int32_t operation = draft_.units[i].operation;
+      result.push_back({operation, live[i] + kept_[static_cast<size_t>(operation)]});
+    }
     return result;
+  }
+  int64_t peak() const {
+    int64_t most = 0;
+    for (const Unit& unit : units()) most = std::max(most, unit.live_bytes);
+    return most;
   }
   double cycles() const override {
     double total = 0;
@@ -50,11 +57,13 @@ class Striping final : public npu::CascadeDraft {
     for (const auto& [id, kept] : cascade->rolling) set_rolling(id, kept);
     std::vector<ethos_u::Unit> units = striped(*cascade, first, last);
     std::swap(units, draft_.units);
-    before_.push_back({std::move(units), std::move(cascade->rolling)});
+    set_kept(first, last, keeps_constants_ ? constants_of(units, first, last) : 0);
+    before_.push_back({std::move(units), std::move(cascade->rolling), first, last});
     return true;
   }
   void undo() override {
     for (const auto& [id, kept] : before_.back().rolling) set_rolling(id, 0);
+    set_kept(before_.back().first, before_.back().last, 0);
     draft_.units = std::move(before_.back().units);
     before_.pop_back();
   }
@@ -68,6 +77,19 @@ class Striping final : public npu::CascadeDraft {
     place.rolling_rows = rows > 0 && rows < t.extent.height ? rows : 0;
     draft_.schedule.storages[static_cast<size_t>(place.storage)].bytes =
         stored_bytes(kept, t.type, place.layout);
+  }
+
+  // What takes turns needs its constants until the last turn.
+  static int64_t constants_of(const std::vector<ethos_u::Unit>& whole, int32_t first,
+                              int32_t last) {
+    int64_t bytes = 0;
+    for (const ethos_u::Unit& unit : whole)
+      if (unit.operation >= first && unit.operation <= last)
+        bytes += aligned_to_stream(unit.estimated_bytes);
+    return bytes;
+  }
+  void set_kept(int32_t first, int32_t last, int64_t bytes) {
+    for (int32_t i = first; i <= last; ++i) kept_[static_cast<size_t>(i)] = bytes;
   }
 
   // The units with those of operations first .. last as stripes, whose maps roll already.
@@ -95,19 +117,44 @@ class Striping final : public npu::CascadeDraft {
   struct Before {
     std::vector<ethos_u::Unit> units;
     std::map<int32_t, int32_t> rolling;  // since then
+    int32_t first = 0, last = 0;
   };
   ScheduleDraft& draft_;
+  bool keeps_constants_;
   std::vector<bool> rolls_;
+  std::vector<int64_t> kept_;   // by operation: constants that are in fast memory while it runs
   std::vector<Before> before_;  // turns that can be taken back, the last one last
 };
 
 }  // namespace
 
-void stripe_operations(ScheduleDraft& draft, int64_t wanted) {
-  Striping striping(draft);
-  const double most_cycles = draft.options.sram_limit ? std::numeric_limits<double>::infinity()
-                                                      : striping.cycles() * kMostCascadeCost;
-  npu::lower_peak(striping, {wanted, most_cycles, kCascadeTimeWeight});
+int64_t stripe_operations(ScheduleDraft& draft, const StripingGoal& goal) {
+  Striping striping(draft, goal.keeps_constants);
+  npu::lower_peak(striping,
+                  {goal.wanted, striping.cycles() * goal.most_time_ratio, goal.time_weight});
+  return striping.peak();
+}
+
+int64_t least_striped_bytes(const ScheduleDraft& draft) {
+  const std::vector<bool> rolls = rolls_into_next(draft.program);
+  const std::vector<int64_t> live = draft.live_bytes();
+  int64_t least = 0;
+  for (size_t i = 0; i < live.size(); ++i) {
+    const Unit& unit = draft.units[i];
+    const auto at = static_cast<size_t>(unit.operation);
+    const bool reads_rolling = at > 0 && rolls[at - 1];
+    const auto bytes_of = [&](const FeatureMap& map) {
+      return aligned_to_stream(
+          draft.schedule.storages[static_cast<size_t>(map.span.storage)].bytes);
+    };
+    int64_t bytes = live[i];
+    if (reads_rolling) bytes -= bytes_of(unit.ifm);
+    if (rolls[at]) bytes -= bytes_of(unit.ofm);
+    if (bytes < live[i] && draft.constants_are_slow())
+      bytes = std::min(live[i], bytes + aligned_to_stream(unit.estimated_bytes));
+    least = std::max(least, bytes);
+  }
+  return least;
 }
 
 }  // namespace intarsia::targets::ethos_u

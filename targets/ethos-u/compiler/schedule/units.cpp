@@ -156,7 +156,9 @@ Unit UnitMaker::make_stripe(int32_t index, const RowRange& rows, const Unit* lik
   if (like == nullptr) {
     Unit best;
     double least = std::numeric_limits<double>::infinity();
+    const bool walks = can_walk(program_.operations.at(static_cast<size_t>(index)));
     for (const int32_t view : views_of(index)) {
+      if (view != index && !walks) continue;
       const Operation& operation = operations_.at(static_cast<size_t>(view));
       if (!keeps_rows(program_.operations.at(static_cast<size_t>(index)), operation)) continue;
       Unit unit = describe(index, view, 0, operation.ofm.extent.depth, rows);

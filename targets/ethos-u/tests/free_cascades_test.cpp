@@ -1,0 +1,96 @@
+// Cascades without any limit on memory: where they take no longer and the maps around the peak are large beside their weights.
+#include <gtest/gtest.h>
+
+#include "compiled.h"
+#include "graph_maker.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using graph::TensorId;
+
+class Layers {
+ public:
+  TensorId input(const Shape& shape) { return graph_.input(DataType::Int8, shape, 0.05f, 3); }
+  TensorId pointwise(TensorId x, int32_t from, int32_t to) {
+    return layer(OpKind::Conv2d, graph::Conv2dAttrs{}, x, {to, 1, 1, from}, to);
+  }
+  TensorId along_one_axis(TensorId x, int32_t channels, int32_t height, int32_t width) {
+    graph::Conv2dAttrs a;
+    a.padding = {height / 2, width / 2, height / 2, width / 2};
+    return layer(OpKind::Conv2d, a, x, {channels, height, width, channels}, channels);
+  }
+  TensorId depthwise(TensorId x, int32_t channels, int32_t stride) {
+    graph::DepthwiseConv2dAttrs a;
+    a.stride_h = a.stride_w = stride;
+    const int64_t before = stride == 1 ? 1 : 0;
+    a.padding = {before, before, 1, 1};
+    return layer(OpKind::DepthwiseConv2d, a, x, {1, 3, 3, channels}, channels);
+  }
+  graph::Module finish(TensorId y) { return graph_.finish({y}); }
+
+ private:
+  TensorId layer(OpKind kind, const graph::Attributes& attributes, TensorId x, const Shape& weights,
+                 int32_t channels) {
+    const TensorId w = graph_.constant(random_, DataType::Int8, weights, {{0.01f}, {0}, 0});
+    const TensorId b = graph_.constant(random_, DataType::Int32, {channels}, {{0.0005f}, {0}, 0});
+    return graph_.node(kind, attributes, {x, w, b}, 1, DataType::Int8, 0.05f, -4)[0];
+  }
+  testing::Random random_{71};
+  Graph graph_;
+};
+
+int64_t sram_of(const graph::Module& module, const CompileRequest& request) {
+  const std::string text = graph::print(module);
+  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, request);
+  EXPECT_TRUE(model.ok()) << model.error().to_string();
+  if (!model.ok()) return 0;
+  testing::Random random(72);
+  const auto inputs = testing::random_inputs(random, module);
+  const SimulatedRun run = simulate(*model, inputs);
+  EXPECT_EQ(run.problem, "");
+  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs));
+  return sram_bytes(*model);
+}
+
+// Six times as many channels between the halves of a block, as mobile networks have them at the beginning, and most of the
+// work behind it.
+TEST(FreeCascades, WhatIsWidestIsThereInPart) {
+  Layers layers;
+  const TensorId x = layers.input({1, 48, 48, 16});
+  const TensorId wide = layers.pointwise(x, 16, 96);
+  TensorId y = layers.pointwise(layers.depthwise(wide, 96, 2), 96, 24);
+  y = layers.pointwise(layers.depthwise(y, 24, 2), 24, 384);
+  for (int i = 0; i < 3; ++i) y = layers.pointwise(y, 384, 384);
+  const graph::Module module = layers.finish(y);
+  const int64_t widest = int64_t{48} * 48 * 96, beside = int64_t{24} * 24 * 96;
+  for (const char* target : {"ethos-u55-128", "ethos-u55-256", "ethos-u65-256"}) {
+    SCOPED_TRACE(target);
+    EXPECT_LT(sram_of(module, {.target = target, .memory_mode = "sram-only"}), widest);
+  }
+  EXPECT_LT(sram_of(module, {.memory_mode = "shared-sram"}), widest + beside);
+}
+
+// Maps in bricks are walked over in one way alone, whole and in stripes.
+TEST(FreeCascades, StripesOfBricks) {
+  Layers layers;
+  TensorId y = layers.pointwise(layers.input({1, 17, 17, 32}), 32, 96);
+  y = layers.along_one_axis(layers.along_one_axis(y, 96, 1, 7), 96, 7, 1);
+  const graph::Module module = layers.finish(layers.pointwise(y, 96, 32));
+  for (const int64_t limit : {55000, 45000, 38000})
+    EXPECT_LE(sram_of(module, {.memory_mode = "sram-only", .sram_limit = limit}), limit);
+}
+
+// Of maps of a few pixels the weights would have to stay for all turns.
+TEST(FreeCascades, WhatHasManyWeightsIsWhole) {
+  Layers layers;
+  const TensorId x = layers.input({1, 6, 6, 64});
+  const TensorId wide = layers.pointwise(x, 64, 512);
+  const graph::Module module =
+      layers.finish(layers.pointwise(layers.depthwise(wide, 512, 1), 512, 64));
+  EXPECT_GE(sram_of(module, {.target = "ethos-u55-128"}), int64_t{2} * 6 * 6 * 512);
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
