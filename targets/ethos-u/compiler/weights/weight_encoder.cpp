@@ -4,11 +4,13 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "intarsia/plugin/check.h"
 #include "intarsia/plugin/rounding.h"
 #include "weights/code_rows.h"
+#include "weights/slice_bound.h"
 #include "weights/weight_choice.h"
 #include "weights/weight_columns.h"
 #include "weights/weight_sections.h"
@@ -68,11 +70,11 @@ struct Coded {
   std::shared_ptr<const Runs> runs;  // one more than indices; none where zeros are indices too
 };
 
-Coded code_values(std::span<const int16_t> weights, const Choice& choice,
-                  const std::shared_ptr<const Runs>& runs) {
+// Without its runs.
+Coded code_values(std::span<const int16_t> weights, const Choice& choice, int32_t most_weight) {
   const std::array<int32_t, kSymbols> index_of = indices_under(choice.palette);
   std::array<uint16_t, 2 * kMostWeight + 1> index_of_weight;
-  for (int32_t weight = -kMostWeight; weight <= kMostWeight; ++weight)
+  for (int32_t weight = -most_weight; weight <= most_weight; ++weight)
     index_of_weight[static_cast<size_t>(weight + kMostWeight)] =
         static_cast<uint16_t>(index_of[symbol_of(weight)]);
   const auto index = [&](int16_t weight) {
@@ -84,13 +86,12 @@ Coded code_values(std::span<const int16_t> weights, const Choice& choice,
     std::transform(weights.begin(), weights.end(), coded.indices.begin(), index);
     return coded;
   }
-  coded.runs = runs;
   size_t values = 0;
   for (const int16_t weight : weights) {
     coded.indices[values] = index(weight);
     values += weight != 0 ? 1 : 0;
   }
-  coded.indices.resize(runs->lengths.size() - 1);
+  coded.indices.resize(std::max<size_t>(values, 1));
   return coded;
 }
 
@@ -113,6 +114,9 @@ class SliceSearch {
       change_.set(c, static_cast<int32_t>(slice_bits(codes_[c], choice.zero_runs)) + most_worth);
     rows_ = bits_by_index(codes_, static_cast<size_t>(choice.most) + 1);
   }
+
+  // Bits of the values in slices of any number, with what `change` takes at least.
+  SliceBound bound(int64_t change) const { return slice_bound(coded_.indices, rows_, change); }
 
   std::vector<SliceChoice> run() const {
     return coded_.runs == nullptr ? path<1>() : path<kZeroDivisors>();
@@ -335,34 +339,156 @@ struct Section {
   int64_t worth = kNever;  // the bits, and what its headers are worth beside them
 };
 
-// The smallest way to code the weights behind one palette.
-Section make_section(std::span<const int16_t> weights, const Statistics& statistics,
-                     const HeaderWorth& worth) {
-  Section best;
-  std::shared_ptr<const Runs> runs;
-  for (const Choice& choice : choose_each(statistics, true)) {
-    if (choice.zero_runs && runs == nullptr) runs = runs_of(weights);
-    const Coded coded = code_values(weights, choice, runs);
-    const auto take = [&](const std::vector<SliceChoice>& slices) {
-      const ExactSlices exact(coded, choice, slices);
-      const int64_t bits = exact.bits();
-      const int64_t cost = bits + worth.palette + worth.entry * std::ssize(choice.palette.symbols) +
-                           worth.slice * std::ssize(exact.slices());
-      if (cost >= best.worth) return;
-      best.worth = cost;
-      best.choice = choice;
-      best.coded = coded;
-      best.slices = exact.slices();
-      best.bits = bits;
-    };
-    const std::vector<SliceChoice> several = SliceSearch(coded, choice, worth.slice).run();
-    if (several.size() > 1) take(several);
-    // What one way to code all of them takes is known.
-    if (choice.bits + worth.palette < best.worth)
-      take({{coded.indices.size(), choice.code, choice.zero_divisor}});
-  }
-  return best;
+constexpr int32_t kMostBitsOfValue = 37;
+
+// The least bits of an index under the codes that every palette has.
+int32_t least_common_bits(size_t index) {
+  static const std::array<uint8_t, kSymbols> least = [] {
+    std::array<uint8_t, kSymbols> bits;
+    for (size_t i = 0; i < bits.size(); ++i) {
+      int32_t fewest = kMostBitsOfValue;
+      for (const WeightCode& code : common_codes())
+        if (codable(code, static_cast<int32_t>(i)))
+          fewest = std::min(fewest, bits_of(code, static_cast<int32_t>(i)));
+      bits[i] = static_cast<uint8_t>(fewest);
+    }
+    return bits;
+  }();
+  return least[index];
 }
+
+// The smallest way to code the weights behind one palette, and the first of those.
+class SectionMaker {
+ public:
+  SectionMaker(std::span<const int16_t> weights, const Statistics& statistics,
+               const HeaderWorth& worth)
+      : weights_(weights),
+        statistics_(statistics),
+        worth_(worth),
+        choices_(choose_each(statistics, true)) {
+    while (symbols_ > 1 && statistics.count[symbols_ - 1] == 0) --symbols_;
+  }
+
+  // None, which is worth kNever, where it is known that it is worth more than `most`.
+  Section run(int64_t most) {
+    if (weights_.size() > kSliceValues) {
+      for (size_t at = 0; at < choices_.size(); ++at) try_long(at);
+      return std::move(best_);
+    }
+    std::vector<size_t> order(choices_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return worth_of_one(a) < worth_of_one(b); });
+    best_at_ = order[0];
+    best_.worth = worth_of_one(best_at_);
+    for (const size_t at : order) try_short(at, most);
+    if (best_.worth > most) return {};
+    if (best_.slices.empty()) take_one();
+    return std::move(best_);
+  }
+
+ private:
+  int64_t worth_of_headers(const Choice& choice, int64_t slices) const {
+    return worth_.palette + worth_.entry * std::ssize(choice.palette.symbols) +
+           worth_.slice * slices;
+  }
+  // As one slice, which is as long as one may be.
+  int64_t worth_of_one(size_t at) const {
+    return choices_[at].bits + worth_of_headers(choices_[at], 1);
+  }
+  Coded coded(const Choice& choice) const {
+    return code_values(weights_, choice, static_cast<int32_t>((symbols_ - 1) / 2));
+  }
+  void add_runs(const Choice& choice, Coded& values) {
+    if (!choice.zero_runs) return;
+    if (runs_ == nullptr) runs_ = runs_of(weights_);
+    values.runs = runs_;
+  }
+  // What it is worth at least in more than one slice, where the values take so many bits with what changes take.
+  int64_t least_of_several(const Choice& choice, int64_t bits) const {
+    // A run has a bit at least.
+    const int64_t runs = choice.zero_runs ? statistics_.non_zero() + 1 : 0;
+    return choice.palette.header_bits() + kSliceHeaderBits + worth_of_headers(choice, 1) + runs +
+           bits;
+  }
+  int64_t change() const { return kSliceHeaderBits + worth_.slice; }
+  // From how often each symbol occurs.
+  int64_t least_by_counts(const Choice& choice) const {
+    const std::array<int32_t, kSymbols> indices = indices_under(choice.palette);
+    const WeightCode last = codes_for(choice.palette, choice.most).back();
+    const int32_t raw =
+        last.kind == WeightCode::Kind::Uncompressed ? last.divisor : kMostBitsOfValue;
+    int64_t bits = change();
+    for (size_t s = choice.zero_runs ? 1 : 0; s < symbols_; ++s)
+      if (statistics_.count[s] > 0)
+        bits += int64_t{statistics_.count[s]} *
+                std::min(raw, least_common_bits(static_cast<size_t>(indices[s])));
+    return least_of_several(choice, bits);
+  }
+
+  // In one slice it takes what is known, and of two that are worth the same the first is taken.
+  void try_short(size_t at, int64_t most) {
+    const Choice& choice = choices_[at];
+    const bool is_earlier =
+        at < best_at_ || (at == best_at_ && best_.slices.empty());  // than what is the best now
+    const auto may_win = [&](int64_t worth) {
+      return worth <= most && (worth < best_.worth || (worth == best_.worth && is_earlier));
+    };
+    if (!may_win(least_by_counts(choice))) return;
+    Coded values = coded(choice);
+    const SliceSearch search(values, choice, worth_.slice);
+    if (!may_win(least_of_several(choice, search.bound(change()).several))) return;
+    add_runs(choice, values);
+    const std::vector<SliceChoice> several = search.run();
+    if (several.size() == 1) return;
+    const ExactSlices exact(values, choice, several);
+    const int64_t bits = exact.bits();
+    const int64_t worth = bits + worth_of_headers(choice, std::ssize(exact.slices()));
+    if (!may_win(worth)) return;
+    best_at_ = at;
+    best_ = {choice, std::move(values), exact.slices(), bits, worth};
+  }
+  void take_one() {
+    best_.choice = choices_[best_at_];
+    best_.coded = coded(best_.choice);
+    add_runs(best_.choice, best_.coded);
+    best_.slices = {
+        {best_.coded.indices.size(), best_.choice.code, best_.choice.zero_divisor}};
+    best_.bits = best_.choice.bits;
+  }
+
+  // Longer than a slice may be: what one code takes is only known when that has been cut.
+  void try_long(size_t at) {
+    const Choice& choice = choices_[at];
+    Coded values = coded(choice);
+    const SliceSearch search(values, choice, worth_.slice);
+    const bool may_be_several =
+        least_by_counts(choice) < best_.worth &&
+        least_of_several(choice, search.bound(change()).several) < best_.worth;
+    add_runs(choice, values);
+    const auto take = [&](const std::vector<SliceChoice>& slices) {
+      const ExactSlices exact(values, choice, slices);
+      const int64_t bits = exact.bits();
+      const int64_t worth = bits + worth_of_headers(choice, std::ssize(exact.slices()));
+      if (worth < best_.worth) best_ = {choice, values, exact.slices(), bits, worth};
+    };
+    if (may_be_several) {
+      const std::vector<SliceChoice> several = search.run();
+      if (several.size() > 1) take(several);
+    }
+    if (choice.bits + worth_.palette < best_.worth)
+      take({{values.indices.size(), choice.code, choice.zero_divisor}});
+  }
+
+  std::span<const int16_t> weights_;
+  const Statistics& statistics_;
+  const HeaderWorth& worth_;
+  std::vector<Choice> choices_;
+  size_t symbols_ = kSymbols;  // up to the last that occurs
+  std::shared_ptr<const Runs> runs_;
+  Section best_;
+  size_t best_at_ = 0;
+};
 
 struct Stream {
   std::vector<Section> sections;
@@ -382,18 +508,22 @@ std::vector<uint8_t> encode_weights(std::span<const int16_t> weights, WeightHead
   INTARSIA_CHECK(!weights.empty(), "a stream has at least one weight");
   const Statistics statistics = statistics_of(weights);
   const std::vector<size_t> ends = choose_sections(weights, statistics, worth);
-  Stream best;
-  best.add(make_section(weights, statistics, worth));
+  Stream several, best;
   if (ends.size() > 1) {
-    Stream several;
     size_t begin = 0;
     for (const size_t end : ends) {
       const auto part = weights.subspan(begin, end - begin);
-      several.add(make_section(part, statistics_of(part), worth));
+      several.add(SectionMaker(part, statistics_of(part), worth).run(kNever));
       begin = end;
     }
-    if (several.worth < best.worth) best = std::move(several);
   }
+  const bool is_cut = ends.size() > 1;
+  Section whole =
+      SectionMaker(weights, statistics, worth).run(is_cut ? several.worth : kNever);
+  if (is_cut && several.worth < whole.worth)
+    best = std::move(several);
+  else
+    best.add(std::move(whole));
   BitWriter out;
   for (const Section& section : best.sections)
     write_section(section.coded, section.choice, section.slices, out);
