@@ -1,7 +1,10 @@
 #include "schedule/block_chain.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "intarsia/npu/cheapest_chain.h"
 
@@ -44,14 +47,25 @@ std::vector<BlockOption> worth_looking_at(std::vector<BlockOption> options, doub
 
 // Whether another operation, of another image, has the same weights, which are stored once as long as their
 // order is the same.
-bool shares_weights(const ScheduleDraft& draft, const Unit& unit) {
-  const Operation& op = draft.operation(unit);
-  return has_weights(op.kind) &&
-         std::any_of(draft.program.operations.begin(), draft.program.operations.end(),
-                     [&](const Operation& other) {
-                       return &other != &op && other.node == op.node && other.weights == op.weights;
-                     });
-}
+class RepeatedWeights {
+ public:
+  explicit RepeatedWeights(const Program& program) : program_(program) {
+    for (size_t i = 0; i < program.operations.size(); ++i)
+      if (has_weights(program.operations[i].kind)) of_node_[program.operations[i].node].push_back(i);
+  }
+  bool are_of(const Operation& op) const {
+    const auto found = has_weights(op.kind) ? of_node_.find(op.node) : of_node_.end();
+    return found != of_node_.end() &&
+           std::any_of(found->second.begin(), found->second.end(), [&](size_t i) {
+             const Operation& other = program_.operations[i];
+             return &other != &op && other.weights == op.weights;
+           });
+  }
+
+ private:
+  const Program& program_;
+  std::unordered_map<std::string_view, std::vector<size_t>> of_node_;  // those that have weights
+};
 
 bool is_stripe(const ScheduleDraft& draft, const Unit& unit) {
   const Extent& whole = draft.schedule.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
@@ -62,6 +76,7 @@ bool is_stripe(const ScheduleDraft& draft, const Unit& unit) {
 
 std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bool>& fetched) {
   std::vector<std::vector<Candidate>> chain(draft.units.size());
+  const RepeatedWeights repeated(draft.program);
   for (size_t i = 0; i < chain.size(); ++i) {
     const Unit& unit = draft.units[i];
     const auto add = [&](Unit made, double score) {
@@ -74,7 +89,7 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
     } else {
       const Memory constants = fetched[i] ? Memory::Cache : Memory::Constants;
       std::vector<BlockOption> options = draft.maker.block_options(unit, constants);
-      if (shares_weights(draft, unit)) {
+      if (repeated.are_of(draft.operation(unit))) {
         const BlockConfig& now = fetched[i] ? unit.fetched_block : unit.direct_block;
         std::erase_if(options, [&](const BlockOption& option) {
           return option.block.ofm.depth != now.ofm.depth ||
