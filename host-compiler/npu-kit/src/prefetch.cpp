@@ -39,9 +39,17 @@ class Planner {
     };
     spans_.reserve(units.size());
     source_.reserve(units.size());
+    constants_.reserve(units.size());
+    live_.reserve(units.size());
     for (const PrefetchUnit& unit : units) {
       source_.push_back(unit.owner < 0 ? static_cast<uint32_t>(spans_.size())
                                        : static_cast<uint32_t>(unit.owner));
+      constants_.push_back(
+          {unit.transfer.cycles, unit.table.cycles, unit.bytes,
+           unit.last_user < 0 ? static_cast<uint32_t>(spans_.size())
+                              : static_cast<uint32_t>(unit.last_user),
+           unit.has_table});
+      live_.push_back(unit.live_bytes);
       spans_.push_back({span(unit.direct, unit.waits), span(unit.fetched, unit.waits)});
     }
   }
@@ -85,7 +93,10 @@ class Planner {
   }
 
  private:
-  static PrefetchPlan result(Plan plan) {
+  PrefetchPlan result(Plan plan) const {
+    std::vector<int64_t> used = live_;
+    take_room(plan, 0, units_.size(), used);
+    plan.peak_bytes = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
     return {{plan.fetched.begin(), plan.fetched.end()},
             std::move(plan.position),
             std::move(plan.reserved_from),
@@ -128,11 +139,9 @@ class Planner {
   // Keeps it when it is faster.
   bool try_other_way(size_t unit, Measured& best, Reach& reach) {
     Measured& other = other_;
-    other.plan.fetched = best.plan.fetched;
-    other.plan.fetched[unit] ^= 1;
-    place(other.plan, std::min(starts_of_best_, unit));
-    starts_of_best_ = unit;
-    Range range = differences(best.plan, other.plan);
+    const size_t changed = place_otherwise(unit, best.plan, other.plan);
+    Range range =
+        differences(best.plan, other.plan, std::min(changed, known_.same_as_best));
     reach = {range.from, units_.size()};
     if (range.from == units_.size()) {  // there is no room for it, whatever takes it
       reach.first = 0;
@@ -173,7 +182,7 @@ class Planner {
     }
     std::swap(best.plan, other.plan);
     best.plan.cycles = cycles;
-    starts_of_best_ = 0;
+    known_.is_of_best = false;
     return true;
   }
 
@@ -193,14 +202,15 @@ class Planner {
 
   // From the first unit in front of which other commands stand, or which takes another time, to the last such unit, or whose transfers
   // stand elsewhere; `from` behind all units: there is none.
-  Range differences(const Plan& a, const Plan& b) const {
+  // In front of unit `same` they are known to have none.
+  Range differences(const Plan& a, const Plan& b, size_t same = 0) const {
     Range range;
     auto first = static_cast<int32_t>(units_.size());
     const auto at = [&](int32_t one, int32_t other) {
       for (const int32_t place : {one, other})
         if (place >= 0) first = std::min(first, place);
     };
-    for (size_t i = 0; i < units_.size(); ++i) {
+    for (size_t i = same; i < units_.size(); ++i) {
       const bool same_cost = is_fetched(a, i) == is_fetched(b, i),
                  same_place =
                      a.position[i] == b.position[i] && a.reserved_from[i] == b.reserved_from[i],
@@ -232,34 +242,108 @@ class Planner {
            alike(plan.table_position, tables, known.tables);
   }
 
+  // Where transfers go when there is room for all of them, and what that follows from, of each unit: when it starts, and when
+  // the engine has to begin what is transferred for it and those behind it.
+  struct Wanted {
+    std::vector<double> starts, engine;
+  };
+
   // Starts every transfer as late as its operation need not wait for it, but not where memory is short.
-  // `known` units have the starts of the call before.
-  void place(Plan& plan, size_t known = 0) const {
+  void place(Plan& plan) const {
     const size_t count = units_.size();
-    std::vector<double>& starts = starts_;
-    starts.resize(count + 1);
-    for (size_t i = known; i < count; ++i) {
-      const Span& span = spans_[i][is_fetched(plan, i) ? 1 : 0];
-      starts[i + 1] = starts[i] + span.alone + span.first_fetch;
-    }
     plan.position.assign(count, -1);
     plan.reserved_from.assign(count, -1);
     plan.table_position.assign(count, -1);
+    wanted_.starts.resize(count + 1);
+    wanted_.engine.resize(count);
+    follow(plan, 0, wanted_.starts);
+    want(plan, wanted_, [](size_t, double) { return false; });
+    used_ = live_;
+    fit(plan, 0);
+  }
+
+  // The plan of `best` with the constants of one unit the other way. What is in front of the unit that it returns is as in
+  // known_.plan.
+  size_t place_otherwise(size_t unit, const Plan& best, Plan& plan) const {
+    if (!known_.is_of_best) know(best);
+    plan.fetched = best.fetched;
+    plan.fetched[unit] ^= 1;
+    plan.position = known_.plan.position;
+    plan.reserved_from = known_.plan.reserved_from;
+    plan.table_position = known_.plan.table_position;
+    const size_t count = units_.size();
+    wanted_.starts.resize(count + 1);
+    wanted_.engine.resize(count);
+    // Of units in front the starts are those that are known.
+    std::copy_n(known_.wanted.starts.begin(), unit + 1, wanted_.starts.begin());
+    follow(plan, unit, wanted_.starts);
+    // Where the engine has the same to do in front of the unit, all that is in front of there is the same.
+    const size_t changed = want(plan, wanted_, [&](size_t i, double engine) {
+      return i <= unit && engine == known_.wanted.engine[i];
+    });
+    std::copy_n(known_.plan.fetched.begin(), changed, plan.fetched.begin());
+    if (known_.taken > changed) {
+      known_.used = live_;
+      known_.taken = 0;
+    }
+    take_room(known_.plan, known_.taken, changed, known_.used);
+    known_.taken = changed;
+    used_ = known_.used;
+    fit(plan, changed);
+    return changed;
+  }
+
+  // Places what `best` fetches, as what is tried beside it is compared to.
+  void know(const Plan& best) const {
+    known_.plan.fetched = best.fetched;
+    place(known_.plan);
+    std::swap(known_.wanted, wanted_);
+    known_.is_of_best = true;
+    known_.used = live_;
+    known_.taken = 0;
+    const auto same = [&](size_t i) {
+      return known_.plan.fetched[i] == best.fetched[i] &&
+             known_.plan.position[i] == best.position[i] &&
+             known_.plan.reserved_from[i] == best.reserved_from[i] &&
+             known_.plan.table_position[i] == best.table_position[i];
+    };
+    known_.same_as_best = 0;
+    while (known_.same_as_best < units_.size() && same(known_.same_as_best))
+      ++known_.same_as_best;
+  }
+
+  void follow(const Plan& plan, size_t first, std::vector<double>& starts) const {
+    for (size_t i = first; i < units_.size(); ++i) {
+      const Span& span = spans_[i][is_fetched(plan, i) ? 1 : 0];
+      starts[i + 1] = starts[i] + span.alone + span.first_fetch;
+    }
+  }
+
+  // From the last unit on, as long as `ends` does not say of a unit, when the engine has begun what is for it, that those in
+  // front of it are known. Returns the first that was not.
+  template <class Ends>
+  size_t want(Plan& plan, Wanted& wanted, const Ends& ends) const {
+    const std::vector<double>& starts = wanted.starts;
+    const size_t count = units_.size();
     double engine = starts[count];
     size_t at = count;  // the last unit that starts no later than the engine; both go backwards
     for (size_t i = count; i-- > 0;) {
-      const auto before = [&](const TransferCost& transfer) {
-        engine = std::min(engine, starts[i]) - transfer.cycles;
+      const Constants& constants = constants_[i];
+      const auto before = [&](double cycles) {
+        engine = std::min(engine, starts[i]) - cycles;
         at = std::min(at, i);
         while (at > 0 && starts[at] > engine) --at;
         return static_cast<int32_t>(at);
       };
-      if (plan.fetched[i] != 0) plan.reserved_from[i] = before(units_[i].transfer);
-      if (units_[i].has_table)
+      plan.position[i] = -1;
+      plan.reserved_from[i] = plan.fetched[i] != 0 ? before(constants.transfer) : -1;
+      if (constants.has_table)
         plan.table_position[i] =
-            std::max(issue_position(before(units_[i].table), i), units_[i].table_earliest);
+            std::max(issue_position(before(constants.table), i), units_[i].table_earliest);
+      wanted.engine[i] = engine;
+      if ((plan.fetched[i] != 0 || constants.has_table) && ends(i, engine)) return i;
     }
-    fit(plan);
+    return 0;
   }
 
   // Commands in front of unit k are executed when the unit before it is in the queue of operations: with a depth of 2,
@@ -268,19 +352,19 @@ class Planner {
     return std::min(static_cast<int32_t>(unit), running + queues_.operations);
   }
 
-  void fit(Plan& plan) const {
+  // Of the units from `first` on; `used_` is what is taken in front of them.
+  void fit(Plan& plan, size_t first) const {
     std::vector<int64_t>& used = used_;
-    used.resize(units_.size());
-    for (size_t i = 0; i < units_.size(); ++i) used[i] = units_[i].live_bytes;
-    for (size_t i = 0; i < units_.size(); ++i) {
+    for (size_t i = first; i < units_.size(); ++i) {
       if (plan.fetched[i] == 0) continue;
       // From the unit itself towards the wanted position, as far as there is room.
-      const size_t last = units_[i].last_user < 0 ? i : static_cast<size_t>(units_[i].last_user);
+      const int64_t bytes = constants_[i].bytes;
+      const size_t last = constants_[i].last_user;
       bool fits = true;
-      for (size_t k = i + 1; k <= last; ++k) fits = fits && used[k] + units_[i].bytes <= budget_;
+      for (size_t k = i + 1; k <= last; ++k) fits = fits && used[k] + bytes <= budget_;
       auto from = static_cast<int32_t>(i) + 1;
       while (fits && from > plan.reserved_from[i] &&
-             used[static_cast<size_t>(from - 1)] + units_[i].bytes <= budget_)
+             used[static_cast<size_t>(from - 1)] + bytes <= budget_)
         --from;
       if (from > static_cast<int32_t>(i)) {
         plan.fetched[i] = 0;
@@ -289,9 +373,16 @@ class Planner {
       }
       plan.reserved_from[i] = from;
       plan.position[i] = issue_position(from, i);
-      for (size_t k = static_cast<size_t>(from); k <= last; ++k) used[k] += units_[i].bytes;
+      for (size_t k = static_cast<size_t>(from); k <= last; ++k) used[k] += bytes;
     }
-    plan.peak_bytes = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
+  }
+
+  // What the constants of these units take in a plan that has been fitted.
+  void take_room(const Plan& plan, size_t first, size_t end, std::vector<int64_t>& used) const {
+    for (size_t i = first; i < end; ++i)
+      if (plan.fetched[i] != 0)
+        for (auto k = static_cast<size_t>(plan.reserved_from[i]); k <= constants_[i].last_user; ++k)
+          used[k] += constants_[i].bytes;
   }
 
   // `timeline` is as it is in front of the first unit of the range; `keep` gets those in front of each, and `now` the
@@ -362,11 +453,30 @@ class Planner {
   std::vector<std::array<Span, 2>> spans_;
   std::vector<uint32_t> source_;  // the unit whose constants each unit uses
 
+  // Of each unit, close together: what placing asks for.
+  struct Constants {
+    double transfer = 0, table = 0;  // cycles
+    int64_t bytes = 0;
+    uint32_t last_user = 0;
+    bool has_table = false;
+  };
+  std::vector<Constants> constants_;
+  std::vector<int64_t> live_;
+
+  // The best plan's fetched constants, placed again: what did not fit in it is no longer in the way of others.
+  struct Known {
+    bool is_of_best = false;
+    Plan plan;
+    Wanted wanted;
+    size_t same_as_best = 0;    // units from the first on
+    std::vector<int64_t> used;  // by maps, and by the constants of the units in front of `taken`
+    size_t taken = 0;
+  };
+  mutable Known known_;
+
   // Scratch of what is called for every change that is tried.
   Measured other_;
-  mutable std::vector<double> starts_;
-  size_t starts_of_best_ =
-      0;  // units up to which `starts_` are those of the plan to which changes are tried
+  mutable Wanted wanted_;
   mutable std::vector<int64_t> used_;
   mutable std::array<std::vector<int32_t>, 4> lists_;
 };
