@@ -210,6 +210,26 @@ TEST(Legalise, LookupsOfAllTypes) {
     }
 }
 
+// Straight lines over an int16 are the NPU's, unless one of them is too steep for it.
+TEST(Legalise, LookupsOfStraightLines) {
+  Random random(14);
+  for (const bool steep : {false, true}) {
+    graph::LookupAttrs lookup;
+    for (int point = 0; point <= 512; ++point)
+      lookup.results.push_back(std::lround(12000 * std::sin(0.05 * point)) + random.range(-9, 9));
+    if (steep) lookup.results[77] = -32768, lookup.results[78] = 32767;
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {1, 5, 7, 19}, 0.05f, steep ? 0 : -3);
+    const graph::Module module =
+        g.finish(g.node(OpKind::Lookup, lookup, {x}, 1, DataType::Int16, 0.01f, 0));
+    if (!steep)
+      expect_taken_and_same(random, module);
+    else
+      EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]),
+                "the NPU's 512 straight lines do not meet every value of the function");
+  }
+}
+
 // Images of bytes without a sign become int8 or int16 at the edges of a network, and back.
 TEST(Legalise, UnsignedBytesAtTheEdges) {
   Random random(13);

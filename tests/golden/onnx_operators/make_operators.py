@@ -198,6 +198,32 @@ def normalisation_cases():
     yield "batch_norm_relu", Case("BatchNormalization", [(2, 6, 9)], [0.03], (0.04, -128), relu=True, **by_channel(6))
 
 
+def unequal(case, *, along):
+    """Rows of the first input that differ in spread and mean, one of them of one value."""
+    values = case.inputs[0].astype(np.float64)
+    rows = np.moveaxis(values, along, 0)
+    for i, row in enumerate(rows):
+        row[...] = row / 2.0**i + RNG.integers(-40, 40)
+    rows[-1] = 17
+    case.inputs[0] = np.clip(np.round(values), -128, 127).astype(case.inputs[0].dtype)
+    return case
+
+
+def row_normalisation_cases():
+    """Behind the others, too."""
+    def constants(*shape):
+        return dict(constants={"g": 1 + random(*shape) / 3, "b": random(*shape)})
+
+    yield "layer_norm", unequal(Case("LayerNormalization", [(1, 6, 48)], [0.03], (0.05, -9), **constants(48)), along=1)
+    yield "layer_norm_u8", Case("LayerNormalization", [(5, 20)], [0.07], (0.03, 4), data=np.uint8, **constants(20))
+    yield "layer_norm_image", unequal(Case("LayerNormalization", [(1, 4, 3, 12)], [0.004], (0.04, 12), epsilon=1e-3, **constants(12)), along=1)
+    yield "layer_norm_axes", Case("LayerNormalization", [(3, 4, 6)], [0.05], (0.04, 0), axis=1, **constants(4, 6))
+    yield "layer_norm_factor", Case("LayerNormalization", [(3, 16)], [0.05], (0.02, 3), constants={"g": np.where(np.arange(16) % 3 == 0, 0, random(16)).astype(np.float32)})
+    yield "instance_norm", unequal(Case("InstanceNormalization", [(1, 6, 7, 9)], [0.02], (0.05, 5), **constants(6)), along=1)
+    yield "instance_norm_line", unequal(Case("InstanceNormalization", [(2, 4, 30)], [0.02], (0.05, 5), **constants(4)), along=1)
+    yield "group_norm", Case("InstanceNormalization", [(1, 2, 500)], [0.02], (0.03, -5), constants={"g": np.ones(2, np.float32), "b": np.zeros(2, np.float32)})
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -226,7 +252,7 @@ def main():
         write(root / name, case.model(), case.inputs)
     for name, model, inputs in wide_weight_cases():
         write(root / name, model, inputs)
-    for name, case in normalisation_cases():
+    for name, case in [*normalisation_cases(), *row_normalisation_cases()]:
         write(root / name, case.model(), case.inputs)
 
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "import/onnx/normalize_integers.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/window.h"
@@ -136,20 +137,32 @@ void read_batch_normalization(Reader& in) {
 void read_instance_normalization(Reader& in) {
   const size_t rank = in.shape_of(0).size();
   if (!in.require(rank >= 3, fmt::format("normalises a tensor of rank {}", rank))) return;
-  const TensorId x =
-      normalised(in, in.operand(0), axes_from(2, rank), in.real("epsilon", 1e-5f)).values;
-  in.result(plus(in, times(in, x, per_channel(in, in.operand(1), rank)),
-                 per_channel(in, in.operand(2), rank)));
+  const TensorId factor = per_channel(in, in.operand(1), rank),
+                 offset = per_channel(in, in.operand(2), rank);
+  const float epsilon = in.real("epsilon", 1e-5f);
+  const std::vector<int64_t> axes = axes_from(2, rank);
+  const TensorId integers =
+      normalized_integers(in, {axes, epsilon, factor, offset}, in.tail(false));
+  if (integers.valid()) return in.result(0, {integers, Form::Real, {}});
+  const TensorId x = normalised(in, in.operand(0), axes, epsilon).values;
+  in.result(plus(in, times(in, x, factor), offset));
 }
 
 void read_layer_normalization(Reader& in) {
   const size_t rank = in.shape_of(0).size();
   const int64_t first = in.axis(in.integer("axis", -1), rank);
   if (!in.ok()) return;
-  const Normalised x = normalised(in, in.operand(0), axes_from(static_cast<size_t>(first), rank),
-                                  in.real("epsilon", 1e-5f));
-  TensorId y = times(in, x.values, in.operand(1));
-  if (in.has(2)) y = plus(in, y, in.operand(2));
+  const std::vector<int64_t> axes = axes_from(static_cast<size_t>(first), rank);
+  const float epsilon = in.real("epsilon", 1e-5f);
+  const TensorId factor = in.operand(1), offset = in.has(2) ? in.operand(2) : TensorId{};
+  if (!in.is_read(1) && !in.is_read(2)) {
+    const TensorId integers =
+        normalized_integers(in, {axes, epsilon, factor, offset}, in.tail(false));
+    if (integers.valid()) return in.result(0, {integers, Form::Real, {}});
+  }
+  const Normalised x = normalised(in, in.operand(0), axes, epsilon);
+  TensorId y = times(in, x.values, factor);
+  if (offset.valid()) y = plus(in, y, offset);
   in.result(y);
   in.result(1, {x.mean, Form::Plain, {}});
   in.result(2, {x.inverse_deviation, Form::Plain, {}});

@@ -15,6 +15,8 @@ class StraightLines {
  public:
   static constexpr int kLines = 512, kLength = 128;  // steps of a line
 
+  explicit StraightLines(const std::array<int16_t, kLines + 1>& points) : points_(points) {}
+
   // f of scale * (value - zero), in steps of `result_scale`. All of it is computed in single precision.
   template <typename F>
   StraightLines(float scale, int32_t zero, float result_scale, F&& f) {

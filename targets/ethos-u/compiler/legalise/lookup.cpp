@@ -123,16 +123,16 @@ void legalise_table(Builder& builder, const Node& node) {
                   table_of(site)->value());
 }
 
-Reason refuses_lookup(const Site&) {
-  return std::nullopt;
+Reason refuses_lookup(const Site& site) {
+  return site.in().type == DataType::Int16 ? refuses_table(site) : std::nullopt;
 }
 
 // A table is indexed by what it holds: of int8 by int8, of uint8 by a byte without a sign, of int16 by lines of 128 steps,
-// half of which no int8 reaches.
+// half of which no int8 reaches where it has the results of an int8.
 void legalise_lookup(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
   const DataType type = site.out().type;
-  if (type == DataType::Int8) return legalise_table(builder, node);
+  if (type == site.in().type) return legalise_table(builder, node);
   const bool wide = type == DataType::Int16;
   Operation pool = builder.start(OperationKind::AveragePool, builder.read(node.inputs.at(0)),
                                  builder.write(node.outputs.at(0)));
