@@ -44,6 +44,9 @@ bool fold_repeats(const EliminationJob& job);
 // the dequantize, or behind the quantize. True when something changed.
 bool move_floats(const EliminationJob& job);
 
+// Inputs become integers before their elements are moved, and bytes unsigned behind it. True when something changed.
+bool quantise_first(const EliminationJob& job);
+
 // Channels that are the same for every input, or unread. True when something changed.
 bool remove_channels(const EliminationJob& job);
 

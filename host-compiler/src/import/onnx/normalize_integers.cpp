@@ -30,9 +30,9 @@ using graph::TensorId;
 
 constexpr int64_t kWord = 32767;
 constexpr float kUnit = 1.0f / kWord;
-constexpr float kPerStep = 128;             // what is less than a step of x, and of the result
-constexpr float kMostVariance = 0.5f;       // of x', which is at most 1/4, with epsilon at most as much
-constexpr float kFine = 16;                 // parts of it, of which the least has lines of its own
+constexpr float kPerStep = 128;        // what is less than a step of x, and of the result
+constexpr float kMostVariance = 0.5f;  // of x', which is at most 1/4, with epsilon at most as much
+constexpr float kFine = 16;            // parts of it, of which the least has lines of its own
 constexpr int64_t kMostElements = 1 << 16;  // of a row, whose sum has 32 bits
 
 class IntegerNormalizer {
@@ -51,7 +51,8 @@ class IntegerNormalizer {
     const bool finite = std::ranges::all_of(factors_, [](float f) { return std::isfinite(f); }) &&
                         std::ranges::all_of(offsets_, [](float f) { return std::isfinite(f); });
     return count_ >= 2 && count_ <= kMostElements && largest_ > 0 && finite &&
-           std::isfinite(least_range_) && largest_deviation() * kUnit * largest_ <= result_step() / 2;
+           std::isfinite(least_range_) &&
+           largest_deviation() * kUnit * largest_ <= result_step() / 2;
   }
 
   TensorId run() {
@@ -98,8 +99,8 @@ class IntegerNormalizer {
     const std::vector<int64_t> ones(static_cast<size_t>(count_), 1);
     const TensorId by = in_.make_constant(integer_values(DataType::Int8, {1, count_}, ones),
                                           words(1.0f / static_cast<float>(count_)));
-    return emit(OpKind::FullyConnected, graph::FullyConnectedAttrs{last > 1},
-                {id, by, TensorId{}}, words(scale), suffix);
+    return emit(OpKind::FullyConnected, graph::FullyConnectedAttrs{last > 1}, {id, by, TensorId{}},
+                words(scale), suffix);
   }
 
   // x' on 1 / 32767, and the range of each row.
@@ -107,13 +108,14 @@ class IntegerNormalizer {
     const graph::Tensor x = in_.tensor(x_);
     const TensorId wide = emit(OpKind::Quantize, NoAttrs{}, {x_}, words(step_ / kPerStep), "wide");
     const TensorId mean = mean_of(wide, step_ / kPerStep, "mean");
-    const TensorId centred = emit(OpKind::Sub, BinaryAttrs{}, {wide, mean}, words(step_ / kPerStep),
-                                  "centre");
+    const TensorId centred =
+        emit(OpKind::Sub, BinaryAttrs{}, {wide, mean}, words(step_ / kPerStep), "centre");
     const TensorId most = in_.emit_alike(OpKind::ReduceMax, along_, {x_}, "most"),
                    least = in_.emit_alike(OpKind::ReduceMin, along_, {x_}, "least");
     range_ = in_.emit(OpKind::Sub, BinaryAttrs{}, {most, least}, DataType::Int8,
                       {{step_}, {-128}, 0}, "range");
-    return mul(centred, of_range([&](float steps) { return reciprocal(steps); }, reciprocal_step(), "scale"),
+    return mul(centred,
+               of_range([&](float steps) { return reciprocal(steps); }, reciprocal_step(), "scale"),
                kUnit, "scaled");
   }
 
@@ -156,10 +158,9 @@ class IntegerNormalizer {
         },
         steps, "epsilon");
     const float fine = steps / kFine, border = fine * (kWord + 1);
-    const TensorId coarse =
-        of_variance(added(steps, "sum"), steps,
-                    [&](float v) { return v > border ? std::sqrt(border / v) : 1.0f; }, kUnit,
-                    "coarse");
+    const TensorId coarse = of_variance(
+        added(steps, "sum"), steps,
+        [&](float v) { return v > border ? std::sqrt(border / v) : 1.0f; }, kUnit, "coarse");
     // Beyond what `fine` holds the sum is cut off, at the border.
     const TensorId rest = of_variance(
         added(fine, "low"), fine,
@@ -176,8 +177,7 @@ class IntegerNormalizer {
     const float step = normal_limit() * kUnit;
     const TensorId normal = mul(spread, inverse, step, "normal");
     const std::optional<size_t> axis = only_axis();
-    const TensorId y =
-        axis ? by_convolution(normal, step, *axis, part) : by_elements(normal);
+    const TensorId y = axis ? by_convolution(normal, step, *axis, part) : by_elements(normal);
     return in_.requantize(y, as_);
   }
 
