@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
+#include "intarsia/targets/ethos_u85/block_hazards.h"
 #include "intarsia/targets/ethos_u85/output_stage.h"
 
 namespace intarsia::simulators::ethos_u85 {
@@ -135,7 +137,8 @@ Accesses accesses_of(const DmaTransfer& dma, const Memory& memory) {
   return accesses;
 }
 
-Checker::Checker(std::span<const uint8_t> stream) : stream_(stream) {
+Checker::Checker(std::span<const uint8_t> stream, const Configuration* configuration)
+    : stream_(stream), configuration_(configuration) {
   forget(kTableMemory, kTableMemoryBytes);
 }
 
@@ -271,11 +274,43 @@ void Checker::check_records(const Operation& op) {
                std::to_string(op.micro_block.depth) + " take " + std::to_string(records));
 }
 
+void Checker::check_blocks(const Operation& op) {
+  if (!goes_on(op)) {
+    chain_ = op;
+    before_chain_ = std::exchange(last_, std::nullopt);
+    if (const std::optional<std::string> wrong = wrong_block(op, configuration_))
+      report(FindingKind::BlockConfiguration, *wrong);
+  }
+  if (!chain_) return;  // it goes on with what no operation left, which is a fault
+  if (before_chain_ && chain_->blockdep > 0) {
+    Operation in_chain = op;
+    in_chain.block_height = chain_->block_height;
+    in_chain.block_width = chain_->block_width;
+    in_chain.block_depth = chain_->block_depth;
+    const int32_t largest = largest_blockdep(*before_chain_, in_chain, chain_->blockdep);
+    if (largest < chain_->blockdep)
+      report(FindingKind::BlockDependency,
+             "BLOCKDEP is " + std::to_string(chain_->blockdep) +
+                 " and the first block's input comes from the last blocks of OP at " +
+                 in_hex(before_chain_->offset) + ": it may be " + std::to_string(largest) +
+                 " at most");
+  }
+  // What another shape's blocks are that goes through a chain is not known.
+  const bool same = op.ofm_height == chain_->ofm_height && op.ofm_width == chain_->ofm_width &&
+                    op.ofm_depth == chain_->ofm_depth;
+  last_ = same ? std::optional(op) : std::nullopt;
+  if (!last_) return;
+  last_->block_height = chain_->block_height;
+  last_->block_width = chain_->block_width;
+  last_->block_depth = chain_->block_depth;
+}
+
 void Checker::before(const Operation& op, const Memory&) {
   const char* const names[] = {"OP_CONV", "OP_DEPTHWISE", "OP_POOL", "OP_ELEMENTWISE", "OP_RESIZE"};
   begin(op.offset, names[static_cast<size_t>(op.kind)]);
   now_ = accesses_of(op);
   check_records(op);
+  check_blocks(op);
   check_reads(now_);
   for (const Accesses& transfer : transfers_) check_conflict(now_, transfer, false);
 }
@@ -302,6 +337,7 @@ void Checker::after(const DmaTransfer&, const Memory&) {
 void Checker::wait(const Wait& wait) {
   auto& under_way = wait.kind == WaitKind::Kernel ? operations_ : transfers_;
   while (under_way.size() > static_cast<size_t>(wait.outstanding)) under_way.pop_front();
+  if (operations_.empty()) last_ = std::nullopt;
 }
 
 void Checker::stop(const DecodedCommand& command) {

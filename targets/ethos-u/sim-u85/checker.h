@@ -1,6 +1,6 @@
 // The stream checker of the Ethos-U85: finds what a device would not forgive, or what leaves its result to chance. It is on
-// wherever streams are simulated. Blocks are not looked at: neither BLOCKDEP nor whether an OFM overwrites an IFM that a later
-// block still reads.
+// wherever streams are simulated. Of BLOCKDEP it looks at what the first job of an operation reads; it does not look whether an
+// OFM overwrites an IFM that a later block still reads.
 #pragma once
 
 #include <array>
@@ -43,7 +43,8 @@ Accesses accesses_of(const DmaTransfer& transfer, const Memory& memory);
 class Checker final : public Observer {
  public:
   // The stream as it is handed to run(), which outlives the checker.
-  explicit Checker(std::span<const uint8_t> stream);
+  // `configuration`: whose memories the blocks have to fit; null: any.
+  explicit Checker(std::span<const uint8_t> stream, const Configuration* configuration = nullptr);
 
   // As of ethos_u::Checker: from `forget` on only what is set, and what the stream writes, is defined in a region.
   void forget(uint32_t region, uint64_t bytes);
@@ -79,6 +80,7 @@ class Checker final : public Observer {
   void note_writes(const Accesses& accesses);
   void note_copies(const Accesses& accesses);
   void check_records(const Operation& operation);
+  void check_blocks(const Operation& operation);
 
   std::span<const uint8_t> stream_;
   // By region, and of the tables: which bytes have a value; nothing where all have.
@@ -86,6 +88,9 @@ class Checker final : public Observer {
   std::vector<std::pair<uint32_t, ByteRange>> outputs_;
   std::deque<Accesses> operations_, transfers_;  // that may be under way, the oldest first
   Accesses now_;
+  // The operations of a chain run as one: with the blocks and BLOCKDEP of its first, behind the last one of the chain before.
+  const Configuration* configuration_;
+  std::optional<Operation> chain_, before_chain_, last_;
   ethos_u::FindingList findings_;
   uint32_t offset_ = 0;
   const char* command_ = "";

@@ -105,6 +105,13 @@ uint32_t architecture_major() {
   return kU85Architecture.major;
 }
 
+int64_t accumulator_bytes(const Configuration& configuration) {
+#define U85_ACCUMULATORS(its_macs, bytes) \
+  if (configuration.macs == (its_macs)) return bytes;
+#include "intarsia/targets/ethos_u/u85_configurations.def"
+  return 0;
+}
+
 std::optional<MicroBlock> micro_block(const Configuration& configuration, int32_t value) {
   for (const MicroBlockRow& row : kMicroBlocks)
     if (row.macs == configuration.macs && row.value == value)

@@ -36,6 +36,9 @@ struct MicroBlock {
 // Of a value of ACC_FORMAT.microblock; nothing where the configuration has none.
 std::optional<MicroBlock> micro_block(const Configuration& configuration, int32_t value);
 
+// Bytes for the sums of a block.
+int64_t accumulator_bytes(const Configuration& configuration);
+
 // The memory of tables.
 inline constexpr uint32_t kTableMemoryBytes = 2048;
 inline constexpr uint32_t kScaleRecordBytes = 10;

@@ -73,7 +73,7 @@ intarsia_status Simulation::run(intarsia_device* device, const intarsia_stream* 
   Memory memory(kTableMemoryBytes);
   for (uint32_t i = 0; i < base_count; ++i)
     memory.regions[i] = region_at(bases[i], i, *stream, known);
-  Checker checker(payload.stream);
+  Checker checker(payload.stream, npu.configuration);
   if (known != nullptr) tell(checker, *known, *npu.recorder, memory);
 
   const Outcome outcome = ethos_u85::run(payload.stream, *npu.configuration, memory, &checker);

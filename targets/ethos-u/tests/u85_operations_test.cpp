@@ -136,8 +136,9 @@ class Row {
           Command::SET_IFM_PAD_TOP, Command::SET_IFM_PAD_LEFT, Command::SET_IFM_PAD_RIGHT,
           Command::SET_IFM_PAD_BOTTOM, Command::SET_KERNEL_STRIDE, Command::SET_KERNEL_HEIGHT_M1,
           Command::SET_KERNEL_WIDTH_M1, Command::SET_OFM_HEIGHT_M1, Command::SET_OFM_BLK_HEIGHT_M1,
-          Command::SET_OFM_BLK_WIDTH_M1, Command::SET_BLOCKDEP})
+          Command::SET_BLOCKDEP})
       stream_.set(zero, 0);
+    stream_.set(Command::SET_OFM_BLK_WIDTH_M1, 1);
     stream_.set(Command::SET_IFM_PRECISION, 1 | precision(ifm_bytes) << 2)
         .set(Command::SET_IFM2_PRECISION, 1 | precision(ifm_bytes) << 2);
     ofm_precision_ = 1 | precision(ofm_bytes) << 1 | 1 << 8;
@@ -513,6 +514,33 @@ TEST(U85Checker, FindsMissingWaits) {
   EXPECT_THAT(findings(true, 1), ElementsAre());
   EXPECT_THAT(findings(false, 0), ElementsAre("missing-kernel-wait"));
   EXPECT_THAT(findings(false, 1), ElementsAre());
+}
+
+// The second operation reads what the last block of the first writes, or, six elements wide, what its first one does.
+TEST(U85Checker, FindsBlocksThatBeginTooEarly) {
+  const auto findings = [](int32_t width, int32_t blockdep, bool waits) {
+    Row row(width, 1, 1, 1);
+    row.stream().set(Command::OP_POOL, value::pooling_mode_SUM);
+    if (waits) row.stream().set(Command::OP_KERNEL_WAIT, 0);
+    row.stream()
+        .address(Command::SET_IFM_BASE0, Row::kOfm)
+        .address(Command::SET_OFM_BASE0, 768)
+        .set(Command::SET_BLOCKDEP, blockdep)
+        .set(Command::OP_POOL, value::pooling_mode_SUM);
+    return findings_of(row, [](sim85::Checker&) {});
+  };
+  EXPECT_THAT(findings(2, 1, false), ElementsAre("block-dependency"));
+  EXPECT_THAT(findings(2, 0, false), ElementsAre());
+  EXPECT_THAT(findings(2, 1, true), ElementsAre());
+  EXPECT_THAT(findings(6, 2, false), ElementsAre());
+  EXPECT_THAT(findings(6, 3, false), ElementsAre("block-dependency"));
+}
+
+TEST(U85Checker, FindsBlocksThatAreNone) {
+  Row row(2, 1, 1, 1);
+  row.stream().set(Command::SET_OFM_BLK_WIDTH_M1, 2);
+  row.stream().set(Command::OP_POOL, value::pooling_mode_SUM);
+  EXPECT_THAT(findings_of(row, [](sim85::Checker&) {}), ElementsAre("block-configuration"));
 }
 
 // ---- What is refused ----

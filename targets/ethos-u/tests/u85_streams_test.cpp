@@ -56,7 +56,7 @@ std::string run_sample(const VelaOperator& op, const Interface& interface,
   Arena memory(op, sim85::kTableMemoryBytes);
   for (size_t i = 0; i < invocations(op, interface, sample); ++i) {
     if (!fill(memory, op, interface, sample, i)) return "an input does not fit its place";
-    sim85::Checker checker(payload.stream);
+    sim85::Checker checker(payload.stream, payload.made_for);
     for (const uint32_t region : {1u, 2u})
       checker.forget(region, region == 1 || op.cache_is_arena ? op.arena_bytes : op.cache_bytes);
     for (const VelaTensor& place : op.inputs) checker.set(1, place.offset, place.bytes);
@@ -186,6 +186,12 @@ TEST(U85ChangedStream, GivesOtherResultsOrIsRefused) {
   EXPECT_TRUE(mentions(after(Command::SET_ACC_FORMAT, [](Words& w) { w[0] ^= 7u << 24; }),
                        "has no micro-block"))
       << "micro-block";
+  EXPECT_TRUE(mentions(after(Command::SET_BLOCKDEP, [](Words& w) { w[0] |= 7u << 16; }),
+                       "block-dependency"))
+      << "blocks that begin too early";
+  EXPECT_TRUE(mentions(after(Command::SET_OFM_BLK_HEIGHT_M1, [](Words& w) { w[0] |= 127u << 16; }),
+                       "block-configuration"))
+      << "sums that do not fit";
   EXPECT_TRUE(mentions(after(Command::SET_IFM_UPSCALE, [](Words& w) { w[0] |= 1u << 16; }),
                        "upscaling of the IFM is not simulated"))
       << "upscaling";
