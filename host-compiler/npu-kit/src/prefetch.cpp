@@ -25,6 +25,11 @@ struct Measured {
   std::vector<int64_t> weights, tables;  // numbers of the transfers; -1: none
 };
 
+// Units from the first to the one in front of `end`.
+struct Stretch {
+  size_t first = 0, end = 0;
+};
+
 // The units between which one plan takes its time otherwise than another.
 struct Reach {
   size_t first = 0, last = 0;
@@ -44,11 +49,10 @@ class Planner {
     for (const PrefetchUnit& unit : units) {
       source_.push_back(unit.owner < 0 ? static_cast<uint32_t>(spans_.size())
                                        : static_cast<uint32_t>(unit.owner));
-      constants_.push_back(
-          {unit.transfer.cycles, unit.table.cycles, unit.bytes,
-           unit.last_user < 0 ? static_cast<uint32_t>(spans_.size())
-                              : static_cast<uint32_t>(unit.last_user),
-           unit.has_table});
+      constants_.push_back({unit.transfer.cycles, unit.table.cycles, unit.bytes,
+                            unit.last_user < 0 ? static_cast<uint32_t>(spans_.size())
+                                               : static_cast<uint32_t>(unit.last_user),
+                            unit.has_table});
       live_.push_back(unit.live_bytes);
       spans_.push_back({span(unit.direct, unit.waits), span(unit.fetched, unit.waits)});
     }
@@ -121,7 +125,7 @@ class Planner {
     Measured& other = other_;
     other.plan.fetched.assign(fetched.begin(), fetched.end());
     place(other.plan);
-    Range range = differences(best.plan, other.plan);
+    Range range = differences(best.plan, other.plan, {0, units_.size()});
     if (range.from == units_.size()) return;
     range.limit = best.plan.cycles;
     other.weights = best.weights, other.tables = best.tables;
@@ -139,9 +143,9 @@ class Planner {
   // Keeps it when it is faster.
   bool try_other_way(size_t unit, Measured& best, Reach& reach) {
     Measured& other = other_;
-    const size_t changed = place_otherwise(unit, best.plan, other.plan);
-    Range range =
-        differences(best.plan, other.plan, std::min(changed, known_.same_as_best));
+    const Stretch changed = place_otherwise(unit, best.plan, other.plan);
+    Range range = known_.is_best ? differences(best.plan, other.plan, changed)
+                                 : differences(best.plan, other.plan, {0, units_.size()});
     reach = {range.from, units_.size()};
     if (range.from == units_.size()) {  // there is no room for it, whatever takes it
       reach.first = 0;
@@ -202,15 +206,15 @@ class Planner {
 
   // From the first unit in front of which other commands stand, or which takes another time, to the last such unit, or whose transfers
   // stand elsewhere; `from` behind all units: there is none.
-  // In front of unit `same` they are known to have none.
-  Range differences(const Plan& a, const Plan& b, size_t same = 0) const {
+  // Both are the same outside of the stretch, but what units use that an owner in it fetches.
+  Range differences(const Plan& a, const Plan& b, const Stretch& changed) const {
     Range range;
     auto first = static_cast<int32_t>(units_.size());
     const auto at = [&](int32_t one, int32_t other) {
       for (const int32_t place : {one, other})
         if (place >= 0) first = std::min(first, place);
     };
-    for (size_t i = same; i < units_.size(); ++i) {
+    for (size_t i = changed.first; i < changed.end; ++i) {
       const bool same_cost = is_fetched(a, i) == is_fetched(b, i),
                  same_place =
                      a.position[i] == b.position[i] && a.reserved_from[i] == b.reserved_from[i],
@@ -249,7 +253,7 @@ class Planner {
   };
 
   // Starts every transfer as late as its operation need not wait for it, but not where memory is short.
-  void place(Plan& plan) const {
+  void place(Plan& plan, std::vector<int32_t>* wanted_from = nullptr) const {
     const size_t count = units_.size();
     plan.position.assign(count, -1);
     plan.reserved_from.assign(count, -1);
@@ -258,13 +262,13 @@ class Planner {
     wanted_.engine.resize(count);
     follow(plan, 0, wanted_.starts);
     want(plan, wanted_, [](size_t, double) { return false; });
+    if (wanted_from != nullptr) *wanted_from = plan.reserved_from;
     used_ = live_;
-    fit(plan, 0);
+    for (size_t i = 0; i < count; ++i) fit(plan, i, used_);
   }
 
-  // The plan of `best` with the constants of one unit the other way. What is in front of the unit that it returns is as in
-  // known_.plan.
-  size_t place_otherwise(size_t unit, const Plan& best, Plan& plan) const {
+  // The plan of `best` with the constants of one unit the other way. Outside of the units that it returns it is as known_.plan.
+  Stretch place_otherwise(size_t unit, const Plan& best, Plan& plan) const {
     if (!known_.is_of_best) know(best);
     plan.fetched = best.fetched;
     plan.fetched[unit] ^= 1;
@@ -278,38 +282,69 @@ class Planner {
     std::copy_n(known_.wanted.starts.begin(), unit + 1, wanted_.starts.begin());
     follow(plan, unit, wanted_.starts);
     // Where the engine has the same to do in front of the unit, all that is in front of there is the same.
-    const size_t changed = want(plan, wanted_, [&](size_t i, double engine) {
+    const size_t first = want(plan, wanted_, [&](size_t i, double engine) {
       return i <= unit && engine == known_.wanted.engine[i];
     });
-    std::copy_n(known_.plan.fetched.begin(), changed, plan.fetched.begin());
-    if (known_.taken > changed) {
+    std::copy_n(known_.plan.fetched.begin(), first, plan.fetched.begin());
+    if (known_.taken > first) {
       known_.used = live_;
       known_.taken = 0;
     }
-    take_room(known_.plan, known_.taken, changed, known_.used);
-    known_.taken = changed;
+    take_room(known_.plan, known_.taken, first, known_.used);
+    known_.taken = first;
     used_ = known_.used;
-    fit(plan, changed);
-    return changed;
+    // Behind the last unit that wants another place nothing changes but what finds other room.
+    size_t alike = count;
+    while (alike > unit + 1 && plan.reserved_from[alike - 1] == known_.wanted_from[alike - 1] &&
+           plan.table_position[alike - 1] == known_.plan.table_position[alike - 1])
+      --alike;
+    size_t other_room = 0;  // up to where another room is taken than in the plan that is known
+    for (size_t i = first; i < count; ++i) {
+      if (i >= alike && other_room <= known_.looks_from[i]) {
+        const auto at = static_cast<ptrdiff_t>(i);
+        const auto rest = [&](const auto& from, auto& to) {
+          std::copy(from.begin() + at, from.end(), to.begin() + at);
+        };
+        rest(known_.plan.fetched, plan.fetched);
+        rest(known_.plan.position, plan.position);
+        rest(known_.plan.reserved_from, plan.reserved_from);
+        // Units that use the constants of another are fetched as that is.
+        return {first, std::max(i, last_use(first, i))};
+      }
+      fit(plan, i, used_);
+      if (plan.fetched[i] != known_.plan.fetched[i] ||
+          plan.reserved_from[i] != known_.plan.reserved_from[i])
+        other_room = std::max<size_t>(other_room, constants_[i].last_user + 1);
+    }
+    return {first, count};
+  }
+
+  // Behind the last unit that uses constants of those of a stretch.
+  size_t last_use(size_t first, size_t end) const {
+    size_t last = end;
+    for (size_t i = first; i < end; ++i) last = std::max<size_t>(last, constants_[i].last_user + 1);
+    return last;
   }
 
   // Places what `best` fetches, as what is tried beside it is compared to.
   void know(const Plan& best) const {
     known_.plan.fetched = best.fetched;
-    place(known_.plan);
+    place(known_.plan, &known_.wanted_from);
     std::swap(known_.wanted, wanted_);
     known_.is_of_best = true;
+    known_.is_best = known_.plan.fetched == best.fetched && known_.plan.position == best.position &&
+                     known_.plan.reserved_from == best.reserved_from &&
+                     known_.plan.table_position == best.table_position;
     known_.used = live_;
     known_.taken = 0;
-    const auto same = [&](size_t i) {
-      return known_.plan.fetched[i] == best.fetched[i] &&
-             known_.plan.position[i] == best.position[i] &&
-             known_.plan.reserved_from[i] == best.reserved_from[i] &&
-             known_.plan.table_position[i] == best.table_position[i];
-    };
-    known_.same_as_best = 0;
-    while (known_.same_as_best < units_.size() && same(known_.same_as_best))
-      ++known_.same_as_best;
+    // What does not fit, or what wants more room than there was, has looked at what is in front of its place.
+    known_.looks_from.resize(units_.size());
+    size_t least = units_.size();
+    for (size_t i = units_.size(); i-- > 0;) {
+      if (best.fetched[i] != 0)
+        least = std::min(least, static_cast<size_t>(std::max(known_.wanted_from[i], 0)));
+      known_.looks_from[i] = least;
+    }
   }
 
   void follow(const Plan& plan, size_t first, std::vector<double>& starts) const {
@@ -352,29 +387,26 @@ class Planner {
     return std::min(static_cast<int32_t>(unit), running + queues_.operations);
   }
 
-  // Of the units from `first` on; `used_` is what is taken in front of them.
-  void fit(Plan& plan, size_t first) const {
-    std::vector<int64_t>& used = used_;
-    for (size_t i = first; i < units_.size(); ++i) {
-      if (plan.fetched[i] == 0) continue;
-      // From the unit itself towards the wanted position, as far as there is room.
-      const int64_t bytes = constants_[i].bytes;
-      const size_t last = constants_[i].last_user;
-      bool fits = true;
-      for (size_t k = i + 1; k <= last; ++k) fits = fits && used[k] + bytes <= budget_;
-      auto from = static_cast<int32_t>(i) + 1;
-      while (fits && from > plan.reserved_from[i] &&
-             used[static_cast<size_t>(from - 1)] + bytes <= budget_)
-        --from;
-      if (from > static_cast<int32_t>(i)) {
-        plan.fetched[i] = 0;
-        plan.reserved_from[i] = -1;
-        continue;
-      }
-      plan.reserved_from[i] = from;
-      plan.position[i] = issue_position(from, i);
-      for (size_t k = static_cast<size_t>(from); k <= last; ++k) used[k] += bytes;
+  // `used` is what is taken where those in front of it have their places.
+  void fit(Plan& plan, size_t i, std::vector<int64_t>& used) const {
+    if (plan.fetched[i] == 0) return;
+    // From the unit itself towards the wanted position, as far as there is room.
+    const int64_t bytes = constants_[i].bytes;
+    const size_t last = constants_[i].last_user;
+    bool fits = true;
+    for (size_t k = i + 1; k <= last; ++k) fits = fits && used[k] + bytes <= budget_;
+    auto from = static_cast<int32_t>(i) + 1;
+    while (fits && from > plan.reserved_from[i] &&
+           used[static_cast<size_t>(from - 1)] + bytes <= budget_)
+      --from;
+    if (from > static_cast<int32_t>(i)) {
+      plan.fetched[i] = 0;
+      plan.reserved_from[i] = -1;
+      return;
     }
+    plan.reserved_from[i] = from;
+    plan.position[i] = issue_position(from, i);
+    for (size_t k = static_cast<size_t>(from); k <= last; ++k) used[k] += bytes;
   }
 
   // What the constants of these units take in a plan that has been fitted.
@@ -393,10 +425,10 @@ class Planner {
     // Units whose constants or tables are issued in front of unit k, as lists.
     const auto none = static_cast<int32_t>(units_.size());
     auto& [first, next, first_table, next_table] = lists_;
-    for (std::vector<int32_t>* list : {&first, &next, &first_table, &next_table}) {
+    for (std::vector<int32_t>* list : {&first, &next, &first_table, &next_table})
       list->resize(units_.size());
-      std::fill(list->begin() + static_cast<ptrdiff_t>(range.from), list->end(), none);
-    }
+    for (std::vector<int32_t>* heads : {&first, &first_table})
+      std::fill(heads->begin() + static_cast<ptrdiff_t>(range.from), heads->end(), none);
     // Those that are issued in the range have no number yet.
     for (int32_t i = none; i-- > static_cast<int32_t>(range.from);) {
       const auto add = [&](int32_t at, std::vector<int32_t>& heads, std::vector<int32_t>& links,
@@ -467,8 +499,10 @@ class Planner {
   struct Known {
     bool is_of_best = false;
     Plan plan;
+    bool is_best = false;  // the plan is the best one
     Wanted wanted;
-    size_t same_as_best = 0;    // units from the first on
+    std::vector<int32_t> wanted_from;  // where each would be reserved from if there were room
+    std::vector<size_t> looks_from;  // the first unit whose room matters to a unit or one behind it
     std::vector<int64_t> used;  // by maps, and by the constants of the units in front of `taken`
     size_t taken = 0;
   };
