@@ -51,7 +51,8 @@ class RepeatedWeights {
  public:
   explicit RepeatedWeights(const Program& program) : program_(program) {
     for (size_t i = 0; i < program.operations.size(); ++i)
-      if (has_weights(program.operations[i].kind)) of_node_[program.operations[i].node].push_back(i);
+      if (has_weights(program.operations[i].kind))
+        of_node_[program.operations[i].node].push_back(i);
   }
   bool are_of(const Operation& op) const {
     const auto found = has_weights(op.kind) ? of_node_.find(op.node) : of_node_.end();

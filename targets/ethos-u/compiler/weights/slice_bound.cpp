@@ -56,9 +56,8 @@ struct Stretch {
 
 // Whatever begins in the second of two without a change is taken to have had no other code in the first, which is too good.
 void append(Stretch& first, const Stretch& second, int64_t change) {
-  const int64_t several =
-      std::min({first.several + std::min(second.one, second.several), first.one + second.several,
-                change + first.one + second.one});
+  const int64_t several = std::min({first.several + std::min(second.one, second.several),
+                                    first.one + second.several, change + first.one + second.one});
   if (first.level < kMostLevel) {
     first.bits += second.bits;
     first.one = first.bits.least();

@@ -452,8 +452,7 @@ class SectionMaker {
     best_.choice = choices_[best_at_];
     best_.coded = coded(best_.choice);
     add_runs(best_.choice, best_.coded);
-    best_.slices = {
-        {best_.coded.indices.size(), best_.choice.code, best_.choice.zero_divisor}};
+    best_.slices = {{best_.coded.indices.size(), best_.choice.code, best_.choice.zero_divisor}};
     best_.bits = best_.choice.bits;
   }
 
@@ -518,8 +517,7 @@ std::vector<uint8_t> encode_weights(std::span<const int16_t> weights, WeightHead
     }
   }
   const bool is_cut = ends.size() > 1;
-  Section whole =
-      SectionMaker(weights, statistics, worth).run(is_cut ? several.worth : kNever);
+  Section whole = SectionMaker(weights, statistics, worth).run(is_cut ? several.worth : kNever);
   if (is_cut && several.worth < whole.worth)
     best = std::move(several);
   else
