@@ -5,7 +5,7 @@
 
 float intarsia_exp_f32(float x) {
   if (x < -87.0f) return 0.0f;
-  if (x > 88.0f) return 3.4028234664e38f;
+  if (x > 88.72283f) return 3.4028234664e38f;
   const float scaled = x * 1.44269504089f;
   const int32_t k = (int32_t)(scaled < 0.0f ? scaled - 0.5f : scaled + 0.5f);
   // ln(2) in two parts; the first has few enough bits that k times it is exact.
@@ -17,8 +17,10 @@ float intarsia_exp_f32(float x) {
   series = series * r + 1.0f / 6.0f;
   series = series * r + 0.5f;
   series = (series * r * r + r) + 1.0f;
-  const uint32_t power_bits = (uint32_t)(k + 127) << 23;
+  // Twice 2^127 where k is 128, which is the power of no float.
+  const uint32_t power_bits = (uint32_t)(k - (k > 127) + 127) << 23;
   float power;
   memcpy(&power, &power_bits, sizeof power);
-  return series * power;
+  const float result = series * power;
+  return k > 127 ? result + result : result;
 }

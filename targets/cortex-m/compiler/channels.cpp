@@ -29,10 +29,10 @@ struct Sum {
   int64_t most;   // no partial sum is larger in magnitude
 };
 
-Sum sum_of(int64_t bias, int64_t zero_point, const std::vector<int8_t>& row) {
+template <typename T>
+Sum sum_of(int64_t bias, int64_t zero_point, const std::vector<T>& row) {
   int64_t weights = 0, magnitudes = 0;
-  for (const int8_t weight : row)
-    weights += weight, magnitudes += std::abs(static_cast<int>(weight));
+  for (const T weight : row) weights += weight, magnitudes += std::abs(static_cast<int>(weight));
   const int64_t start = bias - zero_point * weights;
   return {start, std::abs(start) + magnitudes * kLargestInput};
 }
@@ -61,17 +61,9 @@ Channel without_extremes(Channel channel, const Sum& sum, int64_t out_zero) {
   return channel;
 }
 
-}  // namespace
-
-std::vector<int64_t> blocks_of(int64_t channels, int64_t lanes) {
-  std::vector<int64_t> blocks;
-  for (int64_t next = 0; next < channels; next += lanes)
-    blocks.push_back(std::min(next, channels - lanes));
-  return blocks;
-}
-
-std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows,
-                                      const std::vector<Multiplier>& multipliers) {
+template <typename T>
+std::optional<Channels> channels_of(const OpView& view, const std::vector<std::vector<T>>& rows,
+                                    const std::vector<Multiplier>& multipliers) {
   const int64_t in_zero = view.in(0).quantization.zero_point[0];
   const auto count = static_cast<size_t>(view.out().shape.back());
   const std::vector<int64_t> bias = view.has(2) ? view.values(2) : std::vector<int64_t>(count, 0);
@@ -89,6 +81,25 @@ std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows
     channels.list.push_back(channel);
   }
   return channels;
+}
+
+}  // namespace
+
+std::vector<int64_t> blocks_of(int64_t channels, int64_t lanes) {
+  std::vector<int64_t> blocks;
+  for (int64_t next = 0; next < channels; next += lanes)
+    blocks.push_back(std::min(next, channels - lanes));
+  return blocks;
+}
+
+std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows,
+                                      const std::vector<Multiplier>& multipliers) {
+  return channels_of(view, rows, multipliers);
+}
+std::optional<Channels> make_channels(const OpView& view,
+                                      const std::vector<std::vector<int16_t>>& rows,
+                                      const std::vector<Multiplier>& multipliers) {
+  return channels_of(view, rows, multipliers);
 }
 
 std::vector<uint8_t> filled_rows(const WeightRows& rows, int64_t run) {

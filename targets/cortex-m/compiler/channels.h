@@ -42,6 +42,11 @@ std::vector<int64_t> blocks_of(int64_t channels, int64_t lanes);
 std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows,
                                       const std::vector<operators::Multiplier>& multipliers);
 
+// The same of weights with more bits.
+std::optional<Channels> make_channels(const OpView& view,
+                                      const std::vector<std::vector<int16_t>>& rows,
+                                      const std::vector<operators::Multiplier>& multipliers);
+
 // The kernel of a family for the way from sums to results: _s8, _limited_s8 or _any_s8.
 std::string kernel_for(const std::string& family, const Channels& channels, const Window& window);
 // Of families that have _rectified_s8 as well.

@@ -1,4 +1,5 @@
 // Integer weights that meet floats, of which the running model makes int8 with a scale for each image or row: device/hybrid.h.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -136,6 +137,83 @@ std::optional<StagedCall> hybrid_call(CoreClass core, const OpView& v, const Sta
   return fits ? std::optional(std::move(call)) : std::nullopt;
 }
 
+// ---- weights of nine bits ------------------------------------------------------------------------
+
+// What all weights of a channel have more than an int8; none where they are further apart.
+std::optional<int32_t> shift_of(const std::vector<int16_t>& row) {
+  const auto [least, most] = std::minmax_element(row.begin(), row.end());
+  if (*most - *least > 255) return std::nullopt;
+  return *least + 128;
+}
+
+std::vector<uint8_t> shifted_table(const Channels& channels, const std::vector<int32_t>& shifts,
+                                   bool vectors) {
+  std::vector<uint8_t> bytes;
+  if (!vectors) {
+    constexpr size_t kPair = 32;
+    bytes = channels.table();
+    bytes.resize((bytes.size() + kPair - 1) / kPair * kPair);
+    for (const int32_t shift : shifts) append_hybrid_word(bytes, shift);
+    return bytes;
+  }
+  constexpr size_t kQuad = 4, kBlock = 64;
+  const std::vector<uint8_t> blocks = channels.block_table({0, 1, 2, 3});
+  for (size_t block = 0; block * kBlock < blocks.size(); ++block) {
+    const auto from = blocks.begin() + static_cast<ptrdiff_t>(block * kBlock);
+    bytes.insert(bytes.end(), from, from + kBlock);
+    for (size_t c = block * kQuad; c < (block + 1) * kQuad; ++c)
+      append_hybrid_word(bytes, c < shifts.size() ? shifts[c] : 0);
+  }
+  return bytes;
+}
+
+std::optional<StagedCall> shifted_call(CoreClass core, const OpView& v, const StagedPart& part,
+                                       graph::Activation activation) {
+  constexpr int64_t kSums = 512;
+  StagedCall call{{}, part.staged, {}, {}, 0};
+  Staged& s = call.staged;
+  Shape shape = v.in(1).shape;
+  if (shape.size() == 2) shape = {shape[0], 1, 1, shape[1]};
+  const std::vector<int64_t> values = v.values(1);
+  const std::vector<std::vector<int16_t>> rows =
+      staged_rows(part, shape, std::vector<int16_t>(values.begin(), values.end()));
+  const std::optional<Channels> channels = make_channels(
+      v, rows, conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization));
+  if (!channels) return std::nullopt;
+  WeightRows less;
+  std::vector<int32_t> shifts;
+  for (const std::vector<int16_t>& row : rows) {
+    const std::optional<int32_t> shift = shift_of(row);
+    if (!shift) return std::nullopt;
+    shifts.push_back(*shift);
+    less.emplace_back();
+    for (const int16_t weight : row) less.back().push_back(static_cast<int8_t>(weight - *shift));
+  }
+  const bool vectors = core == CoreClass::Mve && channels->quick;
+  call.kernel = vectors ? "intarsia_staged_mve_shifted_s8" : "intarsia_staged_dsp_shifted_s8";
+  const Range range = output_range(v, activation);
+  s.in_zero = zero_point(v.in(0)), s.out_zero = zero_point(v.out());
+  s.low = range.low, s.high = range.high, s.row_bytes = channels->quick ? 1 : 0;
+  const int64_t run = round_up(s.kernel_h * s.kernel_w * s.group_in, int64_t{4});
+  const std::optional<int64_t> scratch = choose_pieces(
+      s, [&](int64_t pixels) { return vectors ? kResult : kSums + run * (pixels >= 4 ? 8 : 2); });
+  if (!scratch) return std::nullopt;
+  call.scratch = *scratch;
+  for (auto first = int64_t{0}; first < static_cast<int64_t>(rows.size()); first += s.group_out) {
+    const auto own = [&](const auto& all) {
+      return std::decay_t<decltype(all)>(all.begin() + first, all.begin() + first + s.group_out);
+    };
+    Channels of_group = *channels;
+    of_group.list = own(channels->list);
+    append_group(call, vectors ? mve_hybrid_weights(own(less)) : paired_rows(own(less), run),
+                 shifted_table(of_group, own(shifts), vectors));
+  }
+  constexpr int64_t kMost = std::numeric_limits<int16_t>::max();
+  const int64_t columns = (s.pixels - 1) * s.column_stride + s.kernel_w;
+  const bool fits = s.fits() && s.kernel_h * s.group_in <= kMost && s.band * columns <= kMost;
+  return fits ? std::optional(std::move(call)) : std::nullopt;
+}
+
 bool is_hybrid_product(CoreClass core, const OpView& view) {
   return (core == CoreClass::Dsp || core == CoreClass::Mve) && !view.is_constant(0) &&
          view.is_constant(1) && (!view.has(kHybridBias) || view.is_constant(kHybridBias));
@@ -180,6 +258,22 @@ LowerKernel hybrid_kernel(CoreClass core, const OpView& view) {
     const BufferId scratch = op.b.local("scratch", DataType::Int8, {call.scratch}, 4);
     return call_hybrid(op, call.kernel, call.staged.values(), scratch, call.weights, call.channels);
   };
+}
+
+LowerKernel shifted_kernel(CoreClass core, const OpView& view) {
+  if ((core != CoreClass::Dsp && core != CoreClass::Mve) || view.is_constant(0) ||
+      !view.is_constant(1) || view.in(0).type != DataType::Int8 ||
+      view.in(1).type != DataType::Int16 || view.out().type != DataType::Int8 ||
+      (view.has(2) && (!view.is_constant(2) || view.in(2).type != DataType::Int32)))
+    return nullptr;
+  const bool rows = view.node.kind == graph::OpKind::FullyConnected;
+  StagedPart part = rows ? hybrid_rows(view) : staged_parts(view, 1)[0];
+  const std::optional<StagedCall> call =
+      shifted_call(core, view, part,
+                   rows ? view.node.attrs<graph::FullyConnectedAttrs>().activation
+                        : view.node.attrs<graph::Conv2dAttrs>().activation);
+  if (!call) return nullptr;
+  return [call = *call](OpLowering& op) { return lower_staged(op, {call}); };
 }
 
 LowerKernel row_steps_kernel(CoreClass core) {

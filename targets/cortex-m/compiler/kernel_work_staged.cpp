@@ -30,6 +30,13 @@ std::vector<KernelWork> convolution_of(const std::string& kernel, const Window& 
   const auto has = [&](const char* word) { return kernel.find(word) != std::string::npos; };
   if (kernel.ends_with("_f32")) return {real_convolution(w)};
   if (has("_hybrid")) return {hybrid_convolution(w, has("_mve_"))};
+  if (has("_shifted")) {
+    Window words = w;
+    words.out_c *= 4;
+    KernelWork work = hybrid_convolution(words, has("_mve_"));
+    work.family = has("_mve_") ? KernelFamily::MveShifted : KernelFamily::DspShifted;
+    return {std::move(work)};
+  }
   if (kernel.ends_with("_s16")) {
     Window halves = w;
     halves.out_c /= 2;

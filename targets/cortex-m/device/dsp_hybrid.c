@@ -29,9 +29,9 @@ INTARSIA_OUTLINE void hybrid_four_pushes_40(const uint32_t *columns, int8_t *sum
 INTARSIA_OUTLINE void hybrid_four_pushes_40(const uint32_t *columns, int8_t *sums, int32_t pitch,
                                             const int8_t *weights, int32_t count, int32_t groups,
                                             const struct intarsia_channel *channels) {
-  (void)channels;
-  for (; count > 0; count -= 2, weights += 8 * groups) {
-    int32_t both[8] = {0};
+  for (; count > 0; count -= 2, weights += 8 * groups, channels += 2) {
+    int32_t both[8];
+    for (int32_t i = 0; i < 8; ++i) both[i] = channels[i / 4].bias;
     intarsia_dot_2x4(columns, weights, groups, both);
     for (int32_t c = 0; c < 2 && c < count; ++c, sums += 4)
       for (int32_t i = 0; i < kHybridFour; ++i) memcpy(sums + i * pitch, &both[4 * c + i], 4);
@@ -40,9 +40,10 @@ INTARSIA_OUTLINE void hybrid_four_pushes_40(const uint32_t *columns, int8_t *sum
 #endif
 
 INTARSIA_OUTLINE void hybrid_one(const uint32_t *column, int8_t *sums, const int8_t *weights,
-                                 int32_t count, int32_t groups) {
-  for (; count > 0; count -= 2, weights += 8 * groups, sums += 8) {
-    int32_t both[2] = {0, 0};
+                                 int32_t count, int32_t groups,
+                                 const struct intarsia_channel *channels) {
+  for (; count > 0; count -= 2, weights += 8 * groups, sums += 8, channels += 2) {
+    int32_t both[2] = {channels[0].bias, channels[1].bias};
     intarsia_dot_2x1(column, weights, groups, both);
     memcpy(sums, both, count > 1 ? 8 : 4);
   }
@@ -92,7 +93,8 @@ static void dsp_pixels(const struct hybrid *h, const int8_t *const *runs, int8_t
     return;
   }
   (void)intarsia_expand(columns, runs[0], groups, 1);
-  hybrid_one(columns, output, h->piece->weights, channels, groups);
+  hybrid_one(columns, output, h->piece->weights, channels, groups,
+             (const struct intarsia_channel *)h->table);
   finish_one(h, output, channels, first);
 }
 
@@ -101,4 +103,79 @@ void intarsia_staged_dsp_hybrid(const struct intarsia_staged *staged, const int8
                                 int8_t *scratch, const int8_t *weights, const int32_t *table) {
   hybrid_convolution(staged, input, scales, zeros, results, scratch, weights, table, kHybridFour,
                      dsp_pixels);
+}
+
+// ---- weights of nine bits ------------------------------------------------------------------------
+
+enum { kShiftedBlock = 32 };  // channels whose sums are in scratch at a time
+
+// Of all elements of a run.
+INTARSIA_OUTLINE int32_t sum_of_run(const int8_t *run, int32_t count) {
+  int32_t sum = 0;
+  for (; count >= 4; count -= 4, run += 4) {
+    const uint32_t word = intarsia_load_word(run);
+    sum = intarsia_pair_product(intarsia_even_pair(word), 0x10001u, sum);
+    sum = intarsia_pair_product(intarsia_odd_pair(word), 0x10001u, sum);
+  }
+  for (; count > 0; --count) sum += *run++;
+  return sum;
+}
+
+INTARSIA_INLINE void shifted_results(const struct hybrid *h, const int32_t *sums,
+                                     const struct intarsia_channel *channel, const int32_t *shifts,
+                                     int32_t all, int8_t *output, int32_t count,
+                                     enum intarsia_way way) {
+  const struct intarsia_window *w = &h->piece->w;
+  for (int32_t c = 0; c < count; ++c)
+    output[c] = intarsia_result((int32_t)((uint32_t)sums[c] + (uint32_t)shifts[c] * (uint32_t)all),
+                                &channel[c], w->low, w->high, way);
+}
+INTARSIA_OUTLINE void quick_shifted(const struct hybrid *h, const int32_t *sums,
+                                    const struct intarsia_channel *channel, const int32_t *shifts,
+                                    int32_t all, int8_t *output, int32_t count) {
+  shifted_results(h, sums, channel, shifts, all, output, count, INTARSIA_LIMITED);
+}
+INTARSIA_OUTLINE void any_shifted(const struct hybrid *h, const int32_t *sums,
+                                  const struct intarsia_channel *channel, const int32_t *shifts,
+                                  int32_t all, int8_t *output, int32_t count) {
+  shifted_results(h, sums, channel, shifts, all, output, count, INTARSIA_ANY);
+}
+
+static void dsp_shifted_pixels(const struct hybrid *h, const int8_t *const *runs, int8_t *output,
+                               int32_t first, int32_t count) {
+  const struct intarsia_window *w = &h->piece->w;
+  const int32_t run = w->kernel_w * w->in_c, groups = (run + 3) / 4, channels = w->out_c;
+  const struct intarsia_channel *const table = (const struct intarsia_channel *)h->table;
+  const int32_t *const shifts = h->table + 4 * ((channels + 1) / 2 * 2);
+  int32_t *const sums = (int32_t *)(void *)h->scratch;
+  uint32_t *const columns = (uint32_t *)(void *)(sums + kHybridFour * kShiftedBlock);
+  const int8_t *weights = h->piece->weights;
+  int32_t all[kHybridFour];
+  (void)first;
+  for (int32_t i = 0; i < count; ++i) all[i] = sum_of_run(runs[i], run);
+  if (count == kHybridFour)
+    (void)intarsia_expand_four(columns, runs[0], (int32_t)(runs[1] - runs[0]), groups);
+  else
+    (void)intarsia_expand(columns, runs[0], groups, 1);
+  for (int32_t c = 0; c < channels; c += kShiftedBlock, weights += 4 * groups * kShiftedBlock) {
+    const int32_t some = intarsia_min_i32(kShiftedBlock, channels - c);
+    if (count == kHybridFour)
+      hybrid_four_pushes_40(columns, (int8_t *)sums, 4 * some, weights, some, groups, table + c);
+    else
+      hybrid_one(columns, (int8_t *)sums, weights, some, groups, table + c);
+    for (int32_t i = 0; i < count; ++i) {
+      int8_t *to = output + i * channels + c;
+      if (h->piece->s->row_bytes != 0)
+        quick_shifted(h, sums + i * some, table + c, shifts + c, all[i], to, some);
+      else
+        any_shifted(h, sums + i * some, table + c, shifts + c, all[i], to, some);
+    }
+  }
+}
+
+void intarsia_staged_dsp_shifted_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                    int8_t *output, int8_t *scratch, const int8_t *weights,
+                                    const int32_t *channels) {
+  hybrid_shifted(staged, input, output, scratch, weights, channels, kHybridFour,
+                 dsp_shifted_pixels);
 }

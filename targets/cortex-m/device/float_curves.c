@@ -33,10 +33,13 @@ INTARSIA_INLINE float32x4_t exponentials(float32x4_t x) {
   series = vaddq_n_f32(vmulq_f32(series, r), 1.0f / 6.0f);
   series = vaddq_n_f32(vmulq_f32(series, r), 0.5f);
   series = vaddq_n_f32(vaddq_f32(vmulq_f32(vmulq_f32(series, r), r), r), 1.0f);
-  const float32x4_t scale = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_n_s32(power, 127), 23));
+  // Twice 2^127 where the power is 128, which is that of no float.
+  const int32x4_t least = vminq_s32(power, vdupq_n_s32(127));
+  const float32x4_t scale = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_n_s32(least, 127), 23));
   float32x4_t result = vmulq_f32(series, scale);
+  result = vpselq_f32(vaddq_f32(result, result), result, vcmpgtq_n_s32(power, 127));
   result = vpselq_f32(vdupq_n_f32(0.0f), result, vcmpltq_n_f32(x, -87.0f));
-  return vpselq_f32(vdupq_n_f32(3.4028234664e38f), result, vcmpgtq_n_f32(x, 88.0f));
+  return vpselq_f32(vdupq_n_f32(3.4028234664e38f), result, vcmpgtq_n_f32(x, 88.72283f));
 }
 
 INTARSIA_INLINE float32x4_t quotients(float32x4_t a, float32x4_t b) {

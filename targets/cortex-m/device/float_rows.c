@@ -30,7 +30,13 @@ static void ends_of(const float *input, int32_t count, float ends[2]) {
     const float32x4_t x = vldrwq_z_f32(input, vctp32q((uint32_t)count));
     low = vminnmq_f32(low, x), high = vmaxnmq_f32(high, x);
   }
-  ends[0] = vminnmvq_f32(0.0f, low), ends[1] = vmaxnmvq_f32(0.0f, high);
+  float lows[4], highs[4];
+  vstrwq_f32(lows, low), vstrwq_f32(highs, high);
+  ends[0] = ends[1] = 0.0f;
+  for (int32_t lane = 0; lane < 4; ++lane) {
+    if (lows[lane] < ends[0]) ends[0] = lows[lane];
+    if (highs[lane] > ends[1]) ends[1] = highs[lane];
+  }
 }
 
 INTARSIA_INLINE int32x4_t steps_of_row(float32x4_t x, float steps, float offset, int32_t least) {
@@ -49,14 +55,24 @@ static void count_steps(const float *input, int8_t *output, int32_t count, float
   }
 }
 #else
+// Bits of floats, as numbers, order those that are not negative; bits of negative ones, without their sign, the other way round. What is
+// not a number is beyond infinities and is left out.
 static void ends_of(const float *input, int32_t count, float ends[2]) {
-  float low = 0.0f, high = 0.0f;
+  const int32_t infinity = INT32_C(0x7f800000);
+  int32_t low = 0, high = 0;
   for (int32_t i = 0; i < count; ++i) {
-    const float x = input[i];
-    if (x < low) low = x;
-    if (x > high) high = x;
+    int32_t bits;
+    memcpy(&bits, &input[i], sizeof bits);
+    const int32_t magnitude = bits & INT32_MAX;
+    if (bits >= 0) {
+      if (bits > high && bits <= infinity) high = bits;
+    } else if (magnitude > low && magnitude <= infinity) {
+      low = magnitude;
+    }
   }
-  ends[0] = low, ends[1] = high;
+  memcpy(&ends[1], &high, sizeof high);
+  memcpy(&ends[0], &low, sizeof low);
+  ends[0] = 0.0f - ends[0];
 }
 
 // Halves away from zero: the largest number below one half carries from a half on, since the sum of both is rounded up, and not before.

@@ -94,4 +94,17 @@ INTARSIA_INLINE void hybrid_convolution(const struct intarsia_staged *staged, co
   }
 }
 
+// Of int8, with weights of nine bits.
+INTARSIA_INLINE void hybrid_shifted(const struct intarsia_staged *staged, const int8_t *input,
+                                    int8_t *output, int8_t *scratch, const int8_t *weights,
+                                    const int32_t *channels, int32_t most, hybrid_pixels pixels) {
+  struct intarsia_piece p;
+  struct hybrid h = {.piece = &p, .scratch = scratch + staged->scratch_at};
+  intarsia_begin_staging(&p, staged, input, output, scratch, weights, channels);
+  do {
+    h.table = p.channels;
+    hybrid_piece(&h, most, pixels);
+  } while (intarsia_next_piece(&p));
+}
+
 #endif  // INTARSIA_CORTEX_M_HYBRID_H_

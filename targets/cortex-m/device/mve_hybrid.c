@@ -5,6 +5,7 @@
 #include "intarsia/targets/cortex_m/optimise.h"
 
 #include "intarsia/targets/cortex_m/hybrid.h"
+#include "intarsia/targets/cortex_m/mve_results.h"
 
 enum { kHybridTwo = 2, kHybridQuad = 4, kHybridVector = 16 };
 
@@ -170,4 +171,77 @@ void intarsia_staged_mve_hybrid(const struct intarsia_staged *staged, const int8
                                 int8_t *scratch, const int8_t *weights, const int32_t *table) {
   hybrid_convolution(staged, input, scales, zeros, results, scratch, weights, table, kHybridTwo,
                      mve_pixels);
+}
+
+// ---- weights of nine bits ------------------------------------------------------------------------
+
+#if INTARSIA_HAS_MVE
+INTARSIA_OUTLINE int32_t sum_of_run(const int8_t *run, int32_t count) {
+  int32_t sum = 0;
+  for (; count > 0; count -= kHybridVector, run += kHybridVector) {
+    const mve_pred16_t some = vctp8q((uint32_t)count);
+    sum = vaddvaq_p_s8(sum, vldrbq_z_s8(run, some), some);
+  }
+  return sum;
+}
+#else
+static int32_t sum_of_run(const int8_t *run, int32_t count) {
+  int32_t sum = 0;
+  for (; count > 0; --count) sum += *run++;
+  return sum;
+}
+#endif
+
+// The table of four channels: biases, multipliers, roundings, 24 less the shifts (mve_results.h), shifts of the weights.
+INTARSIA_INLINE void quad_shifted(const struct intarsia_window *w, const int32_t *sums,
+                                  const int32_t *table, int32_t all, int8_t *output,
+                                  int32_t count) {
+#if INTARSIA_HAS_MVE
+  const mve_pred16_t lanes = vctp32q((uint32_t)count);
+  const int32x4_t sum = vmlaq_n_s32(vaddq_s32(vldrwq_s32(sums), vldrwq_s32(table)),
+                                    vldrwq_s32(table + 4 * kHybridQuad), all);
+  const int32x4_t scaled = vqrdmulhq_s32(sum, vldrwq_s32(table + kHybridQuad));
+  const int32x4_t rounded =
+      vaddq_s32(vaddq_s32(scaled, vshrq_n_s32(scaled, 31)), vldrwq_s32(table + 2 * kHybridQuad));
+  int32x4_t result = vshrq_n_s32(vqshlq_s32(rounded, vldrwq_s32(table + 3 * kHybridQuad)), 24);
+  result = vminq_s32(vmaxq_s32(result, vdupq_n_s32(w->low)), vdupq_n_s32(w->high));
+  vstrbq_p_s32(output, result, lanes);
+#else
+  for (int32_t c = 0; c < count && c < kHybridQuad; ++c) {
+    const uint32_t sum = (uint32_t)sums[c] + (uint32_t)table[c] +
+                         (uint32_t)table[4 * kHybridQuad + c] * (uint32_t)all;
+    output[c] = (int8_t)intarsia_clamp_i32(
+        intarsia_mve_top_result((int32_t)sum, table[kHybridQuad + c], table[2 * kHybridQuad + c],
+                                table[3 * kHybridQuad + c], true),
+        w->low, w->high);
+  }
+#endif
+}
+
+static void mve_shifted_pixels(const struct hybrid *h, const int8_t *const *runs, int8_t *output,
+                               int32_t first, int32_t count) {
+  const struct intarsia_window *w = &h->piece->w;
+  const int32_t run = w->kernel_w * w->in_c, steps = (run + kHybridVector - 1) / kHybridVector;
+  const int8_t *weights = h->piece->weights;
+  const int32_t *table = h->table;
+  int32_t all[kHybridTwo];
+  (void)first;
+  for (int32_t i = 0; i < count; ++i) all[i] = sum_of_run(runs[i], run);
+  for (int32_t left = w->out_c; left > 0; left -= kHybridQuad) {
+    int32_t sums[kHybridTwo * kHybridQuad];
+    if (count == kHybridTwo) {
+      weights = sums_of_two(runs, weights, steps, sums);
+      quad_shifted(w, sums + kHybridQuad, table, all[1], output + w->out_c, left);
+    } else {
+      weights = sums_of_one(runs, weights, steps, sums);
+    }
+    quad_shifted(w, sums, table, all[0], output, left);
+    table += 5 * kHybridQuad, output += kHybridQuad;
+  }
+}
+
+void intarsia_staged_mve_shifted_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                    int8_t *output, int8_t *scratch, const int8_t *weights,
+                                    const int32_t *channels) {
+  hybrid_shifted(staged, input, output, scratch, weights, channels, kHybridTwo, mve_shifted_pixels);
 }

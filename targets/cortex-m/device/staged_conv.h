@@ -93,7 +93,19 @@ void intarsia_staged_mve_hybrid(const struct intarsia_staged *staged, const int8
                                 const float *scales, const int32_t *zeros, float *results,
                                 int8_t *scratch, const int8_t *weights, const int32_t *table);
 
-// Depthwise convolution of such; in_c == out_c >= 4. weights: [kernel_h * kernel_w][out_c]. table: both limits, scales, biases.
+// Of int8 by weights of nine bits, as those around a zero point of uint8 are: int8 weights and, for each channel, a shift that all of its
+// weights have more, whose part is the sum of the window times the shift.
+// channels: of each group, for _dsp struct intarsia_channel of each channel, filled up to an even number (_any's where row_bytes is 0,
+// else limited ones), and their shifts; for _mve by four channels biases, multipliers, roundings, 24 less the shifts of results
+// (mve_conv.h), shifts of weights. weights: as above. scratch of _dsp: 512 bytes more.
+void intarsia_staged_dsp_shifted_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                    int8_t *output, int8_t *scratch, const int8_t *weights,
+                                    const int32_t *channels);
+void intarsia_staged_mve_shifted_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                    int8_t *output, int8_t *scratch, const int8_t *weights,
+                                    const int32_t *channels);
+
+// Depthwise convolution of floats made int8; in_c == out_c >= 4. weights: [kernel_h * kernel_w][out_c]. table: both limits, scales, biases.
 void intarsia_hybrid_depthwise(const struct intarsia_window *window, const int8_t *input,
                                const float *scales, const int32_t *zeros, float *output,
                                const int8_t *weights, const int32_t *table);

@@ -34,7 +34,7 @@ std::vector<graph::Module> cases(const std::string& core) {
   if (core != "cortex-m0" && core != "cortex-m3")
     for (const auto& make :
          {float_convolutions, float_depthwise_convolutions, float_matrix_products, resizings,
-          hybrid_layers, rows_to_steps, float_elements, moved_rows, steps_to_floats,
+          hybrid_layers, shifted_layers, rows_to_steps, float_elements, moved_rows, steps_to_floats,
           wide_convolutions, wide_sums_and_poolings, wide_products_and_curves, wide_matrix_products,
           wide_staged_convolutions})
       for (graph::Module& module : make()) all.push_back(std::move(module));

@@ -62,7 +62,8 @@ class Samples {
     for (int i = 0; i < count_; ++i)
       add(float_curve_module(r_, kFloatCurves[i % 3], r_.range(1, 600)));
     for (int i = 0; i < count_; i += 2) add(wide_edges());
-    for (int i = 0; i < count_; ++i) add(hybrid(i)), add(elements(i)), add(rows_moved(i));
+    for (int i = 0; i < count_; ++i)
+      add(hybrid(i)), add(shifted(i)), add(elements(i)), add(rows_moved(i));
     for (int i = 0; i < count_; i += 2)
       add(row_steps_module(r_, r_.range(1, 4), r_.range(20, 1500), r_.chance(50)));
     return std::move(all_);
@@ -303,6 +304,16 @@ class Samples {
     return wide_module(
         r_,
         {OpKind::DepthwiseConv2d, size(1, 4), size(2, 4), some, some, 5, 5, 1, 1, {2, 2, 2, 2}});
+  }
+  graph::Module shifted(int which) {
+    WideCase c{which % 3 == 2 ? OpKind::FullyConnected : OpKind::Conv2d, size(1, 10), size(1, 12),
+               channels(24), channels(24)};
+    if (c.kind == OpKind::FullyConnected)
+      c.channels = channels(300), c.batches = r_.chance(50) ? 1 : r_.range(2, 9);
+    else if (r_.chance(60))
+      c.kernel_h = c.kernel_w = 3, c.padding = {1, 1, 1, 1};
+    c.activation = activation();
+    return shifted_module(r_, c);
   }
   graph::Module elements(int which) {
     constexpr OpKind kKinds[] = {OpKind::Add, OpKind::Sub, OpKind::Mul};

@@ -27,6 +27,7 @@ std::vector<graph::Module> float_depthwise_convolutions();
 std::vector<graph::Module> float_matrix_products();
 // Of floats made int8 as the model runs.
 std::vector<graph::Module> hybrid_layers();
+std::vector<graph::Module> shifted_layers();
 std::vector<graph::Module> rows_to_steps();
 std::vector<graph::Module> float_elements();
 std::vector<graph::Module> moved_rows();

@@ -317,6 +317,17 @@ TEST(Hybrid, IsBitForBitAsTheLoops) {
   }
 }
 
+TEST(Shifted, WeightsOfNineBitsAreKernels) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    kernels.add(shifted_layers());
+    EXPECT_TRUE(kernels.calls("intarsia_staged_dsp_shifted_s8"));
+    EXPECT_EQ(kernels.calls("intarsia_staged_mve_shifted_s8"), core == std::string("cortex-m55"));
+    EXPECT_EQ(kernels.tuned(), kernels.count());
+    check(kernels);
+  }
+}
+
 // Rows whose numbers are steps and halves of them, and rows of zeros.
 graph::TensorValue rows_of_halves(Random& random, const graph::Module& module) {
   const graph::Function& function = module.entry_function();

@@ -226,6 +226,33 @@ std::vector<graph::Module> hybrid_layers() {
   return modules;
 }
 
+std::vector<graph::Module> shifted_layers() {
+  std::vector<graph::Module> modules;
+  Random random(48);
+  for (int i = 0; i < 60; ++i) {
+    WideCase c;
+    c.kind = OpKind::Conv2d;
+    c.batches = i % 5 == 0 ? 2 : 1;
+    c.height = random.range(1, 8), c.width = random.range(1, i % 9 == 0 ? 60 : 11);
+    c.kernel_h = random.range(1, 4), c.kernel_w = random.range(1, 5);
+    c.stride = random.range(1, 3), c.dilation = i % 3 == 1 ? random.range(1, 3) : 1;
+    const int64_t groups = i % 6 == 1 ? random.range(2, 3) : 1;
+    c.channels = groups * random.range(1, i % 7 == 0 ? 40 : 9);
+    c.out_channels = groups * random.range(1, i % 8 == 0 ? 70 : 9);
+    c.padding = any_padding(random, c);
+    c.activation = any_activation(random);
+    modules.push_back(shifted_module(random, c, groups));
+  }
+  for (const int64_t rows : {1, 2, 3, 5, 9})
+    for (const auto& [inputs, outputs] :
+         {std::pair{1, 1}, {4, 3}, {7, 4}, {16, 5}, {33, 8}, {64, 10}, {300, 35}}) {
+      WideCase c{OpKind::FullyConnected, 1, 1, inputs, outputs};
+      c.batches = rows, c.activation = any_activation(random);
+      modules.push_back(shifted_module(random, c));
+    }
+  return modules;
+}
+
 std::vector<graph::Module> rows_to_steps() {
   std::vector<graph::Module> modules;
   Random random(45);

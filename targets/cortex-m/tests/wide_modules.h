@@ -27,6 +27,8 @@ graph::Module float_depthwise_module(Random& random, const WideCase& c);
 // HybridConv2d, HybridDepthwiseConv2d or HybridFullyConnected, of c.batches rows.
 graph::Module hybrid_module(Random& random, const WideCase& c, int64_t groups = 1);
 
+// Conv2d or FullyConnected of int8 by weights of bytes around a zero point of theirs.
+graph::Module shifted_module(Random& random, const WideCase& c, int64_t groups = 1);
 // Rows of floats, each of which becomes int8.
 graph::Module row_steps_module(Random& random, int64_t rows, int64_t count, bool asymmetric);
 // Add, Sub or Mul in single precision.
