@@ -40,6 +40,9 @@ bool fold_dilation(const EliminationJob& job);
 // it becomes resize_nearest. True when something changed.
 bool fold_repeats(const EliminationJob& job);
 
+// Gathers at known places that are slices, or an order of the next convolution's weights. True when something changed.
+bool fold_gathers(const EliminationJob& job);
+
 // What moves floats that are functions of single integers, and what they become integers for again, moves the integers: before
 // the dequantize, or behind the quantize. True when something changed.
 bool move_floats(const EliminationJob& job);
