@@ -72,8 +72,10 @@ class GatherFolder {
     Function& changed = trial.functions[job_.index];
     Node& slice = changed.nodes[n];
     Tensor part = tensor(slice.inputs[0]);
-    graph::SliceAttrs attrs{std::vector<int64_t>(part.shape.size(), 0), part.shape,
-                            std::vector<int64_t>(part.shape.size(), 1), {}};
+    graph::SliceAttrs attrs{std::vector<int64_t>(part.shape.size(), 0),
+                            part.shape,
+                            std::vector<int64_t>(part.shape.size(), 1),
+                            {}};
     attrs.begin[places.axis] = along[0];
     attrs.size[places.axis] = part.shape[places.axis] = std::ssize(along);
     attrs.stride[places.axis] = step;
@@ -116,7 +118,8 @@ class GatherFolder {
         convolution.inputs[0] != y)
       return false;
     const Tensor weights = tensor(convolution.inputs[1]);
-    if (!weights.constant.valid() || bits(weights.type) < 8 || weights.shape.back() != shape.back() ||
+    if (!weights.constant.valid() || bits(weights.type) < 8 ||
+        weights.shape.back() != shape.back() ||
         (weights.quantization.per_channel() &&
          weights.quantization.axis + 1 == std::ssize(weights.shape)))
       return false;
@@ -135,7 +138,8 @@ class GatherFolder {
     changed.nodes[reader].inputs[0] = x;
     changed.nodes[reader].inputs[1] = add_tensor(changed, std::move(own));
     changed.nodes.erase(changed.nodes.begin() + static_cast<std::ptrdiff_t>(n));
-    return take(std::move(trial), n, fmt::format("became an order of the weights of '{}'", convolution.name),
+    return take(std::move(trial), n,
+                fmt::format("became an order of the weights of '{}'", convolution.name),
                 "it puts all channels into another order");
   }
 

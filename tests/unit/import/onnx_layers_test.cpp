@@ -256,6 +256,39 @@ TEST(OnnxQuantised, FunctionsOfBytesAreRoundedOnce) {
   }
 }
 
+// Channels in another order between two convolutions stay the last axis: only the model's own edges are transposed.
+TEST(OnnxLayout, ChannelsInAnotherOrder) {
+  Model model;
+  model.input("x", {1, 3, 5, 4}).output("y");
+  model.constant("w", {6, 3, 1, 1}), model.constant("v", {2, 6, 1, 1});
+  model.integers("places", {4, 0, 3, 1, 5, 2});
+  model.node("Conv", {"x", "w"}, {"a"});
+  Model::attribute(model.node("Gather", {"a", "places"}, {"b"}), "axis").set_integer(1);
+  model.node("Conv", {"b", "v"}, {"y"});
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  std::vector<graph::OpKind> kinds;
+  for (const graph::Node& node : module->entry_function().nodes) kinds.push_back(node.kind);
+  using enum graph::OpKind;
+  EXPECT_THAT(kinds, testing::ElementsAre(Transpose, Conv2d, Gather, Conv2d, Transpose));
+}
+
+// What onnxruntime's quantiser makes of a mask with -inf.
+TEST(OnnxQuantised, AScaleThatIsNoNumber) {
+  for (const char* type : {"DequantizeLinear", "QuantizeLinear"}) {
+    const bool back = type[0] == 'D';
+    Model model(21);
+    model.input("x", {4}, back ? kInt8 : kFloat).output("y");
+    const float scale = std::numeric_limits<float>::infinity();
+    model.constant("scale", {}).set_raw(std::string(reinterpret_cast<const char*>(&scale), 4));
+    model.constant("zero", {}, kInt8).set_raw(std::string("\0", 1));
+    model.node(type, {"x", "scale", "zero"}, {"y"});
+    const std::string refusal = model.refusal();
+    EXPECT_THAT(refusal, HasSubstr("has the scale inf"));
+    EXPECT_THAT(refusal, HasSubstr("a large finite number (-1e4) in place of -inf"));
+  }
+}
+
 // A bias of bytes without a scale is no bias of integers.
 TEST(OnnxQuantised, ABiasOfPlainBytes) {
   constexpr int kUint8 = 2;

@@ -130,9 +130,23 @@ void dequantize_in_floats(Reader& in) {
   in.result(in.emit(OpKind::Mul, graph::BinaryAttrs{}, {x, scale}, kFloat));
 }
 
+// Quantisers write the scale inf where they have seen an infinite value, such as a mask's -inf: whatever the integers are, the reals are
+// infinite, or no numbers.
+bool has_usable_scale(Reader& in) {
+  const TensorId scale = in.operand(1);
+  if (!in.is_constant(scale)) return true;
+  const std::vector<float> scales = as_reals(in.values_of(scale));
+  const auto wrong = std::ranges::find_if(scales, [](float s) { return !std::isfinite(s); });
+  return wrong == scales.end() ||
+         in.require(false, fmt::format("has the scale {}", *wrong),
+                    "quantise again with a large finite number (-1e4) in place of -inf, in masks "
+                    "for one");
+}
+
 }  // namespace
 
 void read_quantize(Reader& in) {
+  if (!has_usable_scale(in)) return;
   const std::optional<QuantizedAs> as = in.quantized_as(in.node());
   if (!as) return quantize_in_floats(in);
   const Form form = as->shifted ? Form::Shifted : Form::Plain;
@@ -148,6 +162,7 @@ void read_quantize(Reader& in) {
 }
 
 void read_dequantize(Reader& in) {
+  if (!has_usable_scale(in)) return;
   const std::optional<QuantizedAs> as = in.quantized_as(in.node());
   if (!as) return dequantize_in_floats(in);
   const Value given = in.value(0);

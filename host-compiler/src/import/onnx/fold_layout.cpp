@@ -217,6 +217,11 @@ class Folding {
     if (!first.columns.empty()) return product(node, first);
     if (widens_a_result(node))
       return keep(node, node.attributes, {in_natural_order(node.inputs[0])}, {});
+    if (picks_along_an_axis(node)) {
+      const auto axis = static_cast<size_t>(node.attrs<graph::GatherAttrs>().axis);
+      return keep(node, graph::GatherAttrs{first.order[axis], 0},
+                  {first.stored, in_natural_order(node.inputs[1])}, first.order);
+    }
     const size_t rank = largest_rank(node);
     const AxisOrder order = best_order(node, rank);
     if (const auto changed = reordered(node, rank, order)) {
@@ -228,6 +233,15 @@ class Folding {
     for (const TensorId id : node.inputs)
       inputs.push_back(id.valid() ? in_natural_order(id) : TensorId{});
     keep(node, node.attributes, inputs, {});
+  }
+
+  // Known places along an axis: other axes stay as they are.
+  bool picks_along_an_axis(const graph::Node& node) const {
+    if (node.kind != OpKind::Gather || node.attrs<graph::GatherAttrs>().batch_dims != 0)
+      return false;
+    const graph::Tensor& places = old_.tensor(node.inputs[1]);
+    return places.constant.valid() && places.shape.size() == 1 &&
+           !old_.tensor(node.inputs[0]).constant.valid();
   }
 
   // A result that becomes wider is put in order before: fewer bytes move.
