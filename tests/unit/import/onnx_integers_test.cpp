@@ -1,0 +1,318 @@
+// Integers in ONNX: products of bytes, QuantizeLinear and what stands between them. What they compute is compared with onnxruntime in
+// tests/golden/onnx_layers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "onnx_model.h"
+
+namespace intarsia {
+namespace {
+
+using namespace onnx_models;
+using testing::HasSubstr;
+
+// 255 * 127 * 1000 is beyond what one sum of floats holds, and so are the odd numbers near it.
+TEST(OnnxIntegers, LongSumsAreExact) {
+  constexpr int kUint8 = 2;
+  constexpr int64_t kTerms = 1000, kColumns = 3;
+  for (const bool as_convolution : {false, true}) {
+    Model model;
+    std::string weights(kTerms * kColumns, '\0');
+    for (int64_t k = 0; k < kTerms; ++k)
+      for (int64_t c = 0; c < kColumns; ++c)
+        weights[static_cast<size_t>(as_convolution ? c * kTerms + k : k * kColumns + c)] =
+            static_cast<char>(c == 0   ? 127
+                              : c == 1 ? -128
+                                       : k % 7 - 3);
+    model.input(
+        "x", as_convolution ? std::vector<int64_t>{1, kTerms, 1} : std::vector<int64_t>{1, kTerms},
+        kUint8);
+    model
+        .constant("w",
+                  as_convolution ? std::vector<int64_t>{kColumns, kTerms, 1}
+                                 : std::vector<int64_t>{kTerms, kColumns},
+                  kInt8)
+        .set_raw(weights);
+    model.output("y");
+    model.node(as_convolution ? "ConvInteger" : "MatMulInteger", {"x", "w"}, {"y"});
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    std::vector<uint8_t> bytes(kTerms, 255);
+    bytes[17] = 254;
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({bytes});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    int32_t sums[kColumns];
+    ASSERT_EQ(outputs->at(0).size(), sizeof sums);
+    std::memcpy(sums, outputs->at(0).data(), sizeof sums);
+    int32_t last = 0;
+    for (int32_t k = 0; k < kTerms; ++k) last += (k % 7 - 3) * bytes[static_cast<size_t>(k)];
+    EXPECT_EQ(sums[0], 127 * (255 * kTerms - 1));
+    EXPECT_EQ(sums[1], -128 * (255 * kTerms - 1));
+    EXPECT_EQ(sums[2], last);
+  }
+}
+
+// What onnxruntime's dynamic quantiser writes of a layer: its weights stay bytes, whatever sums floats hold, and the integers are exact.
+TEST(OnnxIntegers, KnownWeightsStayBytes) {
+  constexpr int kUint8 = 2, kTerms = 1000;
+  // Weights of 200 and one of 255 less their zero point: bytes hold the first, and not the second.
+  for (int test = 0; test < 4; ++test) {
+    const bool as_convolution = test % 2 == 1, fits = test < 2;
+    const int zero_point = fits ? 200 : 20;
+    Model model;
+    model.input("x", as_convolution ? std::vector<int64_t>{1, kTerms, 1, 1}
+                                    : std::vector<int64_t>{1, kTerms});
+    model
+        .constant("w",
+                  as_convolution ? std::vector<int64_t>{1, kTerms, 1, 1}
+                                 : std::vector<int64_t>{kTerms, 1},
+                  kUint8)
+        .set_raw(std::string(kTerms - 1, '\xc8') + '\xff');
+    model.constant("w_zero", {}, kUint8).set_raw(std::string(1, static_cast<char>(zero_point)));
+    model.output("real");
+    model.node("DynamicQuantizeLinear", {"x"}, {"q", "scale", "zero"});
+    model.node(as_convolution ? "ConvInteger" : "MatMulInteger", {"q", "w", "zero", "w_zero"},
+               {"y"});
+    Model::attribute(model.node("Cast", {"y"}, {"real"}), "to").set_integer(1);
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    int64_t bytes = 0;
+    for (const graph::Tensor& tensor : module->entry_function().tensors)
+      if (tensor.constant.valid()) bytes += element_count(tensor.shape) * bits(tensor.type) / 8;
+    EXPECT_LT(bytes, (fits ? 1 : 2) * kTerms + 100);
+    std::vector<float> x(kTerms);
+    for (int i = 0; i < kTerms; ++i) x[static_cast<size_t>(i)] = static_cast<float>(i % 256 - 55);
+    graph::TensorValue given(x.size() * sizeof(float));
+    std::memcpy(given.data(), x.data(), given.size());
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({given});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    float found = 0, sum = 0;
+    std::memcpy(&found, outputs->at(0).data(), sizeof found);
+    for (const float value : x) sum += value * static_cast<float>(200 - zero_point);
+    sum += x.back() * 55;
+    EXPECT_EQ(found, sum);
+  }
+}
+
+TEST(OnnxIntegers, KnownWeightsAreWidenedWhereAsked) {
+  Model model;
+  model.input("x", {1, 4}, kInt8).output("y");
+  model.constant("w", {4, 2}, kInt8);
+  model.node("MatMulInteger", {"x", "w"}, {"y"});
+  const std::string text = model.raw().SerializeAsString();
+  for (const bool widen : {false, true}) {
+    ImportOptions options;
+    options.file = "m.onnx", options.widen_weights = widen;
+    const auto module =
+        import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, options);
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const auto& nodes = module->entry_function().nodes;
+    const graph::OpKind kind =
+        widen ? graph::OpKind::FullyConnected : graph::OpKind::HybridFullyConnected;
+    EXPECT_TRUE(std::ranges::any_of(nodes, [&](const auto& node) { return node.kind == kind; }));
+  }
+}
+
+TEST(OnnxIntegers, FiltersOfGroups) {
+  Model model;
+  model.input("x", {1, 2, 3}, kInt8).output("y");
+  model.constant("w", {2, 1, 2}, kInt8).set_raw("\1\2\3\4");
+  Model::attribute(model.node("ConvInteger", {"x", "w"}, {"y"}), "group").set_integer(2);
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  graph::Evaluator evaluator(*module);
+  const auto outputs = evaluator.run({{1, 2, 3, 4, 5, 6}});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  int32_t sums[4];
+  ASSERT_EQ(outputs->at(0).size(), sizeof sums);
+  std::memcpy(sums, outputs->at(0).data(), sizeof sums);
+  EXPECT_THAT(sums, testing::ElementsAre(5, 8, 32, 39));
+}
+
+TEST(OnnxIntegers, AFilterThatSumsTooMuchAtOnce) {
+  Model model;
+  model.input("x", {1, 1, 400}, kInt8);
+  model.constant("w", {1, 1, 300}, kInt8).set_raw(std::string(300, '\x80'));
+  model.output("y");
+  model.constant("x_zero", {}, kInt8), model.constant("w_zero", {}, kInt8).set_raw("\x7f");
+  model.node("ConvInteger", {"x", "w", "x_zero", "w_zero"}, {"y"});
+  EXPECT_THAT(model.refusal(), HasSubstr("sums more products in int32 than floats hold exactly"));
+}
+
+// y = Sigmoid(x) between 16 bits around other zero points than 0, where floats have to compute it: on a scale around 0 half of
+// the operand's values would be beyond 16 bits.
+TEST(OnnxQuantised, SigmoidOf16BitsAroundAnotherZeroPoint) {
+  constexpr int kInt16 = 5;
+  Model model(21);
+  model.input("x", {3}, kInt16).output("y");
+  const auto number = [&](const std::string& name, auto value, int element) {
+    model.constant(name, {}, element)
+        .set_raw(std::string(reinterpret_cast<const char*>(&value), sizeof value));
+  };
+  number("x_scale", 2e-4f, kFloat), number("y_scale", 1.0f / 65535, kFloat);
+  number("x_zero", int16_t{-30000}, kInt16), number("y_zero", int16_t{-32768}, kInt16);
+  model.node("DequantizeLinear", {"x", "x_scale", "x_zero"}, {"real"});
+  model.node("Sigmoid", {"real"}, {"chance"});
+  model.node("QuantizeLinear", {"chance", "y_scale", "y_zero"}, {"y"});
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const int16_t given[3] = {-30000, -10000, 32767};
+  std::vector<uint8_t> bytes(sizeof given);
+  std::memcpy(bytes.data(), given, sizeof given);
+  graph::Evaluator evaluator(*module);
+  const auto outputs = evaluator.run({bytes});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  int16_t found[3];
+  ASSERT_EQ(outputs->at(0).size(), sizeof found);
+  std::memcpy(found, outputs->at(0).data(), sizeof found);
+  for (int i = 0; i < 3; ++i) {
+    const double x = (given[i] + 30000) * 2e-4, expected = 65535 / (1 + std::exp(-x)) - 32768;
+    EXPECT_NEAR(found[i], expected, 1) << i;
+  }
+}
+
+// Functions of an int8 on other scales than TFLite's are rounded once.
+TEST(OnnxQuantised, FunctionsOfBytesAreRoundedOnce) {
+  const auto number = [](Model& model, const std::string& name, auto value, int element) {
+    model.constant(name, {}, element)
+        .set_raw(std::string(reinterpret_cast<const char*>(&value), sizeof value));
+  };
+  const auto hard_swish = +[](double x) -> double { return x * std::clamp(x + 3, 0.0, 6.0) / 6; };
+  const struct {
+    const char* type;
+    double (*function)(double);
+    float scale;
+    int8_t zero;
+  } cases[] = {{"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, 1.0f / 127, 0},
+               {"Tanh", [](double x) { return std::tanh(x); }, 0.0063f, 20},
+               {"Sqrt", [](double x) { return std::sqrt(std::max(x, 0.0)); }, 0.02f, -128},
+               {"HardSwish", hard_swish, 0.03f, -100}};
+  for (const auto& c : cases) {
+    Model model(21);
+    model.input("x", {256}, kInt8).output("y");
+    number(model, "x_scale", 0.04f, kFloat), number(model, "y_scale", c.scale, kFloat);
+    const int8_t x_zero = c.type == std::string("Sqrt") ? -128 : 3;
+    number(model, "x_zero", x_zero, kInt8), number(model, "y_zero", c.zero, kInt8);
+    model.node("DequantizeLinear", {"x", "x_scale", "x_zero"}, {"real"});
+    model.node(c.type, {"real"}, {"made"});
+    model.node("QuantizeLinear", {"made", "y_scale", "y_zero"}, {"y"});
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    ASSERT_EQ(module->entry_function().nodes.size(), 1u) << c.type;
+    EXPECT_EQ(module->entry_function().nodes[0].kind, graph::OpKind::Lookup);
+    std::vector<uint8_t> bytes(256);
+    for (int i = 0; i < 256; ++i) bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(i - 128);
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({bytes});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    for (int i = 0; i < 256; ++i) {
+      const double real = c.function((i - 128 - x_zero) * static_cast<double>(0.04f));
+      const double steps = real / static_cast<double>(c.scale) + c.zero;
+      EXPECT_NEAR(static_cast<int8_t>(outputs->at(0)[static_cast<size_t>(i)]),
+                  std::clamp(steps, -128.0, 127.0), 0.5001)
+          << c.type << " of " << i - 128;
+    }
+  }
+}
+
+// What onnxruntime's quantiser makes of a mask with -inf.
+TEST(OnnxQuantised, AScaleThatIsNoNumber) {
+  for (const char* type : {"DequantizeLinear", "QuantizeLinear"}) {
+    const bool back = type[0] == 'D';
+    Model model(21);
+    model.input("x", {4}, back ? kInt8 : kFloat).output("y");
+    const float scale = std::numeric_limits<float>::infinity();
+    model.constant("scale", {}).set_raw(std::string(reinterpret_cast<const char*>(&scale), 4));
+    model.constant("zero", {}, kInt8).set_raw(std::string("\0", 1));
+    model.node(type, {"x", "scale", "zero"}, {"y"});
+    const std::string refusal = model.refusal();
+    EXPECT_THAT(refusal, HasSubstr("has the scale inf"));
+    EXPECT_THAT(refusal, HasSubstr("a large finite number (-1e4) in place of -inf"));
+  }
+}
+
+// A bias of bytes without a scale is no bias of integers.
+TEST(OnnxQuantised, ABiasOfPlainBytes) {
+  constexpr int kUint8 = 2;
+  Model model;
+  model.raw().add_operator_set()->set_version(1);
+  model.raw().mutable_operator_set(1)->set_domain("com.microsoft");
+  model.input("x", {1, 4}, kInt8).output("y");
+  model.constant("scale", {}), model.constant("zero", {}, kInt8);
+  model.constant("w", {4, 3}, kInt8), model.constant("b", {3}, kInt8).set_element(kUint8);
+  model.node("QGemm", {"x", "scale", "zero", "w", "scale", "zero", "b", "scale", "zero"}, {"y"})
+      .set_domain("com.microsoft");
+  EXPECT_NE(model.refusal(), "is taken");
+}
+
+// Rows of a table of unsigned bytes, turned, and then made reals: what the bytes stand for is said behind what moves them.
+TEST(OnnxQuantised, BytesThatMoveBeforeTheirScaleIsSaid) {
+  constexpr int kUint8 = 2;
+  Model model;
+  model.input("places", {2}, kInt64).input("x", {1, 2, 2}).output("y");
+  model.constant("table", {3, 2}, kUint8).set_raw(std::string("\x80\x81\x82\x83\x84\x85\xff", 6));
+  const float scale = 0.5f;
+  model.constant("scale", {}).set_raw(std::string(reinterpret_cast<const char*>(&scale), 4));
+  model.constant("zero", {}, kUint8).set_raw(std::string("\x80", 1));
+  model.node("Gather", {"table", "places"}, {"rows"});
+  model.node("Transpose", {"rows"}, {"turned"});
+  model.node("DequantizeLinear", {"turned", "scale", "zero"}, {"real"});
+  model.node("Add", {"x", "real"}, {"y"});
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  std::vector<uint8_t> places(16, 0), zeros(16, 0);
+  places[0] = 2;  // rows 2 and 0
+  graph::Evaluator evaluator(*module);
+  const auto outputs = evaluator.run({places, zeros});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  float found[4];
+  ASSERT_EQ(outputs->at(0).size(), sizeof found);
+  std::memcpy(found, outputs->at(0).data(), sizeof found);
+  EXPECT_THAT(found, testing::ElementsAre(2.0f, 0.0f, 2.5f, 0.5f));
+}
+
+// Of 21 elements 40: the distance of two outputs is no number of 1024ths, and what that misses adds up to more than a step.
+// Twice as many are exact, and stay integers.
+TEST(OnnxQuantised, AResizingThatIntegersMisplaceIsOfFloats) {
+  for (const int64_t width : {42, 40}) {
+    Model model;
+    model.input("x", {1, 1, 1, 21}, kInt8).output("y");
+    const float scale = 0.5f;
+    model.constant("scale", {}).set_raw(std::string(reinterpret_cast<const char*>(&scale), 4));
+    model.constant("zero", {}, kInt8).set_raw(std::string(1, '\0'));
+    model.integers("size", {1, 1, 1, width});
+    model.node("DequantizeLinear", {"x", "scale", "zero"}, {"real"});
+    Model::attribute(model.node("Resize", {"real", "", "", "size"}, {"larger"}), "mode")
+        .set_text("linear");
+    model.node("QuantizeLinear", {"larger", "scale", "zero"}, {"y"});
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const auto& nodes = module->entry_function().nodes;
+    EXPECT_EQ(std::ranges::count(nodes, graph::OpKind::Dequantize, &graph::Node::kind),
+              width == 42 ? 0 : 1);
+    std::vector<uint8_t> bytes;
+    for (int i = 0; i < 21; ++i) bytes.push_back(i % 2 == 0 ? 128 : 127);  // -128, 127
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({bytes});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    ASSERT_EQ(outputs->at(0).size(), static_cast<size_t>(width));
+    for (int64_t i = 0; i < width; ++i) {
+      const double place = std::clamp(
+          (static_cast<double>(i) + 0.5) * 21 / static_cast<double>(width) - 0.5, 0.0, 20.0);
+      const int low = static_cast<int>(place);
+      const auto value = [](int at) { return at % 2 == 0 ? -128.0 : 127.0; };
+      const double expected = value(low) + (place - low) * (value(low + 1) - value(low));
+      EXPECT_NEAR(static_cast<int8_t>(outputs->at(0)[static_cast<size_t>(i)]), expected, 1) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace intarsia
