@@ -16,11 +16,6 @@ class Layers {
   TensorId pointwise(TensorId x, int32_t from, int32_t to) {
     return layer(OpKind::Conv2d, graph::Conv2dAttrs{}, x, {to, 1, 1, from}, to);
   }
-  TensorId along_one_axis(TensorId x, int32_t channels, int32_t height, int32_t width) {
-    graph::Conv2dAttrs a;
-    a.padding = {height / 2, width / 2, height / 2, width / 2};
-    return layer(OpKind::Conv2d, a, x, {channels, height, width, channels}, channels);
-  }
   TensorId depthwise(TensorId x, int32_t channels, int32_t stride) {
     graph::DepthwiseConv2dAttrs a;
     a.stride_h = a.stride_w = stride;
@@ -70,16 +65,6 @@ TEST(FreeCascades, WhatIsWidestIsThereInPart) {
     EXPECT_LT(sram_of(module, {.target = target, .memory_mode = "sram-only"}), widest);
   }
   EXPECT_LT(sram_of(module, {.memory_mode = "shared-sram"}), widest + beside);
-}
-
-// Maps in bricks are walked over in one way alone, whole and in stripes.
-TEST(FreeCascades, StripesOfBricks) {
-  Layers layers;
-  TensorId y = layers.pointwise(layers.input({1, 17, 17, 32}), 32, 96);
-  y = layers.along_one_axis(layers.along_one_axis(y, 96, 1, 7), 96, 7, 1);
-  const graph::Module module = layers.finish(layers.pointwise(y, 96, 32));
-  for (const int64_t limit : {55000, 45000, 38000})
-    EXPECT_LE(sram_of(module, {.memory_mode = "sram-only", .sram_limit = limit}), limit);
 }
 
 // Of maps of a few pixels the weights would have to stay for all turns.
