@@ -81,6 +81,19 @@ TEST(Limits, GatheredRowsAreAsLongAsAnAxis) {
   EXPECT_FALSE(gathers(32769));
 }
 
+// The scale that a mask of -1e9 gives: TFLM's differences wrap around.
+TEST(Limits, DifferencesOfSoftmaxHave32Bits) {
+  const auto refusal_of = [](float scale) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {6, 8}, scale, 0);
+    return refusal_of_first(g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1,
+                                            DataType::Int16, 1.0f / 32768, 0)));
+  };
+  EXPECT_EQ(refusal_of(4.9f), "");
+  for (const float scale : {5.1f, 30518.5f})
+    EXPECT_THAT(refusal_of(scale), ::testing::HasSubstr("need more than 32 bits"));
+}
+
 // The second operation of softmax narrows to int8: what it lets pass are values of int8.
 TEST(Limits, ClampsAreValuesOfTheOutput) {
   Graph g;

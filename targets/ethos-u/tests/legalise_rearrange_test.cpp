@@ -141,8 +141,9 @@ TEST(Rearrange, Repetitions) {
 TEST(Rearrange, BothOperandsRepeat) {
   Random random(36);
   const std::vector<std::pair<Shape, Shape>> shapes = {
-      {{1, 3, 1, 5}, {1, 1, 4, 5}}, {{1, 3, 4, 1}, {1, 1, 1, 5}}, {{7, 1}, {1, 9}},
-      {{1, 1, 4, 1}, {1, 3, 1, 5}}, {{4, 5}, {2, 3, 1, 5}},       {{70, 1}, {1, 90}},
+      {{1, 3, 1, 5}, {1, 1, 4, 5}},          {{1, 3, 4, 1}, {1, 1, 1, 5}}, {{7, 1}, {1, 9}},
+      {{1, 1, 4, 1}, {1, 3, 1, 5}},          {{4, 5}, {2, 3, 1, 5}},       {{70, 1}, {1, 90}},
+      {{1, 2, 4, 5, 2, 4}, {2, 1, 5, 1, 4}},
   };
   for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul, OpKind::Minimum})
     for (const DataType type : kTypes)
@@ -245,7 +246,7 @@ TEST(Rearrange, SoftmaxOfManyRows) {
 TEST(Rearrange, SoftmaxOfInt16) {
   Random random(39);
   for (const Shape& shape : {Shape{1, 10}, {7, 2}, {2, 3, 4, 33}, {3, 1}, {1, 1001}})
-    for (const float scale : {1.0f / 32768, 0.0004f, 0.003f, 0.1f}) {
+    for (const float scale : {1.0f / 32768, 0.0004f, 0.003f, 0.1f, 4.9f}) {
       Graph g;
       const TensorId x = g.input(DataType::Int16, shape, scale, 0);
       expect_taken_and_same(random, g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x},

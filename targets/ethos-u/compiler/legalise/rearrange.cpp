@@ -216,7 +216,9 @@ static Operand repeat_into(Builder& builder, const Operand& in, const Shape& in_
 
 Operand repeated(Builder& builder, const Operand& in, const Shape& in_shape,
                  const Shape& out_shape) {
-  return repeat_into(builder, in, in_shape, out_shape, std::nullopt);
+  // The last step may have seen it with other axes beside each other.
+  return builder.reshaped(repeat_into(builder, in, in_shape, out_shape, std::nullopt),
+                          extent_of(out_shape));
 }
 
 Reason refuses_repeat(const Site& site) {

@@ -321,8 +321,11 @@ Reason refuses_softmax(const Site& site) {
     if (depth > kMostPoolElements - 1)
       return fmt::format("{} elements are above {}: their sum would need more than 31 bits", depth,
                          kMostPoolElements - 1);
-    if (int16_factor(site) > std::ldexp(1.0, 31))
-      return fmt::format("the input's scale {} times beta is too large", scale_of(site.in()));
+    // TFLM lets what is more than 32 bits wrap around, as the scale of a mask of -1e9 makes it; here it would saturate.
+    if (int16_factor(site) * 65535 >= std::ldexp(1.0, 31))
+      return fmt::format(
+          "the input's scale {} times beta is above 5: differences need more than 32 bits",
+          scale_of(site.in()));
     return std::nullopt;
   }
   if (zero_point_of(site.out()) != -128 || scale_of(site.out()) != 1.0 / 256)
