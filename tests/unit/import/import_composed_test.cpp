@@ -218,6 +218,77 @@ TEST(ImportComposed, LayersWithComputedWeightsAreProducts) {
   EXPECT_EQ(main.nodes[0].inputs[0], main.nodes[0].inputs[1]);
 }
 
+// x[:, i + 1] of x[1,5,4], i an input.
+ModelSpec slice_at_a_place(int32_t shrink_mask, int32_t last) {
+  constexpr int32_t kStridedSlice = 45, kAddCode = 0;
+  const auto list = [](const char* name, std::vector<int32_t> values) {
+    return TensorSpec{
+        name, {static_cast<int32_t>(values.size())}, kInt32, {}, {}, bytes_of(values)};
+  };
+  ModelSpec m;
+  m.add({"x", {1, 5, 4}, kFloat32, {}, {}});
+  m.add({"i", {}, kInt32, {}, {}});
+  m.add(number("zero", 0)), m.add(number("one", 1)), m.add(number("last", last));
+  m.add({"first", {}, kInt32, {}, {}});
+  m.add({"end", {}, kInt32, {}, {}});
+  m.add({"begin_list", {2}, kInt32, {}, {}}), m.add({"end_list", {2}, kInt32, {}, {}});
+  m.add(list("strides", {1, 1}));
+  m.add({"y",
+         shrink_mask != 0 ? std::vector<int32_t>{1, 4} : std::vector<int32_t>{1, 2, 4},
+         kFloat32,
+         {},
+         {}});
+  const auto pack = options_of(&format::CreatePackOptions, int32_t{2}, int32_t{0});
+  m.operators = {{kAddCode, {1, 3}, {5}},
+                 {kAddCode, {1, 4}, {6}},
+                 {kPack, {2, 5}, {7}, pack},
+                 {kPack, {2, 6}, {8}, pack},
+                 {kStridedSlice,
+                  {0, 7, 8, 9},
+                  {10},
+                  options_of(&format::CreateStridedSliceOptions, int32_t{1}, int32_t{1}, int32_t{0},
+                             int32_t{0}, shrink_mask, false)}};
+  m.inputs = {0, 1};
+  m.outputs = {10};
+  return m;
+}
+
+TEST(ImportComposed, SlicesBeginWhereTheModelFindsOut) {
+  const auto rows = [](const ModelSpec& m, int32_t i) {
+    const Result<graph::Module> module = import(m);
+    EXPECT_TRUE(module.ok()) << module.error().to_string();
+    std::vector<float> x(20);
+    for (size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(k);
+    const auto made =
+        graph::Evaluator(*module).run({bytes_of(x), bytes_of(std::vector<int32_t>{i})});
+    EXPECT_TRUE(made.ok());
+    std::vector<float> result((*made)[0].size() / sizeof(float));
+    std::memcpy(result.data(), (*made)[0].data(), (*made)[0].size());
+    return result;
+  };
+  EXPECT_EQ(rows(slice_at_a_place(2, 2), 1), (std::vector<float>{8, 9, 10, 11}));
+  EXPECT_EQ(rows(slice_at_a_place(2, 2), -2),
+            (std::vector<float>{16, 17, 18, 19}));  // from the end
+  EXPECT_EQ(rows(slice_at_a_place(0, 3), 0), (std::vector<float>{4, 5, 6, 7, 8, 9, 10, 11}));
+  // An extent that is not known stays refused.
+  ModelSpec open = slice_at_a_place(0, 3);
+  open.operators[3].inputs = {2, 4};
+  EXPECT_THAT(errors(open), HasSubstr("needs its beginning to be constant"));
+}
+
+TEST(ImportComposed, PlacesOfLargestElementsMayHave64Bits) {
+  ModelSpec m;
+  m.add({"x", {2, 20}, kFloat32, {}, {}});
+  m.add(number("axis", 1));
+  m.add({"y", {2}, kInt64, {}, {}});
+  m.operators = {{kArgMax, {0, 1}, {2}}};
+  m.inputs = {0};
+  m.outputs = {2};
+  std::vector<graph::OpKind> kinds;
+  for (const graph::Node& node : imported(m).nodes) kinds.push_back(node.kind);
+  EXPECT_EQ(kinds, (std::vector{graph::OpKind::ArgMax, graph::OpKind::Cast}));
+}
+
 TEST(ImportComposed, ReverseSequenceKnowsItsAxes) {
   ModelSpec m;
   m.add({"x", {3, 5}, kFloat32, {}, {}});

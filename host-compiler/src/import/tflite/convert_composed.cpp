@@ -356,10 +356,32 @@ bool SubgraphReader::compose_product(const OperatorInfo& op, OperatorReader& in)
   return true;
 }
 
+// Places of 64 bits, which are what a converter makes unless it is asked for others.
+bool SubgraphReader::compose_long_place(const OperatorInfo& op, OperatorReader& in) {
+  if (in.output().type != DataType::Int64) return false;
+  Converted converted = op.known->convert(in);
+  if (!in.clean()) return true;
+  Shape shape = in.input(0).shape;
+  const auto& axis = std::get<graph::AxisAttrs>(converted.attributes).axis;
+  shape.erase(shape.begin() + static_cast<ptrdiff_t>(axis));
+  in.decide_shape(shape);
+  if (!in.clean()) return true;
+  const int32_t place = put(op, op.known->kind, converted.attributes, {current(op.inputs[0])},
+                            {.type = DataType::Int32, .shape = shape});
+  put_last(op, OpKind::Cast, graph::NoAttrs{}, {place});
+  return true;
+}
+
 bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
   switch (op.code) {
+    case kARG_MAX:
+    case kARG_MIN:
+      return compose_long_place(op, in);
     case kFULLY_CONNECTED:
       return compose_product(op, in);
+    case kSLICE:
+    case kSTRIDED_SLICE:
+      return compose_placed_slice(op, in);
     case kRELU_0_TO_1:
       return compose_relu_0_to_1(op, in), true;
     case kONE_HOT:

@@ -33,6 +33,8 @@ void SubgraphReader::convert_control(const OperatorInfo& op) {
     }
     good &= tensors_.get(op.outputs[i], "written by " + op.label()) != nullptr;
     draft.outputs.push_back(op.outputs[i]);
+    if (is_loop && good && tensors_.is_dynamic(op.outputs[i]) && i < op.inputs.size())
+      tensors_.set_shape(op.outputs[i], tensor(current(op.inputs[i])).shape);
   }
   if (!good) return;
 
@@ -57,6 +59,7 @@ void SubgraphReader::convert_control(const OperatorInfo& op) {
       return problem(op, fmt::format("hands {} values to subgraph {}, which takes {}",
                                      passed.size(), own.subgraph, expected.size()));
     }
+    hand_shapes(op, first, own.subgraph);
     functions.push_back(model_.function_for(own));
     if (functions.back().empty()) return;  // reported
   }

@@ -11,8 +11,8 @@ namespace {
 class Finder {
  public:
   Finder(const std::vector<OperatorInfo>& operators, TensorTable& tensors,
-         std::span<const int32_t> results)
-      : tensors_(tensors) {
+         std::span<const int32_t> results, std::span<const int32_t> handed)
+      : tensors_(tensors), handed_(handed) {
     for (const OperatorInfo& op : operators) {
       for (const int32_t id : op.outputs) maker_[id] = &op;
       for (const int32_t id : op.inputs) ++readers_[id];
@@ -109,12 +109,21 @@ class Finder {
     if (list == nullptr || item == nullptr || after == nullptr || list->shape.empty()) return false;
     Shape one = list->shape;
     one[0] = 1;
-    return item->shape == one && after->shape == list->shape && item->type == list->type &&
-           item->quantization == list->quantization && after->quantization == list->quantization &&
-           !tensors_.is_dynamic(found.list) && !tensors_.is_dynamic(joint.outputs[0]);
+    if (item->shape != one || item->type != list->type ||
+        item->quantization != list->quantization || after->quantization != list->quantization)
+      return false;
+    // What the converter did not know of a list that a loop carries has come with the list.
+    const bool is_handed = std::ranges::find(handed_, found.list) != handed_.end();
+    if (tensors_.is_dynamic(found.list) && !is_handed) return false;
+    if (is_handed && tensors_.is_dynamic(joint.outputs[0]))
+      tensors_.set_shape(joint.outputs[0], list->shape);
+    else if (tensors_.is_dynamic(joint.outputs[0]))
+      return false;
+    return tensors_.get(joint.outputs[0], reader)->shape == list->shape;
   }
 
   TensorTable& tensors_;
+  std::span<const int32_t> handed_;
   std::map<int32_t, const OperatorInfo*> maker_;
   std::map<int32_t, int> readers_;
 };
@@ -122,9 +131,9 @@ class Finder {
 }  // namespace
 
 ListUpdates find_list_updates(const std::vector<OperatorInfo>& operators, TensorTable& tensors,
-                              std::span<const int32_t> results) {
+                              std::span<const int32_t> results, std::span<const int32_t> handed) {
   ListUpdates updates;
-  Finder finder(operators, tensors, results);
+  Finder finder(operators, tensors, results, handed);
   for (const OperatorInfo& op : operators) {
     const std::optional<ListUpdate> update = finder.update(op);
     if (!update) continue;

@@ -20,7 +20,8 @@ struct ListUpdates {
   std::set<int32_t> parts;                 // numbers of operators whose results nobody else reads
 };
 
+// `handed`: tensors whose extents are those of who runs the subgraph.
 ListUpdates find_list_updates(const std::vector<OperatorInfo>& operators, TensorTable& tensors,
-                              std::span<const int32_t> results);
+                              std::span<const int32_t> results, std::span<const int32_t> handed);
 
 }  // namespace intarsia::tflite

@@ -170,7 +170,9 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
   }
   if (is_model_ && model_.reads_bytes_signed() && problems_.empty()) make_edges_signed();
   if (problems_.empty())
-    list_updates_ = find_list_updates(*subgraph.operators, tensors_, values(subgraph_.outputs()));
+    list_updates_ =
+        find_list_updates(*subgraph.operators, tensors_, values(subgraph_.outputs()),
+                          is_model_ ? std::span<const int32_t>{} : values(subgraph_.inputs()));
   for (const VariableId id : signature_.takes) {
     graph::Tensor value = *model_.variable(id).tensor;
     value.name = printable(value.name);

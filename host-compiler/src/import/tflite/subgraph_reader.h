@@ -4,6 +4,7 @@
 //   convert_variables.cpp   variables' reads and assignments as values
 //   convert_control.cpp     branches and loops
 //   convert_composed.cpp    operators that are several of ours
+//   convert_places.cpp      slices at places that are known as the model runs
 //   convert_stream.cpp      operators that keep state
 //   convert_unsigned.cpp    networks of bytes without a sign
 //   convert_hybrid.cpp      float activations on integer weights
@@ -119,6 +120,17 @@ class SubgraphReader {
   void count_steps(const OperatorInfo& op, int64_t steps, int64_t needed);
   int32_t saturated_sum(const OperatorInfo& op, int32_t a, int32_t b);
   void compose_diagonal(const OperatorInfo& op, OperatorReader& in);
+  // A number: `base` is a tensor of one, or -1 where all is known.
+  struct Place {
+    int32_t base;
+    int64_t offset;
+  };
+  const OperatorInfo* maker(int32_t id) const;
+  Place place_of(int32_t id);
+  std::vector<Place> places_of(int32_t id);
+  bool compose_placed_slice(const OperatorInfo& op, OperatorReader& in);
+  void hand_shapes(const OperatorInfo& op, size_t first, size_t callee);
+  bool compose_long_place(const OperatorInfo& op, OperatorReader& in);
   bool compose_product(const OperatorInfo& op, OperatorReader& in);
   void compose_reverse_sequence(const OperatorInfo& op, OperatorReader& in);
   // One of several nodes of an operator: makes a new tensor, or the operator's output.
