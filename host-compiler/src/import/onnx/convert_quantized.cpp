@@ -131,10 +131,12 @@ void dequantize_in_floats(Reader& in) {
 }
 
 // Quantisers write the scale inf where they have seen an infinite value, such as a mask's -inf: whatever the integers are, the reals are
-// infinite, or no numbers.
+// infinite, or no numbers. That is computed in floats, which bytes of 16 bits without a sign do not become.
 bool has_usable_scale(Reader& in) {
-  const TensorId scale = in.operand(1);
-  if (!in.is_constant(scale)) return true;
+  const TensorId scale = in.operand(1), x = in.value(0).tensor;
+  const bool wide = in.tensor(x).type == DataType::UInt16 ||
+                    (in.value(0).form == Form::Shifted && in.tensor(x).type == DataType::Int16);
+  if (!wide || !in.is_constant(scale)) return true;
   const std::vector<float> scales = as_reals(in.values_of(scale));
   const auto wrong = std::ranges::find_if(scales, [](float s) { return !std::isfinite(s); });
   return wrong == scales.end() ||
@@ -146,7 +148,6 @@ bool has_usable_scale(Reader& in) {
 }  // namespace
 
 void read_quantize(Reader& in) {
-  if (!has_usable_scale(in)) return;
   const std::optional<QuantizedAs> as = in.quantized_as(in.node());
   if (!as) return quantize_in_floats(in);
   const Form form = as->shifted ? Form::Shifted : Form::Plain;
