@@ -170,7 +170,7 @@ Module concat_module(Random& random, DataType type, const std::vector<Shape>& in
 }
 
 Module moved_module(Random& random, OpKind kind, DataType type, const Shape& input,
-                    const Attributes& attributes) {
+                    const graph::Attributes& attributes) {
   Builder b(random, kind, type);
   const Quantization q = b.tensor(b.input(input)).quantization;
   b.node().attributes = attributes;
