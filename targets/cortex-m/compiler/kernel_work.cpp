@@ -493,7 +493,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "each_sigmoid_s16" || name == "each_tanh_s16") {
     return {wide_curve(core, numbers.at(0))};
   }
-  if (name == "each_rescale_s16") return {rescale(core, numbers.at(0))};
+  if (name == "each_rescale_s16" || name.starts_with("each_requantize_"))
+    return {rescale(core, numbers.at(0))};
   if (name.starts_with("resize_bilinear_")) return {resize(core, numbers, name.ends_with("s16"))};
   if (name == "each_exp_f32" || name == "each_logistic_f32" || name == "each_tanh_f32")
     return {float_curve(name, numbers.at(0))};

@@ -202,7 +202,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return float_steps_kernel(core, view);
     case graph::OpKind::Quantize:  // a table of 256 bytes instead of less code
       if (real) return float_steps_kernel(core, view);
-      if (wide) return rescale_kernel(core, view);
+      if (wide || view.out().type == DataType::Int16) return rescale_kernel(core, view);
       return small ? nullptr : lookup_kernel(view);
     case graph::OpKind::Abs:
     case graph::OpKind::Elu:

@@ -39,7 +39,7 @@ LowerKernel wide_mul_kernel(CoreClass core, const OpView& view) {
     return t.type == DataType::Int16 && t.quantization.scale.size() == 1 && zero_point(t) == 0;
   };
   if (lacks_simd(core) || core == CoreClass::Lanes || !is_plain(a) || !is_plain(b) ||
-      !is_plain(out) || view.node.inputs[0] == view.node.inputs[1])
+      !is_plain(out))
     return nullptr;
   const auto axes = repeated_axes(a.shape, b.shape, out.shape);
   const double a_scale = scale(a), b_scale = scale(b);

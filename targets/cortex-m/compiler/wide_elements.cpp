@@ -28,7 +28,7 @@ LowerKernel call_for_elements(const OpView& view, const std::string& kernel,
   numbers.insert(numbers.begin(), count);
   return [count, kernel, numbers = std::move(numbers)](OpLowering& op) {
     op.declare({Shape{count}}, Shape{count});
-    op.allow_in_place();
+    if (op.view.in(0).type == op.view.out().type) op.allow_in_place();
     return call_kernel(op.b.func(), {kernel, numbers, {op.in(0)}, op.out(), {}, {}});
   };
 }
@@ -49,13 +49,28 @@ int16_t hard_swish_by_reciprocals(int32_t argument, float in_scale, float out_sc
 }  // namespace
 
 LowerKernel rescale_kernel(CoreClass core, const OpView& view) {
-  if (!is_wide_function(core, view)) return nullptr;
-  constexpr int kMostLeft = 15, kMostRight = 31;
+  const DataType from = view.in(0).type, to = view.out().type;
+  const auto is_integer = [](DataType type) {
+    return type == DataType::Int8 || type == DataType::Int16;
+  };
+  if (lacks_simd(core) || core == CoreClass::Lanes || !is_integer(from) || !is_integer(to) ||
+      (from == DataType::Int8 && to == DataType::Int8))
+    return nullptr;
   const double in_scale = scale(view.in(0)), out_scale = scale(view.out());
   const Multiplier m = quantize_multiplier(in_scale / out_scale);
-  if (m.shift > kMostLeft || m.shift < -kMostRight) return nullptr;
-  return call_for_elements(view, "intarsia_each_rescale_s16",
-                           {m.value, std::max(m.shift, 0), std::max(-m.shift, 0)});
+  const int64_t in_zero = zero_point(view.in(0)), out_zero = zero_point(view.out());
+  const bool is_plain = is_wide_function(core, view);
+  // Doubled, the largest difference that is shifted is at most 2^31, which only the least has.
+  const int most_left = is_plain ? 15 : from == DataType::Int8 ? 21 : 13;
+  constexpr int kMostRight = 31;
+  if (m.shift > most_left || m.shift < -kMostRight) return nullptr;
+  std::vector<int64_t> numbers{m.value, std::max(m.shift, 0), std::max(-m.shift, 0)};
+  if (is_plain) return call_for_elements(view, "intarsia_each_rescale_s16", std::move(numbers));
+  numbers.insert(numbers.end(), {in_zero, out_zero});
+  const std::string kernel = from == to               ? "intarsia_each_requantize_s16"
+                             : from == DataType::Int8 ? "intarsia_each_requantize_s8_s16"
+                                                      : "intarsia_each_requantize_s16_s8";
+  return call_for_elements(view, kernel, std::move(numbers));
 }
 
 LowerKernel float_curve_kernel(CoreClass core, const OpView& view) {

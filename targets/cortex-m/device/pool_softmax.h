@@ -41,6 +41,17 @@ void intarsia_each_tanh_s16(const int16_t *input, int16_t *output, int32_t count
 // input.
 void intarsia_each_rescale_s16(const int16_t *input, int16_t *output, int32_t count,
                                int32_t multiplier, int32_t left, int32_t right);
+// The same of element - in_zero, plus out_zero, limited to the output's type. What is shifted to the left has to fit 31 bits, and what
+// zero points are added to 31 too.
+void intarsia_each_requantize_s16(const int16_t *input, int16_t *output, int32_t count,
+                                  int32_t multiplier, int32_t left, int32_t right, int32_t in_zero,
+                                  int32_t out_zero);
+void intarsia_each_requantize_s8_s16(const int8_t *input, int16_t *output, int32_t count,
+                                     int32_t multiplier, int32_t left, int32_t right,
+                                     int32_t in_zero, int32_t out_zero);
+void intarsia_each_requantize_s16_s8(const int16_t *input, int8_t *output, int32_t count,
+                                     int32_t multiplier, int32_t left, int32_t right,
+                                     int32_t in_zero, int32_t out_zero);
 // Of `count` elements: x * min(max(x + 3, 0), 6) / 6 with x = element * in_scale, in steps of out_scale, rounded to the nearest, halves away
 // from zero. Scales, and 1 / out_scale, as the bits of floats. For the compiler to use where products with reciprocals give
 // what divisions do. The output may be the input.

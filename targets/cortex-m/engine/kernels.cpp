@@ -176,6 +176,12 @@ void add_engine(EngineRegistry& registry) {
   registry.add_kernel("intarsia_each_tanh_f32", engine::kernel_function<&intarsia_each_tanh_f32>());
   registry.add_kernel("intarsia_each_rescale_s16",
                       engine::kernel_function<&intarsia_each_rescale_s16>());
+  registry.add_kernel("intarsia_each_requantize_s16",
+                      engine::kernel_function<&intarsia_each_requantize_s16>());
+  registry.add_kernel("intarsia_each_requantize_s8_s16",
+                      engine::kernel_function<&intarsia_each_requantize_s8_s16>());
+  registry.add_kernel("intarsia_each_requantize_s16_s8",
+                      engine::kernel_function<&intarsia_each_requantize_s16_s8>());
   registry.add_kernel("intarsia_each_hard_swish_s16",
                       engine::kernel_function<&intarsia_each_hard_swish_s16>());
   registry.add_kernel("intarsia_each_tanh_s16", engine::kernel_function<&intarsia_each_tanh_s16>());

@@ -288,6 +288,44 @@ TEST(WideElements, EveryValue) {
   }
 }
 
+// Of all elements, with zero points at the ends and between, and a square.
+TEST(WideElements, FromOneScaleAndZeroPointToOthers) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    Random random(37);
+    const auto q = [](float scale, int64_t zero_point) {
+      return graph::Quantization{{scale}, {zero_point}, 0};
+    };
+    constexpr DataType kByte = DataType::Int8, kWord = DataType::Int16;
+    for (const float ratio : {0.003f, 0.41f, 1.0f, 3.7f, 128.0f, 5000.0f}) {
+      for (const int64_t zero : {-128, -3, 0, 127}) {
+        kernels.add(
+            requantize_module(random, kByte, q(0.02f * ratio, zero), kWord, q(0.02f, 0), 256));
+        kernels.add(requantize_module(random, kByte, q(0.02f * ratio, -zero - 1), kWord,
+                                      q(0.02f, 99 * zero), 256));
+        kernels.add(
+            requantize_module(random, kWord, q(0.02f * ratio, 0), kByte, q(0.02f, zero), 65536));
+        kernels.add(requantize_module(random, kWord, q(0.02f * ratio, 250 * zero), kWord,
+                                      q(0.02f, 200 * zero + 1), 65536));
+      }
+    }
+    kernels.add(square_module(random, 65536, 1.0f / 32767, 1.0f / 32767));
+    for (const char* kernel :
+         {"requantize_s16", "requantize_s8_s16", "requantize_s16_s8", "product_s16"})
+      EXPECT_TRUE(kernels.calls(std::string("intarsia_each_") + kernel)) << kernel;
+    check(kernels, "gcc", [](Random&, const graph::Module& module) {
+      const graph::Tensor& input =
+          module.entry_function().tensor(module.entry_function().inputs[0]);
+      graph::TensorValue value;
+      for (int64_t i = 0; i < element_count(input.shape); ++i) {
+        value.push_back(static_cast<uint8_t>(i));
+        if (input.type == DataType::Int16) value.push_back(static_cast<uint8_t>(i >> 8));
+      }
+      return std::vector<graph::TensorValue>{value};
+    });
+  }
+}
+
 TEST(Resizing, IsAsTheEvaluatorHasIt) {
   for (const char* core : {"cortex-m4", "cortex-m55"}) {
     KernelProgram kernels(core);

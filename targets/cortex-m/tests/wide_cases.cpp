@@ -132,6 +132,16 @@ std::vector<graph::Module> wide_products_and_curves() {
     for (const float ratio : {0.0004f, 0.03f, 0.999f, 1.0f, 2.7f, 900.0f})
       for (const int64_t count : {1, 3, 8, 9, 200})
         modules.push_back(wide_curve_module(random, kind, count, 0.0003f, 0.0003f * ratio));
+  for (const DataType from : {DataType::Int8, DataType::Int16})
+    for (const DataType to : {DataType::Int16, DataType::Int8})
+      for (const float ratio : {0.004f, 0.999f, 3.7f, 900.0f})
+        for (const int64_t count : {1, 8, 9, 200})
+          if (from != to || from == DataType::Int16)
+            modules.push_back(requantize_module(random, from,
+                                                {{0.02f * ratio}, {random.range(-128, 127)}, 0}, to,
+                                                {{0.02f}, {random.range(-128, 127)}, 0}, count));
+  for (const int64_t count : {1, 9, 200})
+    modules.push_back(square_module(random, count, 0.0003f, 0.003f));
   for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul})
     for (const bool first : {false, true})
       for (const Shape& constant : {Shape{1}, {17}, {3, 17}, {3, 1}})

@@ -224,6 +224,21 @@ Module wide_curve_module(Random& random, OpKind kind, int64_t count, float scale
   return builder.finish(DataType::Int16, scales({out_scale}));
 }
 
+Module requantize_module(Random& random, DataType from, Quantization in, DataType to,
+                         Quantization out, int64_t count) {
+  Builder builder(random, OpKind::Quantize, from);
+  builder.tensor(builder.input({1, count})).quantization = std::move(in);
+  return builder.finish(to, std::move(out));
+}
+
+Module square_module(Random& random, int64_t count, float scale, float out_scale) {
+  Builder builder(random, OpKind::Mul, DataType::Int16);
+  builder.tensor(builder.input({1, count})).quantization = scales({scale});
+  builder.node().inputs.push_back(builder.node().inputs[0]);
+  builder.node().attributes = BinaryAttrs{};
+  return builder.finish(DataType::Int16, scales({out_scale}));
+}
+
 Module float_curve_module(Random& random, OpKind kind, int64_t count) {
   Builder builder(random, kind, DataType::Float32);
   builder.tensor(builder.input({1, count})).quantization = {};

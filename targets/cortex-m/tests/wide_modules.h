@@ -52,6 +52,11 @@ graph::Module squared_difference_module(Random& random, DataType type, const Sha
 // Logistic, Tanh, HardSwish or Quantize of int16.
 graph::Module wide_curve_module(Random& random, graph::OpKind kind, int64_t count, float scale,
                                 float out_scale = 1.0f / 32768);
+// Integers from one scale and zero point to others.
+graph::Module requantize_module(Random& random, DataType from, graph::Quantization in, DataType to,
+                                graph::Quantization out, int64_t count);
+// A product of a tensor with itself.
+graph::Module square_module(Random& random, int64_t count, float scale, float out_scale);
 // A function of one element in single precision, and arguments for it, some of which are far off.
 graph::Module float_curve_module(Random& random, graph::OpKind kind, int64_t count);
 graph::TensorValue floats_of_curves(Random& random, const graph::Module& module);
