@@ -181,7 +181,7 @@ struct GeluAttrs {
 
 struct LookupAttrs {
   std::vector<int64_t>
-      results;  // 256 elements of the output's type: of the inputs -128, -127, .. 127
+      results;  // of int8: 256 of the output's type, -128 first; of int16: 513 points, 128 apart
   bool operator==(const LookupAttrs&) const = default;
   template <typename Self, typename F>
   static void fields(Self& self, F&& f) {
