@@ -282,6 +282,39 @@ TEST(OnnxQuantised, BytesThatMoveBeforeTheirScaleIsSaid) {
   EXPECT_THAT(found, testing::ElementsAre(2.0f, 0.0f, 2.5f, 0.5f));
 }
 
+// What is behind the moves says the scale: a mean before a reshape, as exporters end classifiers, a product before a transposition.
+TEST(OnnxQuantised, ResultsThatMoveBeforeTheyAreQuantised) {
+  for (const bool is_mean : {true, false}) {
+    for (const bool is_read_twice : {false, true}) {
+      Model model(18);
+      model.input("x", {1, 4, 6, 5}, kInt8).output("y");
+      const float scale = 0.5f;
+      model.constant("scale", {}).set_raw(std::string(reinterpret_cast<const char*>(&scale), 4));
+      model.constant("zero", {}, kInt8).set_raw(std::string(1, '\0'));
+      model.integers("axes", {2, 3}), model.integers("flat", {1, -1});
+      model.node("DequantizeLinear", {"x", "scale", "zero"}, {"real"});
+      if (is_mean) {
+        model.node("ReduceMean", {"real", "axes"}, {"made"});
+      } else {
+        model.constant("w", {1, 1, 5, 2});
+        model.node("QuantizeLinear", {"w", "scale", "zero"}, {"w_q"});
+        model.node("DequantizeLinear", {"w_q", "scale", "zero"}, {"w_real"});
+        model.node("MatMul", {"real", "w_real"}, {"made"});
+      }
+      model.node("Transpose", {"made"}, {"moved"});
+      model.node("Reshape", {"moved", "flat"}, {"flattened"});
+      model.node("QuantizeLinear", {"flattened", "scale", "zero"}, {"y"});
+      if (is_read_twice) model.output("moved");
+      const auto module = model.read();
+      ASSERT_TRUE(module.ok()) << module.error().to_string();
+      EXPECT_EQ(std::ranges::count(module->entry_function().nodes, graph::OpKind::Quantize,
+                                   &graph::Node::kind),
+                is_read_twice ? 1 : 0)
+          << is_mean;
+    }
+  }
+}
+
 // Of 21 elements 40: the distance of two outputs is no number of 1024ths, and what that misses adds up to more than a step.
 // Twice as many are exact, and stay integers.
 TEST(OnnxQuantised, AResizingThatIntegersMisplaceIsOfFloats) {

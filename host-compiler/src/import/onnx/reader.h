@@ -67,8 +67,9 @@ struct QuantizedAs {
 // What follows the operator and can be computed with it.
 struct Tail {
   graph::Activation activation = graph::Activation::None;
-  std::optional<QuantizedAs> as;   // the only reader of the result is QuantizeLinear
-  std::string name;                // of the value after the activation
+  std::optional<QuantizedAs>
+      as;            // the only reader of the result, or of what it is moved to, is QuantizeLinear
+  std::string name;  // of the value after the activation
   const Node* absorbed = nullptr;  // the operator that is the activation; null: none
 };
 
@@ -217,6 +218,8 @@ class Reader {
   std::string base_name() const;
   bool compute_now(const graph::Node& node);
   const Node* only_reader(const std::string& value) const;
+  // The same, of what operators make of it that only move elements, where each of them is the only reader.
+  const Node* behind_moves(const std::string& value) const;
   graph::Activation activation_of(const Node& node) const;
   std::optional<Values> known(const std::string& value) const;
   void note(std::string where, std::string what, std::string hint) {

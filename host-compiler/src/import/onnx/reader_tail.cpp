@@ -60,6 +60,19 @@ graph::Activation Reader::activation_of(const Node& node) const {
   return graph::Activation::None;
 }
 
+const Node* Reader::behind_moves(const std::string& value) const {
+  constexpr std::array<std::string_view, 6> kMoving = {"Flatten", "Identity",  "Reshape",
+                                                       "Squeeze", "Transpose", "Unsqueeze"};
+  const std::string* moved = &value;
+  const Node* reader = only_reader(*moved);
+  while (reader != nullptr && std::ranges::find(kMoving, reader->type) != kMoving.end() &&
+         reader->inputs.front() == *moved && !reader->outputs.empty()) {
+    moved = &reader->outputs.front();
+    reader = only_reader(*moved);
+  }
+  return reader;
+}
+
 Tail Reader::tail(bool with_activation) {
   Tail result;
   result.name = node_->outputs.front();
@@ -69,9 +82,9 @@ Tail Reader::tail(bool with_activation) {
     if (result.activation != graph::Activation::None) {
       result.absorbed = reader;
       result.name = reader->outputs.front();
-      reader = only_reader(result.name);
     }
   }
+  reader = behind_moves(result.name);
   if (reader != nullptr && reader->type == "QuantizeLinear") {
     result.as = quantized_as(*reader);
     if (result.as && result.as->quantization.per_channel()) result.as.reset();
