@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "support/random_builder.h"
@@ -253,7 +254,7 @@ graph::TensorValue floats_of_curves(Random& random, const Module& module) {
   for (int64_t i = 0; i < element_count(function.tensor(function.outputs[0]).shape); ++i) {
     float value = random.real(-12.0f, 12.0f);
     if (random.chance(30)) value = random.real(-0.3f, 0.3f);
-    if (random.chance(15)) value = far[random.range(0, 12)];
+    if (random.chance(15)) value = far[random.range(0, std::ssize(far) - 1)];
     const auto bits = std::bit_cast<uint32_t>(value);
     for (int byte = 0; byte < 4; ++byte) bytes.push_back(static_cast<uint8_t>(bits >> (8 * byte)));
   }
@@ -294,7 +295,7 @@ graph::TensorValue floats_between_steps(Random& random, const Module& module) {
     auto value = static_cast<float>(middle * static_cast<double>(scale));
     for (int64_t step = random.range(0, 3); step > 0; --step)
       value = std::nextafter(value, i % 2 == 0 ? kInfinity : -kInfinity);
-    if (random.chance(5)) value = far[random.range(0, 12)];
+    if (random.chance(5)) value = far[random.range(0, std::ssize(far) - 1)];
     const auto bits = std::bit_cast<uint32_t>(value);
     for (int byte = 0; byte < 4; ++byte) bytes.push_back(static_cast<uint8_t>(bits >> (8 * byte)));
   }
