@@ -11,11 +11,17 @@ bool is_marked(int32_t mask, size_t axis) {
   return axis < 32 && ((static_cast<uint32_t>(mask) >> axis) & 1) != 0;
 }
 
+bool is_of_places(const graph::Tensor& tensor) {
+  return tensor.type == DataType::Int32 || tensor.type == DataType::Int64;
+}
+
 }  // namespace
 
-const OperatorInfo* SubgraphReader::maker(int32_t id) const {
-  for (const OperatorInfo& op : *model_.subgraph(signature_.subgraph).operators)
+const OperatorInfo* SubgraphReader::maker(int32_t id, const OperatorInfo* before) const {
+  for (const OperatorInfo& op : *model_.subgraph(signature_.subgraph).operators) {
+    if (before != nullptr && op.index >= before->index) return nullptr;
     if (std::ranges::find(op.outputs, id) != op.outputs.end()) return &op;
+  }
   return nullptr;
 }
 
@@ -23,26 +29,31 @@ const OperatorInfo* SubgraphReader::maker(int32_t id) const {
 SubgraphReader::Place SubgraphReader::place_of(int32_t id) {
   Place place{id, 0};
   const auto known = [&](int32_t of) -> std::optional<int64_t> {
-    if (element_count(tensor(of).shape) != 1 || bytes(of).empty()) return std::nullopt;
+    if (!tensors_.is_good(of) || !is_of_places(tensor(of)) ||
+        element_count(tensor(of).shape) != 1 || bytes(of).empty())
+      return std::nullopt;
     return number_at(bytes(of), static_cast<size_t>(bits(tensor(of).type) / 8), 0);
   };
+  const OperatorInfo* op = nullptr;
   for (;;) {
     if (const auto value = known(place.base)) return {-1, place.offset + *value};
-    const OperatorInfo* op = maker(place.base);
-    if (op == nullptr) return place;
-    if (op->code == kRESHAPE || op->code == kEXPAND_DIMS || op->code == kSQUEEZE) {
-      place.base = op->inputs[0];
-      continue;
-    }
-    if ((op->code != kADD && op->code != kSUB) || op->inputs.size() != 2) return place;
-    const auto left = known(op->inputs[0]), right = known(op->inputs[1]);
-    if (right) {
-      place = {op->inputs[0], place.offset + (op->code == kADD ? *right : -*right)};
-    } else if (left && op->code == kADD) {
-      place = {op->inputs[1], place.offset + *left};
-    } else {
+    op = maker(place.base, op);
+    if (op == nullptr || op->inputs.empty()) return place;
+    Place next{op->inputs[0], place.offset};
+    if (op->code == kADD || op->code == kSUB) {
+      if (op->inputs.size() != 2) return place;
+      const auto left = known(op->inputs[0]), right = known(op->inputs[1]);
+      if (right)
+        next.offset += op->code == kADD ? *right : -*right;
+      else if (left && op->code == kADD)
+        next = {op->inputs[1], place.offset + *left};
+      else
+        return place;
+    } else if (op->code != kRESHAPE && op->code != kEXPAND_DIMS && op->code != kSQUEEZE) {
       return place;
     }
+    if (!tensors_.is_good(next.base)) return place;
+    place = next;
   }
 }
 
@@ -54,12 +65,13 @@ std::vector<SubgraphReader::Place> SubgraphReader::places_of(int32_t id) {
     for (size_t i = 0; i < bytes(list).size() / size; ++i)
       result.push_back({-1, number_at(bytes(list), size, i)});
   };
+  if (!is_of_places(tensor(id))) return {};
   if (!bytes(id).empty()) return add_known(id), result;
   if (element_count(tensor(id).shape) == 1) return {place_of(id)};
-  const OperatorInfo* op = maker(id);
+  const OperatorInfo* op = maker(id, nullptr);
   if (op == nullptr || (op->code != kPACK && op->code != kCONCATENATION)) return {};
   for (const int32_t part : op->inputs) {
-    if (part < 0) return {};
+    if (!tensors_.is_good(part) || !is_of_places(tensor(part))) return {};
     if (!bytes(part).empty())
       add_known(part);
     else if (element_count(tensor(part).shape) == 1)

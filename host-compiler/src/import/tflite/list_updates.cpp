@@ -70,10 +70,11 @@ class Finder {
 
   // The number, whatever shapes of one element it has been given.
   int32_t origin(int32_t id) const {
+    size_t left = maker_.size();  // of steps: a damaged file may have a circle
     for (const OperatorInfo* op = maker(id);
-         op != nullptr &&
+         op != nullptr && !op->inputs.empty() && left > 0 &&
          (op->code == kRESHAPE || op->code == kEXPAND_DIMS || op->code == kSQUEEZE);
-         op = maker(id))
+         op = maker(id), --left)
       id = op->inputs[0];
     return id;
   }

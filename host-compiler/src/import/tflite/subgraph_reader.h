@@ -125,7 +125,7 @@ class SubgraphReader {
     int32_t base;
     int64_t offset;
   };
-  const OperatorInfo* maker(int32_t id) const;
+  const OperatorInfo* maker(int32_t id, const OperatorInfo* before) const;
   Place place_of(int32_t id);
   std::vector<Place> places_of(int32_t id);
   bool compose_placed_slice(const OperatorInfo& op, OperatorReader& in);

@@ -32,6 +32,10 @@ class TensorTable {
   // The converted tensor, or null when it cannot be; then the problem is reported, with `used_by`
   // ("read by operator 3 'conv'") to lead the reader to it. The pointer stays good.
   const graph::Tensor* get(int32_t id, const std::string& used_by);
+  // In range, asked for before, and converted.
+  bool is_good(int32_t id) const {
+    return in_range(id) && entries_[static_cast<size_t>(id)].state == Entry::State::Good;
+  }
   // Bytes of a tensor that is only room to work in, for which an extent of 0 is good. None after a report.
   std::optional<int64_t> room(int32_t id, const std::string& used_by);
   // The element type of a handle to a variable, which has no value of its own.
