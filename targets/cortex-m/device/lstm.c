@@ -31,12 +31,6 @@ INTARSIA_INLINE int32_t short_share(int32_t sum, const struct intarsia_lstm_shar
   return intarsia_saturate_s16((high + shares->half[gate]) >> shares->shift[gate]);
 }
 
-// intarsia_requantize_right of a product of two int16 that are not both the least, and 1 <= shift: results.h has the proof.
-INTARSIA_INLINE int32_t scaled_product(int32_t product, int32_t multiplier, int32_t shift) {
-  const int32_t scaled = intarsia_high_product(product + product, multiplier);
-  return (scaled + (scaled >> 31) + (int32_t)(UINT32_C(1) << (shift - 1))) >> shift;
-}
-
 // Row `from` of activations of `size` bytes as int16 less the zero point.
 INTARSIA_INLINE void take(int16_t *to, const int8_t *from, int32_t count, int32_t zero,
                           int32_t size, enum intarsia_wide_core core) {
@@ -170,6 +164,12 @@ INTARSIA_INLINE void finish_together(const struct intarsia_lstm *l, const int32_
     vstrbq_p_s32(out, vminq_s32(vmaxq_s32(results, vdupq_n_s32(-128)), vdupq_n_s32(127)), some);
 }
 #else
+// intarsia_requantize_right of a product of two int16 that are not both the least, and 1 <= shift: results.h has the proof.
+INTARSIA_INLINE int32_t scaled_product(int32_t product, int32_t multiplier, int32_t shift) {
+  const int32_t scaled = intarsia_high_product(product + product, multiplier);
+  return (scaled + (scaled >> 31) + (int32_t)(UINT32_C(1) << (shift - 1))) >> shift;
+}
+
 INTARSIA_INLINE int16_t next_cell(const struct intarsia_lstm *l, int32_t old, int32_t forget,
                                   int32_t input, int32_t candidate) {
   const int32_t kept = scaled_product(forget * old, l->forget_multiplier, l->forget_shift);

@@ -162,6 +162,12 @@ void SubgraphReader::compose_hybrid_svdf(const OperatorInfo& op, const Draft& dr
                                          bool asymmetric) {
   const auto& a = draft.node.attrs<graph::SvdfAttrs>();
   const int32_t features = draft.inputs[1];
+  const graph::Tensor& by_step = tensor(draft.inputs[2]);
+  if (by_step.type != DataType::Float32 &&
+      ((by_step.type != DataType::Int8 && by_step.type != DataType::Int4) ||
+       !by_step.quantization.present() || bytes(draft.inputs[2]).empty()))
+    return problem(op,
+                   "has weights of time that are neither floats nor constants of i8 with a scale");
   const int32_t time = tensor(draft.inputs[2]).type == DataType::Float32 ? draft.inputs[2]
                                                                          : widened(draft.inputs[2]);
   const Shape in = tensor(draft.inputs[0]).shape, by_time = tensor(time).shape;
