@@ -41,25 +41,10 @@ INTARSIA_INLINE void take(int16_t *to, const int8_t *from, int32_t count, int32_
 }
 
 #if INTARSIA_HAS_MVE
-// sums[c] = products with channel c over `count` elements, as intarsia_mve_wide_dot has them.
 INTARSIA_INLINE int32x4_t four_sums(const int16_t *x, const int8_t *weights, int32_t count) {
-  register int32_t a __asm__("r0") = 0;  // VMLADAVA takes even registers
-  register int32_t b __asm__("r2") = 0;
-  register int32_t c __asm__("r4") = 0;
-  register int32_t d __asm__("r6") = 0;
-#define CHANNEL(sum)                 \
-  "vldrb.s16 q1, [%[weights]], #8\n" \
-  "vmladava.s16 %[" sum "], q0, q1\n"
-  __asm__ volatile(
-      "dlstp.16 lr, %[count]\n"
-      "1: vldrh.u16 q0, [%[x]], #16\n" CHANNEL("a") CHANNEL("b") CHANNEL("c")
-          CHANNEL("d") "letp lr, 1b\n"
-      : [x] "+r"(x), [weights] "+l"(weights), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d)
-      : [count] "r"(count)
-      : "q0", "q1", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
-#undef CHANNEL
-  const int32x4_t sums = {a, b, c, d};
-  return sums;
+  const struct intarsia_four_sums sums = intarsia_mve_wide_sums(x, weights, count);
+  const int32x4_t vector = {sums.a, sums.b, sums.c, sums.d};
+  return vector;
 }
 
 INTARSIA_INLINE int32x4_t saturated(int32x4_t values) {

@@ -73,9 +73,14 @@ INTARSIA_OUTLINE void intarsia_dsp_wide_dot(const int16_t *x, const int8_t *weig
 #endif
 }
 
-// sums[c] = products with channel c over `count` elements, of which there is one at least.
-INTARSIA_OUTLINE void intarsia_mve_wide_dot(const int16_t *x, const int8_t *weights, int32_t count,
-                                            int32_t sums[4]) {
+struct intarsia_four_sums {
+  int32_t a, b, c, d;
+};
+
+// Products with each of four channels over `count` elements, of which there is one at least.
+INTARSIA_INLINE struct intarsia_four_sums intarsia_mve_wide_sums(const int16_t *x,
+                                                                 const int8_t *weights,
+                                                                 int32_t count) {
 #if INTARSIA_HAS_MVE
   register int32_t a __asm__("r0") = 0;  // VMLADAVA takes even registers
   register int32_t b __asm__("r2") = 0;
@@ -92,16 +97,26 @@ INTARSIA_OUTLINE void intarsia_mve_wide_dot(const int16_t *x, const int8_t *weig
       : [count] "r"(count)
       : "q0", "q1", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
 #undef INTARSIA_CHANNEL
-  sums[0] = a, sums[1] = b, sums[2] = c, sums[3] = d;
+  const struct intarsia_four_sums sums = {a, b, c, d};
+  return sums;
 #else
-  for (int32_t lane = 0; lane < INTARSIA_WIDE_LANES; ++lane) sums[lane] = 0;
+  int32_t sums[INTARSIA_WIDE_LANES] = {0};
   for (int32_t i = 0; i < count; ++i) {
     const int8_t *group =
         weights + i / INTARSIA_MVE_GROUP * (INTARSIA_WIDE_LANES * INTARSIA_MVE_GROUP);
     for (int32_t lane = 0; lane < INTARSIA_WIDE_LANES; ++lane)
       sums[lane] += x[i] * group[lane * INTARSIA_MVE_GROUP + i % INTARSIA_MVE_GROUP];
   }
+  const struct intarsia_four_sums result = {sums[0], sums[1], sums[2], sums[3]};
+  return result;
 #endif
+}
+
+// sums[c] = those with channel c; a call, which has the registers to itself.
+INTARSIA_OUTLINE void intarsia_mve_wide_dot(const int16_t *x, const int8_t *weights, int32_t count,
+                                            int32_t sums[4]) {
+  const struct intarsia_four_sums four = intarsia_mve_wide_sums(x, weights, count);
+  sums[0] = four.a, sums[1] = four.b, sums[2] = four.c, sums[3] = four.d;
 }
 
 // Which core's layout and instructions; a constant wherever kernels are inlined.
