@@ -11,6 +11,9 @@ struct Depthwise {
   WeightRows rows;  // [out_c][kernel_h * kernel_w]
 };
 
+// Of a depthwise layer whose results are floats; low and high say whether these have limits.
+Window float_depthwise_window(const OpView& view);
+
 // Rows and columns change places; of windows without dilation.
 Window transposed(Window w);
 // Of the weights too; with any dilation.

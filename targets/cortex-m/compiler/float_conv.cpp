@@ -2,6 +2,7 @@
 #include <cstring>
 #include <limits>
 
+#include "depthwise.h"
 #include "intarsia/plugin/quantization.h"
 #include "intarsia/plugin/rounding.h"
 #include "staged_conv.h"
@@ -120,11 +121,9 @@ LowerKernel float_kernel(CoreClass core, const OpView& view) {
   return [calls](OpLowering& op) { return lower_staged(op, calls); };
 }
 
-LowerKernel float_depthwise_kernel(CoreClass core, const OpView& view) {
-  if (!is_float_product(core, view)) return nullptr;
+Window float_depthwise_window(const OpView& view) {
   const auto& a = view.node.attrs<graph::DepthwiseConv2dAttrs>();
   const Shape &in = view.in(0).shape, &weights = view.in(1).shape, &out = view.out().shape;
-  if (in[3] != out[3] || out[3] < kLanes) return nullptr;
   const FloatRange range = activation_range(a.activation);
   Window w;
   w.batches = in[0], w.in_h = in[1], w.in_w = in[2], w.in_c = in[3];
@@ -134,6 +133,16 @@ LowerKernel float_depthwise_kernel(CoreClass core, const OpView& view) {
   w.dilation_h = a.dilation_h, w.dilation_w = a.dilation_w;
   w.pad_top = a.padding.top, w.pad_left = a.padding.left;
   w.low = range.low ? 1 : 0, w.high = range.high ? 1 : 0;
+  return w;
+}
+
+LowerKernel float_depthwise_kernel(CoreClass core, const OpView& view) {
+  if (!is_float_product(core, view)) return nullptr;
+  const auto& a = view.node.attrs<graph::DepthwiseConv2dAttrs>();
+  const Shape &in = view.in(0).shape, &out = view.out().shape;
+  if (in[3] != out[3] || out[3] < kLanes) return nullptr;
+  const FloatRange range = activation_range(a.activation);
+  const Window w = float_depthwise_window(view);
   if (!w.fits()) return nullptr;
   return [w, range](OpLowering& op) {
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},

@@ -6,8 +6,10 @@
 #include <numeric>
 
 #include "conv.h"
+#include "depthwise.h"
 #include "intarsia/plugin/quantization.h"
 #include "staged_conv.h"
+#include "wide_weights.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -17,12 +19,8 @@ using namespace operators;
 constexpr size_t kHybridBias = 2, kHybridScales = 3, kHybridZeros = 4;
 constexpr int64_t kResult = 4;  // bytes of a float
 
-void append_hybrid_word(std::vector<uint8_t>& bytes, int32_t word) {
-  for (int shift = 0; shift < 32; shift += 8)
-    bytes.push_back(static_cast<uint8_t>(static_cast<uint32_t>(word) >> shift));
-}
 void append_hybrid_float(std::vector<uint8_t>& bytes, float value) {
-  append_hybrid_word(bytes, std::bit_cast<int32_t>(value));
+  append_word(bytes, std::bit_cast<int32_t>(value));
 }
 
 // As the kernel ends the sums of a channel.
@@ -50,7 +48,7 @@ std::vector<HybridChannel> hybrid_channels(const OpView& v, const WeightRows& ro
 std::vector<uint8_t> dsp_hybrid_table(const std::vector<HybridChannel>& channels) {
   std::vector<uint8_t> bytes;
   for (const HybridChannel& channel : channels) {
-    append_hybrid_word(bytes, 0), append_hybrid_word(bytes, channel.weights);
+    append_word(bytes, 0), append_word(bytes, channel.weights);
     append_hybrid_float(bytes, channel.scale), append_hybrid_float(bytes, channel.bias);
   }
   constexpr size_t kPair = 32;
@@ -63,7 +61,7 @@ std::vector<uint8_t> mve_hybrid_table(std::vector<HybridChannel> channels) {
   channels.resize((channels.size() + kQuad - 1) / kQuad * kQuad);
   std::vector<uint8_t> bytes;
   for (size_t first = 0; first < channels.size(); first += kQuad) {
-    for (size_t c = first; c < first + kQuad; ++c) append_hybrid_word(bytes, channels[c].weights);
+    for (size_t c = first; c < first + kQuad; ++c) append_word(bytes, channels[c].weights);
     for (size_t c = first; c < first + kQuad; ++c) append_hybrid_float(bytes, channels[c].scale);
     for (size_t c = first; c < first + kQuad; ++c) append_hybrid_float(bytes, channels[c].bias);
   }
@@ -121,7 +119,7 @@ std::optional<StagedCall> hybrid_call(CoreClass core, const OpView& v, const Sta
   s.low = range.low ? 1 : 0, s.high = range.high ? 1 : 0;
   append_hybrid_float(call.channels, range.low.value_or(0.0f));
   append_hybrid_float(call.channels, range.high.value_or(0.0f));
-  append_hybrid_word(call.channels, 0), append_hybrid_word(call.channels, 0);
+  append_word(call.channels, 0), append_word(call.channels, 0);
   const std::vector<HybridChannel> channels = hybrid_channels(v, rows);
   const auto count = s.group_out / kResult;
   for (auto first = int64_t{0}; first < static_cast<int64_t>(rows.size()); first += count) {
@@ -153,7 +151,7 @@ std::vector<uint8_t> shifted_table(const Channels& channels, const std::vector<i
     constexpr size_t kPair = 32;
     bytes = channels.table();
     bytes.resize((bytes.size() + kPair - 1) / kPair * kPair);
-    for (const int32_t shift : shifts) append_hybrid_word(bytes, shift);
+    for (const int32_t shift : shifts) append_word(bytes, shift);
     return bytes;
   }
   constexpr size_t kQuad = 4, kBlock = 64;
@@ -162,7 +160,7 @@ std::vector<uint8_t> shifted_table(const Channels& channels, const std::vector<i
     const auto from = blocks.begin() + static_cast<ptrdiff_t>(block * kBlock);
     bytes.insert(bytes.end(), from, from + kBlock);
     for (size_t c = block * kQuad; c < (block + 1) * kQuad; ++c)
-      append_hybrid_word(bytes, c < shifts.size() ? shifts[c] : 0);
+      append_word(bytes, c < shifts.size() ? shifts[c] : 0);
   }
   return bytes;
 }
@@ -298,17 +296,10 @@ LowerKernel row_steps_kernel(CoreClass core) {
 LowerKernel hybrid_depthwise_kernel(CoreClass core, const OpView& view) {
   constexpr int64_t kFewest = 4;
   const auto& a = view.node.attrs<graph::DepthwiseConv2dAttrs>();
-  const Shape &in = view.in(0).shape, &weights = view.in(1).shape, &out = view.out().shape;
+  const Shape &in = view.in(0).shape, &out = view.out().shape;
   if (!is_hybrid_product(core, view) || in[3] != out[3] || out[3] < kFewest) return nullptr;
   const FloatRange range = activation_range(a.activation);
-  Window w;
-  w.batches = in[0], w.in_h = in[1], w.in_w = in[2], w.in_c = in[3];
-  w.out_h = out[1], w.out_w = out[2], w.out_c = out[3];
-  w.kernel_h = weights[1], w.kernel_w = weights[2];
-  w.stride_h = a.stride_h, w.stride_w = a.stride_w;
-  w.dilation_h = a.dilation_h, w.dilation_w = a.dilation_w;
-  w.pad_top = a.padding.top, w.pad_left = a.padding.left;
-  w.low = range.low ? 1 : 0, w.high = range.high ? 1 : 0;
+  const Window w = float_depthwise_window(view);
   if (!w.fits()) return nullptr;
   std::vector<uint8_t> table;
   append_hybrid_float(table, range.low.value_or(0.0f));
