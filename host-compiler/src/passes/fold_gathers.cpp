@@ -159,9 +159,7 @@ class GatherFolder {
 }  // namespace
 
 bool fold_gathers(const EliminationJob& job) {
-  bool changed = false;
-  while (GatherFolder(job).once()) changed = true;
-  return changed;
+  return repeat<GatherFolder>(job);
 }
 
 }  // namespace intarsia::passes

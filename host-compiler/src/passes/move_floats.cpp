@@ -461,9 +461,7 @@ class FloatMover {
 }  // namespace
 
 bool move_floats(const EliminationJob& job) {
-  bool changed = false;
-  while (FloatMover(job).once()) changed = true;
-  return changed;
+  return repeat<FloatMover>(job);
 }
 
 }  // namespace intarsia::passes

@@ -223,9 +223,7 @@ class Converter {
 }  // namespace
 
 bool quantise_first(const EliminationJob& job) {
-  bool changed = false;
-  while (Converter(job).once()) changed = true;
-  return changed;
+  return repeat<Converter>(job);
 }
 
 }  // namespace intarsia::passes

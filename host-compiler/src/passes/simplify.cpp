@@ -344,9 +344,7 @@ class Simplifier {
 }  // namespace
 
 bool simplify(const EliminationJob& job) {
-  bool changed = false;
-  while (Simplifier(job).once()) changed = true;
-  return changed;
+  return repeat<Simplifier>(job);
 }
 
 }  // namespace intarsia::passes

@@ -21,6 +21,15 @@ struct EliminationJob {
   }
 };
 
+// Makes a Step of the function and lets it change one thing, `once`, until it finds nothing left to do: what it knows of the
+// function is never stale. True when something changed.
+template <typename Step>
+bool repeat(const EliminationJob& job) {
+  bool changed = false;
+  while (Step(job).once()) changed = true;
+  return changed;
+}
+
 // Operators that give back what they get; chains of operators on single elements; activations of their
 // own; operators on constants; operators nobody reads. True when something changed.
 bool simplify(const EliminationJob& job);
