@@ -6,11 +6,13 @@
 
 #include "legalise_testing.h"
 #include "support/random_operator.h"
+#include "support/rounds.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
 
 using graph::OpKind;
+using testing::rounds;
 
 struct Sweep {
   int taken = 0, refused = 0;
@@ -41,30 +43,30 @@ Sweep sweep(OpKind kind, DataType type, int count) {
 class RandomOperators : public ::testing::TestWithParam<OpKind> {};
 
 TEST_P(RandomOperators, Int8) {
-  const Sweep result = sweep(GetParam(), DataType::Int8, 300);
+  const Sweep result = sweep(GetParam(), DataType::Int8, rounds(300));
   RecordProperty("taken", result.taken);
-  EXPECT_GT(result.taken, 150) << result.last_refusal;
+  EXPECT_GT(result.taken, rounds(150)) << result.last_refusal;
 }
 
 class RandomWideOperators : public RandomOperators {};
 
 TEST_P(RandomWideOperators, Int16) {
-  const Sweep result = sweep(GetParam(), DataType::Int16, 100);
-  EXPECT_GT(result.taken, 50) << result.last_refusal;
+  const Sweep result = sweep(GetParam(), DataType::Int16, rounds(100));
+  EXPECT_GT(result.taken, rounds(50)) << result.last_refusal;
 }
 
 class RandomOtherOperators : public RandomOperators {};
 
 TEST_P(RandomOtherOperators, Int8) {
-  const Sweep result = sweep(GetParam(), DataType::Int8, 40);
-  EXPECT_GE(result.taken, 12) << result.last_refusal;
+  const Sweep result = sweep(GetParam(), DataType::Int8, rounds(40));
+  EXPECT_GE(result.taken, rounds(12)) << result.last_refusal;
 }
 
 class RandomOtherWideOperators : public RandomOperators {};
 
 TEST_P(RandomOtherWideOperators, Int16) {
-  const Sweep result = sweep(GetParam(), DataType::Int16, 30);
-  EXPECT_GE(result.taken, 8) << result.last_refusal;
+  const Sweep result = sweep(GetParam(), DataType::Int16, rounds(30));
+  EXPECT_GE(result.taken, rounds(8)) << result.last_refusal;
 }
 
 std::string name_of(const ::testing::TestParamInfo<OpKind>& info) {

@@ -1,6 +1,7 @@
 // Every operator in every type: random modules are lowered, proven in bounds, and give what the
 // evaluator gives.
 #include "lowering_testing.h"
+#include "support/rounds.h"
 
 namespace intarsia::testing {
 
@@ -9,7 +10,8 @@ namespace {
 class Operators : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Operators, EqualTheEvaluator) {
-  for (uint32_t seed = 1; seed <= 500; ++seed) {
+  const auto last = static_cast<uint32_t>(rounds(500));
+  for (uint32_t seed = 1; seed <= last; ++seed) {
     Random random(seed);
     const graph::Module module = lowerable_operator(random, GetParam());
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + graph::print(module));
