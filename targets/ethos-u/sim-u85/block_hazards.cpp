@@ -17,6 +17,8 @@ using isa::ethos_u::round_up;
 constexpr int64_t kDepthUnit = 16;  // of what the accumulators hold
 // Channels of the input that every job takes, where there are as many.
 constexpr int32_t kLeastJobDepth = 8;
+// Outputs that are larger are not looked through byte by byte.
+constexpr uint64_t kMostOverwritten = uint64_t{1} << 26;
 
 std::string size_text(const Operation& op) {
   return std::to_string(op.block_height) + "x" + std::to_string(op.block_width) + "x" +
@@ -83,45 +85,71 @@ class Blocks {
   int32_t rows_, columns_, depths_;
 };
 
-Box inside(const Box& box, const FeatureMap& map) {
-  return {box.y0, std::min(box.y1, map.height), box.x0, std::min(box.x1, map.width),
-          box.c0, std::min(box.c1, map.depth)};
+// Positions [first, end) of an axis, as far as a map has them. An operand that is shorter than the OFM is repeated.
+std::array<int32_t, 2> elements_of(int32_t first, int32_t end, int32_t outputs, int32_t extent) {
+  if (extent < outputs) return {0, extent};
+  return {first, std::min(end, extent)};
 }
 
-// Positions of one axis that the first windows look at.
-std::array<int32_t, 2> first_positions(int32_t outputs, int32_t stride, int32_t extent,
-                                       int32_t padding) {
-  return {0, (outputs - 1) * stride + extent - padding};
+// Positions of one axis that the windows of outputs [first, end) look at.
+std::array<int32_t, 2> window_positions(int32_t first, int32_t end, int32_t stride, int32_t extent,
+                                        int32_t padding, int32_t inputs) {
+  return {std::max(0, first * stride - padding),
+          std::min(inputs, (end - 1) * stride + extent - padding)};
 }
 
-// What the first job reads of the IFM, or part of it.
-Box first_read(const Operation& op) {
+bool sums_depth(const Operation& op) {
+  return op.kind == OperationKind::Conv ||
+         (op.kind == OperationKind::Pool && op.pooling == PoolingMode::ReduceSum);
+}
+
+// What the first line of a resize begins with.
+Box first_of_resize(const Operation& op) {
   const FeatureMap& map = op.ifm.map;
-  const Box box = Blocks(op).made(0);
-  if (op.kind == OperationKind::Elementwise) return inside(box, map);
-  if (op.kind == OperationKind::Resize) {
-    const auto from = [](const Operation::ResizeAxis& axis, int32_t extent) {
-      return std::clamp(axis.offset / std::max(1, axis.steps), 0, extent - 1);
-    };
-    const int32_t y = from(op.resize_y, map.height), x = from(op.resize_x, map.width);
-    return inside({y, y + 1, x, x + 1, 0, box.c1}, map);
+  const auto from = [](const Operation::ResizeAxis& axis, int32_t extent) {
+    return std::clamp(axis.offset / std::max(1, axis.steps), 0, extent - 1);
+  };
+  const int32_t y = from(op.resize_y, map.height), x = from(op.resize_x, map.width);
+  return {y, y + 1, x, x + 1, 0, std::min(Blocks(op).made(0).c1, map.depth)};
+}
+
+// What a block reads of the IFM: of its channels at most `depth` where it makes sums over them. Of a resize, all.
+Box read_of(const Operation& op, int64_t block, int32_t depth) {
+  const FeatureMap& map = op.ifm.map;
+  const Box box = Blocks(op).made(block);
+  if (op.kind == OperationKind::Resize) return ethos_u::whole(map);
+  const auto channels = sums_depth(op) ? std::array<int32_t, 2>{0, std::min(depth, map.depth)}
+                                       : elements_of(box.c0, box.c1, op.ofm_depth, map.depth);
+  std::array<int32_t, 2> rows, columns;
+  if (op.kind == OperationKind::Elementwise) {
+    rows = elements_of(box.y0, box.y1, op.ofm_height, map.height);
+    columns = elements_of(box.x0, box.x1, op.ofm_width, map.width);
+  } else {
+    rows = window_positions(box.y0, box.y1, op.kernel.stride_y, op.kernel.extent_y(),
+                            op.padding.top, map.height);
+    columns = window_positions(box.x0, box.x1, op.kernel.stride_x, op.kernel.extent_x(),
+                               op.padding.left, map.width);
   }
-  const auto rows =
-      first_positions(box.y1, op.kernel.stride_y, op.kernel.extent_y(), op.padding.top);
-  const auto columns =
-      first_positions(box.x1, op.kernel.stride_x, op.kernel.extent_x(), op.padding.left);
-  const bool sums_depth = op.kind == OperationKind::Conv ||
-                          (op.kind == OperationKind::Pool && op.pooling == PoolingMode::ReduceSum);
-  return inside({rows[0], rows[1], columns[0], columns[1], 0, sums_depth ? kLeastJobDepth : box.c1},
-                map);
+  return {rows[0], rows[1], columns[0], columns[1], channels[0], channels[1]};
 }
 
 // Of IFM2: rows of weights by output channel, or elements beside those of the block.
-Box first_read2(const Operation& op) {
-  const Box box = Blocks(op).made(0);
+Box read2_of(const Operation& op, int64_t block, int32_t depth) {
+  const FeatureMap& map = op.ifm2.map;
+  const Box box = Blocks(op).made(block);
   if (op.kind == OperationKind::Conv)
-    return inside({0, 1, 0, box.c1, 0, kLeastJobDepth}, op.ifm2.map);
-  return inside(box, op.ifm2.map);
+    return {0, map.height, box.c0, std::min(box.c1, map.width), 0, std::min(depth, map.depth)};
+  const auto rows = elements_of(box.y0, box.y1, op.ofm_height, map.height);
+  const auto columns = elements_of(box.x0, box.x1, op.ofm_width, map.width);
+  const auto channels = elements_of(box.c0, box.c1, op.ofm_depth, map.depth);
+  return {rows[0], rows[1], columns[0], columns[1], channels[0], channels[1]};
+}
+
+// The blocks from the first on that are one job each. Of sums over more channels than every job takes it is only known that
+// the first block begins with a job of so many.
+int64_t blocks_of_one_job(const Operation& op) {
+  const bool one_job = !sums_depth(op) || op.ifm.map.depth <= kLeastJobDepth;
+  return one_job ? Blocks(op).count() : 1;
 }
 
 }  // namespace
@@ -147,18 +175,80 @@ std::optional<std::string> wrong_block(const Operation& op, const Configuration*
 int32_t largest_blockdep(const Operation& before, const Operation& next, int32_t most) {
   if (!before.ofm.in_memory()) return most;
   const Blocks written(before);
-  for (int32_t allowed = 0; allowed < most; ++allowed) {
-    // With one more block incomplete, the first job could meet the one that is as far from the last.
-    if (allowed >= written.count()) break;
-    const Box box = written.stored(written.count() - 1 - allowed);
-    const auto meets = [&](const Operand& operand, const Box& read) {
-      return operand.in_memory() && !read.empty() &&
-             ethos_u::parts_meet(operand.map, read, before.ofm.map, box);
-    };
-    if (meets(next.ifm, first_read(next))) return allowed;
-    if (next.has_ifm2 && meets(next.ifm2, first_read2(next))) return allowed;
-  }
+  const bool is_resize = next.kind == OperationKind::Resize;
+  const int64_t jobs = is_resize ? 1 : blocks_of_one_job(next);
+  // Job n, counted from 0, may meet the block that is m from the last where BLOCKDEP is above n + m.
+  for (int32_t allowed = 0; allowed < most; ++allowed)
+    for (int32_t job = 0; job <= allowed && job < jobs; ++job) {
+      const int64_t from_last = allowed - job;
+      if (from_last >= written.count()) continue;
+      const Box box = written.stored(written.count() - 1 - from_last);
+      const auto meets = [&](const Operand& operand, const Box& read) {
+        return operand.in_memory() && !read.empty() &&
+               ethos_u::parts_meet(operand.map, read, before.ofm.map, box);
+      };
+      const Box read = is_resize ? first_of_resize(next) : read_of(next, job, kLeastJobDepth);
+      if (meets(next.ifm, read)) return allowed;
+      if (next.has_ifm2 && meets(next.ifm2, read2_of(next, job, kLeastJobDepth))) return allowed;
+    }
   return most;
+}
+
+bool overwrites_input(const std::vector<Operation>& chain) {
+  const Operation& last = chain.back();
+  if (!last.ofm.in_memory()) return false;
+  const FeatureMap& ofm = last.ofm.map;
+  const auto looks_at = [&](const Operation& op, const Operand& operand, bool second) {
+    if (!operand.in_memory()) return false;
+    // Where an OFM lies on the map, element by element, each block reads what it then writes.
+    const FeatureMap& map = operand.map;
+    const bool by_element = op.kind == OperationKind::Elementwise &&
+                            last.transpose == Transpose::HWC && last.reverse == Reverse::None;
+    if (by_element && ethos_u::same_layout(map, ofm) && map.height == ofm.height &&
+        map.width == ofm.width && map.depth == ofm.depth)
+      return false;
+    const Box all = ethos_u::whole(map);
+    if (!ethos_u::parts_meet(map, all, ofm, ethos_u::whole(ofm))) return false;
+    return !second || op.has_ifm2;
+  };
+  struct Read {
+    const Operation* op;
+    bool second;
+  };
+  std::vector<Read> reads;
+  for (const Operation& op : chain) {
+    if (looks_at(op, op.ifm, false)) reads.push_back({&op, false});
+    if (looks_at(op, op.ifm2, true)) reads.push_back({&op, true});
+  }
+  if (reads.empty()) return false;
+
+  uint64_t low = UINT64_MAX, high = 0;
+  for (const ethos_u::ByteRange& range : ethos_u::tile_ranges(ofm)) {
+    low = std::min(low, range.first);
+    high = std::max(high, range.end);
+  }
+  if (high - low > kMostOverwritten) return false;
+  // Blocks in the order in which they are written: those that wrote a byte before this block reads it.
+  std::vector<uint8_t> written(static_cast<size_t>(high - low));
+  const Blocks blocks(last);
+  for (int64_t block = 0; block < blocks.count(); ++block) {
+    for (const auto& [op, second] : reads) {
+      const FeatureMap& map = second ? op->ifm2.map : op->ifm.map;
+      const Box box = second ? read2_of(*op, block, map.depth) : read_of(*op, block, map.depth);
+      const bool sees_old = ethos_u::for_each_run(map, box, [&](const ethos_u::ByteRange& run) {
+        for (uint64_t at = std::max(run.first, low); at < std::min(run.end, high); ++at)
+          if (written[static_cast<size_t>(at - low)] != 0) return false;
+        return true;
+      });
+      if (!sees_old) return true;
+    }
+    ethos_u::for_each_run(ofm, blocks.stored(block), [&](const ethos_u::ByteRange& run) {
+      std::fill(written.begin() + static_cast<ptrdiff_t>(run.first - low),
+                written.begin() + static_cast<ptrdiff_t>(run.end - low), uint8_t{1});
+      return true;
+    });
+  }
+  return false;
 }
 
 }  // namespace intarsia::simulators::ethos_u85

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "intarsia/targets/ethos_u85/operation.h"
 
@@ -12,9 +13,13 @@ namespace intarsia::simulators::ethos_u85 {
 std::optional<std::string> wrong_block(const Operation& operation,
                                        const Configuration* configuration);
 
-// Up to `most`, the largest BLOCKDEP with which the first job of `next` reads nothing that the last blocks of `before` still write.
-// Of later jobs nothing is said: how many input channels a job takes follows from no register.
+// Up to `most`, the largest BLOCKDEP with which no job of `next` reads what the last blocks of `before` may still write: job n may
+// begin with BLOCKDEP - n of them incomplete. A block is one job, but where it sums over more channels of the IFM than every job
+// takes: how many jobs it then is follows from no register, and only the first is looked at.
 int32_t largest_blockdep(const Operation& before, const Operation& next, int32_t most);
+
+// Whether a block of the chain writes what a later block of it still reads. All its operations have the blocks of the first.
+bool overwrites_input(const std::vector<Operation>& chain);
 
 // Whether the operation takes what the one before hands on without memory: they run as one, with the first one's blocks.
 inline bool goes_on(const Operation& operation) {

@@ -276,33 +276,34 @@ void Checker::check_records(const Operation& op) {
 
 void Checker::check_blocks(const Operation& op) {
   if (!goes_on(op)) {
-    chain_ = op;
+    chain_ = {};
     before_chain_ = std::exchange(last_, std::nullopt);
     if (const std::optional<std::string> wrong = wrong_block(op, configuration_))
       report(FindingKind::BlockConfiguration, *wrong);
+  } else if (chain_.empty()) {
+    return;  // it goes on with what no operation left, which is a fault
   }
-  if (!chain_) return;  // it goes on with what no operation left, which is a fault
-  if (before_chain_ && chain_->blockdep > 0) {
-    Operation in_chain = op;
-    in_chain.block_height = chain_->block_height;
-    in_chain.block_width = chain_->block_width;
-    in_chain.block_depth = chain_->block_depth;
-    const int32_t largest = largest_blockdep(*before_chain_, in_chain, chain_->blockdep);
-    if (largest < chain_->blockdep)
+  chain_.push_back(op);
+  Operation& in_chain = chain_.back();
+  const Operation& first = chain_.front();
+  in_chain.block_height = first.block_height;
+  in_chain.block_width = first.block_width;
+  in_chain.block_depth = first.block_depth;
+  if (before_chain_ && first.blockdep > 0) {
+    const int32_t largest = largest_blockdep(*before_chain_, in_chain, first.blockdep);
+    if (largest < first.blockdep)
       report(FindingKind::BlockDependency,
-             "BLOCKDEP is " + std::to_string(chain_->blockdep) +
-                 " and the first block's input comes from the last blocks of OP at " +
+             "BLOCKDEP is " + std::to_string(first.blockdep) +
+                 " and the first blocks' input comes from the last blocks of OP at " +
                  in_hex(before_chain_->offset) + ": it may be " + std::to_string(largest) +
                  " at most");
   }
   // What another shape's blocks are that goes through a chain is not known.
-  const bool same = op.ofm_height == chain_->ofm_height && op.ofm_width == chain_->ofm_width &&
-                    op.ofm_depth == chain_->ofm_depth;
-  last_ = same ? std::optional(op) : std::nullopt;
-  if (!last_) return;
-  last_->block_height = chain_->block_height;
-  last_->block_width = chain_->block_width;
-  last_->block_depth = chain_->block_depth;
+  const bool same = op.ofm_height == first.ofm_height && op.ofm_width == first.ofm_width &&
+                    op.ofm_depth == first.ofm_depth;
+  last_ = same ? std::optional(in_chain) : std::nullopt;
+  if (same && overwrites_input(chain_))
+    report(FindingKind::OutputOverInput, "a block of the OFM overwrites what a later block reads");
 }
 
 void Checker::before(const Operation& op, const Memory&) {

@@ -1,6 +1,5 @@
 // The stream checker of the Ethos-U85: finds what a device would not forgive, or what leaves its result to chance. It is on
-// wherever streams are simulated. Of BLOCKDEP it looks at what the first job of an operation reads; it does not look whether an
-// OFM overwrites an IFM that a later block still reads.
+// wherever streams are simulated.
 #pragma once
 
 #include <array>
@@ -90,7 +89,8 @@ class Checker final : public Observer {
   Accesses now_;
   // The operations of a chain run as one: with the blocks and BLOCKDEP of its first, behind the last one of the chain before.
   const Configuration* configuration_;
-  std::optional<Operation> chain_, before_chain_, last_;
+  std::vector<Operation> chain_;
+  std::optional<Operation> before_chain_, last_;
   ethos_u::FindingList findings_;
   uint32_t offset_ = 0;
   const char* command_ = "";

@@ -536,6 +536,39 @@ TEST(U85Checker, FindsBlocksThatBeginTooEarly) {
   EXPECT_THAT(findings(6, 3, false), ElementsAre("block-dependency"));
 }
 
+// The input begins a block before what the first operation writes: the first job reads other bytes, the second one the first of two
+// blocks, which may be the third incomplete one from the end at most.
+TEST(U85Checker, FindsLaterJobsThatBeginTooEarly) {
+  const auto findings = [](int32_t blockdep) {
+    Row row(4, 1, 1, 1);
+    row.stream()
+        .set(Command::OP_POOL, value::pooling_mode_SUM)
+        .address(Command::SET_IFM_BASE0, Row::kOfm - 2)
+        .address(Command::SET_OFM_BASE0, 768)
+        .set(Command::SET_BLOCKDEP, blockdep)
+        .set(Command::OP_POOL, value::pooling_mode_SUM);
+    return findings_of(row, [](sim85::Checker&) {});
+  };
+  EXPECT_THAT(findings(2), ElementsAre());
+  EXPECT_THAT(findings(3), ElementsAre("block-dependency"));
+}
+
+// An OFM some elements behind the IFM: the first block writes what the second still reads. In place, or in front of the IFM, each
+// block writes what has been read.
+TEST(U85Checker, FindsOutputsOverInputsThatAreStillRead) {
+  const auto findings = [](int64_t behind) {
+    Row row(6, 1, 1, 1);
+    row.stream()
+        .address(Command::SET_IFM_BASE0, Row::kOfm)
+        .address(Command::SET_OFM_BASE0, static_cast<uint64_t>(int64_t{Row::kOfm} + behind))
+        .set(Command::OP_POOL, value::pooling_mode_SUM);
+    return findings_of(row, [](sim85::Checker&) {});
+  };
+  EXPECT_THAT(findings(0), ElementsAre());
+  EXPECT_THAT(findings(-2), ElementsAre());
+  EXPECT_THAT(findings(2), ElementsAre("output-over-input"));
+}
+
 TEST(U85Checker, FindsBlocksThatAreNone) {
   Row row(2, 1, 1, 1);
   row.stream().set(Command::SET_OFM_BLK_WIDTH_M1, 2);
