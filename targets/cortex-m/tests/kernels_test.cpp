@@ -1,7 +1,6 @@
 // Every kernel on this machine, through its portable twins of the cores' instructions, against the
 // reference evaluator: all small shapes, and larger ones at random.
 #include <cmath>
-#include <filesystem>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -9,39 +8,16 @@
 #include <fmt/format.h>
 
 #include "kernel_cases.h"
+#include "kernel_library.h"
 #include "kernel_program.h"
 #include "support/c_program.h"
-#include "support/files.h"
 #include "support/needs.h"
-#include "support/process.h"
 #include "wide_modules.h"
 
 namespace intarsia::test::cortex_m {
 namespace {
 
 using graph::OpKind;
-
-// The kernels as a library of this machine, compiled once by each compiler.
-std::string kernel_library(const std::string& compiler) {
-  static const Result<TemporaryFolder> folder = TemporaryFolder::make();
-  if (!folder.ok()) return "";
-  const std::string library = fmt::format("{}/{}.so", folder->path(), compiler);
-  if (std::filesystem::exists(library)) return library;
-  std::vector<std::string> command = {
-      compiler,       "-std=c11",          "-O1",     "-fPIC", "-shared", "-Wall", "-Wextra",
-      "-Wconversion", "-Wsign-conversion", "-Werror", "-o",    library};
-  const std::string root = INTARSIA_SOURCE_DIR, views = INTARSIA_CORTEX_M_VIEWS;
-  for (const std::string& include :
-       {views + "/isa", views + "/device", root + "/device-runtime/kernels/include"})
-    command.push_back("-I" + include);
-  for (const char* sources : {"/targets/cortex-m/device", "/device-runtime/kernels/src"})
-    for (const auto& entry : std::filesystem::directory_iterator(root + sources))
-      if (entry.path().extension() == ".c") command.push_back(entry.path().string());
-  const Result<ProcessOutcome> built = run_process(command);
-  EXPECT_TRUE(built.ok() && built->succeeded())
-      << (built.ok() ? built->err : built.error().to_string());
-  return library;
-}
 
 using MakeInputs = std::function<std::vector<graph::TensorValue>(Random&, const graph::Module&)>;
 

@@ -16,6 +16,7 @@
 #include "wide_modules.h"
 
 #include "compiler/kernels.h"
+#include "kernel_library.h"
 
 namespace intarsia::targets::c {
 void add_kinds(TargetRegistry& registry);
@@ -68,16 +69,14 @@ class WideKernels {
   size_t count() const { return cases_.size(); }
 
   void check(const std::string& compiler = "gcc") {
-    const std::string sources = INTARSIA_CORTEX_M_DEVICE, views = INTARSIA_CORTEX_M_VIEWS;
     const testing::CProgram program(
         compiler,
         "#include <stdint.h>\n#include \"intarsia/kernels/kernels.h\"\n#include "
         "\"intarsia/targets/cortex_m/kernels.h\"\n" +
             text_,
-        fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/include {2}/wide_*.c {2}/dsp_*.c {2}/mve_*.c "
-                    "{2}/staged_[dm]*.c {2}/staging.c {2}/svdf.c {2}/lstm.c "
-                    "{1}/src/*.c",
-                    views, INTARSIA_KERNELS_DIR, sources));
+        fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/device-runtime/kernels/include "
+                    "-Wl,--no-as-needed {2}",
+                    INTARSIA_CORTEX_M_VIEWS, INTARSIA_SOURCE_DIR, kernel_library(compiler)));
     ASSERT_TRUE(program.ok()) << program.errors();
     for (size_t i = 0; i < cases_.size(); ++i) {
       SCOPED_TRACE(fmt::format("case {}\n{}", i, graph::print(cases_[i].module)));

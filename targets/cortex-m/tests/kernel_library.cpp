@@ -1,0 +1,36 @@
+#include "kernel_library.h"
+
+#include <filesystem>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support/files.h"
+#include "support/process.h"
+
+namespace intarsia::test::cortex_m {
+
+std::string kernel_library(const std::string& compiler) {
+  if (compiler == INTARSIA_KERNEL_LIBRARY_COMPILER) return INTARSIA_KERNEL_LIBRARY;
+  static const Result<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder.ok()) return "";
+  const std::string library = fmt::format("{}/{}.so", folder->path(), compiler);
+  if (std::filesystem::exists(library)) return library;
+  std::vector<std::string> command = {
+      compiler,       "-std=c11",          "-O1",     "-fPIC", "-shared", "-Wall", "-Wextra",
+      "-Wconversion", "-Wsign-conversion", "-Werror", "-o",    library};
+  const std::string root = INTARSIA_SOURCE_DIR, views = INTARSIA_CORTEX_M_VIEWS;
+  for (const std::string& include :
+       {views + "/isa", views + "/device", root + "/device-runtime/kernels/include"})
+    command.push_back("-I" + include);
+  for (const char* sources : {"/targets/cortex-m/device", "/device-runtime/kernels/src"})
+    for (const auto& entry : std::filesystem::directory_iterator(root + sources))
+      if (entry.path().extension() == ".c") command.push_back(entry.path().string());
+  const Result<ProcessOutcome> built = run_process(command);
+  EXPECT_TRUE(built.ok() && built->succeeded())
+      << (built.ok() ? built->err : built.error().to_string());
+  return built.ok() && built->succeeded() ? library : "";
+}
+
+}  // namespace intarsia::test::cortex_m
