@@ -94,7 +94,8 @@ class OneStep {
 };
 
 // Calls of a kernel whose first number is the count of elements.
-LowerKernel by_rows(const OpView& view, const std::string& name, std::vector<int64_t> others) {
+LowerKernel by_rows(CoreClass core, const OpView& view, const std::string& name,
+                    std::vector<int64_t> others) {
   const auto axes = repeated_axes(view.in(0).shape, view.in(1).shape, view.out().shape);
   if (!axes) return nullptr;
   others.insert(others.begin(), 0);
@@ -103,7 +104,7 @@ LowerKernel by_rows(const OpView& view, const std::string& name, std::vector<int
                            numbers[0] = count;
                            return numbers;
                          }};
-  return [kernel, axes](OpLowering& op) { return call_by_rows(op, kernel, *axes); };
+  return [=](OpLowering& op) { return call_by_rows(core, op, kernel, *axes); };
 }
 
 }  // namespace
@@ -117,7 +118,7 @@ LowerKernel wide_sum_kernel(CoreClass core, const OpView& view, const AddRescali
       r.b.shift < -kMostShift || r.output.shift > -1 || r.output.shift < -kMostShift)
     return nullptr;
   return by_rows(
-      view,
+      core, view,
       view.node.kind == graph::OpKind::Sub ? "intarsia_each_sub_s16" : "intarsia_each_add_s16",
       {0, r.a.value, -r.a.shift, 0, r.b.value, -r.b.shift, r.output.value, -r.output.shift, 0,
        range.low, range.high});
@@ -151,7 +152,7 @@ LowerKernel lane_sum(const OpView& view, const Step& step, int bits, const Range
     return int64_t{static_cast<int32_t>(static_cast<uint32_t>(a & 0xffff) |
                                         static_cast<uint32_t>(b & 0xffff) << 16)};
   };
-  return by_rows(view, "intarsia_each_lanes_sum_s8",
+  return by_rows(CoreClass::Lanes, view, "intarsia_each_lanes_sum_s8",
                  {words(step.a_factor >> kPartBits, step.b_factor >> kPartBits),
                   words(step.a_factor & (kPart - 1), step.b_factor & (kPart - 1)), upper_start,
                   step.start & (kPart - 1), bits - kPartBits, range.low, range.high});
@@ -189,7 +190,7 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
     if (core == CoreClass::Lanes) {
       if (LowerKernel kernel = lane_sum(view, *found, bits, range)) return kernel;
     } else if (fits_words(*found)) {
-      return by_rows(view, "intarsia_each_sum_s8",
+      return by_rows(core, view, "intarsia_each_sum_s8",
                      {found->a_factor, found->b_factor, found->start, range.low, range.high});
     }
   }
@@ -197,7 +198,7 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
   if (sign < 0 || lacks_simd(core) || r->left_shift != kLeftShift || r->a.shift < -kMostShift ||
       r->b.shift < -kMostShift || r->output.shift > -1 || r->output.shift < -kMostOutShift)
     return nullptr;
-  return by_rows(view,
+  return by_rows(core, view,
                  core == CoreClass::Lanes ? "intarsia_each_lanes_add_s8" : "intarsia_each_add_s8",
                  {a.quantization.zero_point[0], r->a.value, -r->a.shift,
                   b.quantization.zero_point[0], r->b.value, -r->b.shift, r->output.value,
@@ -213,7 +214,7 @@ LowerKernel squared_difference_kernel(CoreClass core, const OpView& view) {
       r->output.shift < -kMostShift)
     return nullptr;
   const Range range = type_range(out.type);
-  return by_rows(view,
+  return by_rows(core, view,
                  out.type == DataType::Int16 ? "intarsia_each_squared_difference_s16"
                                              : "intarsia_each_squared_difference_s8",
                  {zero_point(a), r->a.value, -r->a.shift, zero_point(b), r->b.value, -r->b.shift,

@@ -130,20 +130,25 @@ KernelWork add(CoreClass core, const Add& s) {
 
 KernelWork wide_sum(CoreClass core, const Add& s, bool difference) {
   const bool a_half = is_half(s.a_multiplier, s.a_shift);
-  const int64_t other_shift = a_half ? s.b_shift : s.a_shift;
   const bool half = a_half || is_half(s.b_multiplier, s.b_shift);
-  const bool quick = core == CoreClass::Dsp && half && !difference && other_shift != 0 &&
-                     s.high == 32767 && (s.low == 0 || s.low == -32768);
+  const bool quick = core == CoreClass::Dsp && half && s.high == 32767 &&
+                     ((s.low == 0 && !difference) || s.low == -32768);
   const int64_t eights = core == CoreClass::Mve && half ? s.count / 8 : 0;
   return {
       KernelFamily::WideSum,
       {1, number(eights), number(quick ? 0 : s.count - 8 * eights), number(quick ? s.count : 0)}};
 }
 
-// With Helium four at a time.
-KernelWork squared_difference(CoreClass core, const Add& s) {
+// With Helium four at a time; with the DSP extension bytes in a loop of their own.
+KernelWork squared_difference(CoreClass core, const Add& s, bool wide) {
+  constexpr int64_t kMostShift = 16, kMostOutShift = 22;
+  const bool a_half = is_half(s.a_multiplier, s.a_shift),
+             half = a_half || is_half(s.b_multiplier, s.b_shift);
+  const bool quick = core == CoreClass::Dsp && !wide && half &&
+                     (a_half ? s.b_shift : s.a_shift) <= kMostShift && s.out_shift <= kMostOutShift;
+  const int64_t others = core == CoreClass::Mve ? ceil_div(s.count, int64_t{4}) : s.count;
   return {KernelFamily::SquaredDifference,
-          {1, number(core == CoreClass::Mve ? ceil_div(s.count, int64_t{4}) : s.count)}};
+          {1, number(quick ? 0 : others), number(quick ? s.count : 0)}};
 }
 
 KernelWork product(CoreClass core, const Mul& s) {
@@ -240,10 +245,17 @@ KernelWork mean_of(CoreClass core, const Mean& s) {
            number(s.outer * s.inner)}};
 }
 
-KernelWork softmax(int64_t rows, int64_t count) {
+// With Helium short rows four at a time, each in a lane.
+KernelWork softmax(CoreClass core, int64_t rows, int64_t count) {
+  constexpr int64_t kShortRow = 8;
+  int64_t fours = 0;
+  for (; core == CoreClass::Mve && rows > 1 && count <= kShortRow * std::min<int64_t>(rows, 4);
+       rows -= std::min<int64_t>(rows, 4))
+    ++fours;
   return {KernelFamily::Softmax,
-          {1, number(rows), number(rows * count), number(rows * ceil_div(count, int64_t{4}))},
-          2 * number(rows * count) / 256};
+          {1, number(rows), number(rows * count), number(rows * ceil_div(count, int64_t{4})),
+           number(fours), number(fours * count)},
+          2 * number((rows + 4 * fours) * count) / 256};
 }
 
 KernelWork svdf(CoreClass core, const Svdf& s, bool wide) {
@@ -485,7 +497,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "each_add_s16") return {wide_sum(core, Add(numbers), false)};
   if (name == "each_sub_s16") return {wide_sum(core, Add(numbers), true)};
   if (name.starts_with("each_squared_difference_")) {
-    return {squared_difference(core, Add(numbers))};
+    return {squared_difference(core, Add(numbers), name.ends_with("s16"))};
   }
   if (name == "each_product_s8") return {product(core, Mul(numbers))};
   if (name == "each_lookup_s8") return {lookup(core, numbers.at(0))};
@@ -502,7 +514,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("dequantize_s")) return {float_numbers(core, numbers.at(0))};
   if (name == "each_hard_swish_s16") return {hard_swish(core, numbers.at(0))};
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
-  if (name == "softmax_table_s8") return {softmax(numbers.at(0), numbers.at(1))};
+  if (name == "softmax_table_s8") return {softmax(core, numbers.at(0), numbers.at(1))};
   if (name.ends_with("svdf_s8")) return {svdf(core, Svdf(numbers), false)};
   if (name.ends_with("svdf_s16")) return {svdf(core, Svdf(numbers), true)};
   if (name.ends_with("lstm_s8")) return {lstm(core, Lstm(numbers), KernelFamily::Lstm)};
@@ -514,6 +526,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
   if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};
   if (name.starts_with("copy_rows_")) return {copied_rows(core, name, numbers)};
+  // Elements that become rows take about as long as rows that are copied.
+  if (name.starts_with("spread_")) return {copied_rows(core, name, numbers)};
   if (name.starts_with("row_to_steps")) return {row_steps(core, numbers.at(0))};
   if (name == "each_sum_f32" || name == "each_difference_f32" || name == "each_product_f32")
     return {real_elements(core, numbers)};

@@ -53,7 +53,7 @@ LowerKernel wide_mul_kernel(CoreClass core, const OpView& view) {
                            return std::vector<int64_t>{
                                1, count, 0, 0, m.value, -m.shift, 0, range.low, range.high};
                          }};
-  return [=](OpLowering& op) { return call_by_rows(op, kernel, *axes); };
+  return [=](OpLowering& op) { return call_by_rows(core, op, kernel, *axes); };
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ LowerKernel mul_kernel(CoreClass core, const OpView& view) {
                              numbers.insert(numbers.end(), others.begin(), others.end());
                              return numbers;
                            }};
-    return [=](OpLowering& op) { return call_by_rows(op, kernel, *axes); };
+    return [=](OpLowering& op) { return call_by_rows(core, op, kernel, *axes); };
   }
   const std::vector<int64_t> numbers = {
       rows,      count,    a.quantization.zero_point[0],   b.quantization.zero_point[0],

@@ -33,7 +33,7 @@ struct RowKernel {
 };
 // The operands repeat as `axes` say. Of the one that repeats along the innermost axes, short rows and single elements are laid out in
 // scratch first, as often as is worth a call.
-tir::Stmt call_by_rows(OpLowering& op, const RowKernel& kernel,
+tir::Stmt call_by_rows(CoreClass core, OpLowering& op, const RowKernel& kernel,
                        const std::vector<RepeatedAxis>& axes);
 
 }  // namespace intarsia::targets::cortex_m

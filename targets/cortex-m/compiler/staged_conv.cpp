@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kernel_costs.h"
 #include "operators.h"
 #include "staged_conv.h"
 
@@ -60,11 +61,26 @@ bool columns_go_together(const std::vector<Phase>& phases, int64_t stride, int64
          });
 }
 
-std::vector<StagedPart> parts_of_transposed(const OpView& v, int64_t bytes) {
+// Windows as wide as all of them, with taps that have no weights.
+void widen_together(std::vector<Phase>& phases) {
+  int64_t start = phases[0].start, end = start;
+  for (const Phase& phase : phases) {
+    start = std::min(start, phase.start);
+    end = std::max(end, phase.start + static_cast<int64_t>(phase.kernel.size()));
+  }
+  for (Phase& phase : phases) {
+    phase.kernel.insert(phase.kernel.begin(), static_cast<size_t>(phase.start - start), -1);
+    phase.kernel.resize(static_cast<size_t>(end - start), -1);
+    phase.start = start;
+  }
+}
+
+std::vector<StagedPart> parts_of_transposed(const OpView& v, int64_t bytes, bool widened) {
   const auto& a = v.node.attrs<graph::TransposeConv2dAttrs>();
   const Shape &weights = v.in(1).shape, &out = v.out().shape;
   std::vector<StagedPart> parts;
-  const std::vector<Phase> columns = phases_of(weights[2], a.stride_w, a.pad_left, out[2]);
+  std::vector<Phase> columns = phases_of(weights[2], a.stride_w, a.pad_left, out[2]);
+  if (widened) widen_together(columns);
   const bool together = columns_go_together(columns, a.stride_w, out[2]);
   for (const Phase& y : phases_of(weights[1], a.stride_h, a.pad_top, out[1]))
     for (const Phase& x : columns) {
@@ -235,9 +251,10 @@ bool Staged::fits() const {
   });
 }
 
-std::vector<StagedPart> staged_parts(const OpView& view, int64_t bytes) {
-  return view.node.kind == graph::OpKind::TransposeConv2d ? parts_of_transposed(view, bytes)
-                                                          : parts_of_convolution(view, bytes);
+std::vector<StagedPart> staged_parts(const OpView& view, int64_t bytes, bool widened) {
+  return view.node.kind == graph::OpKind::TransposeConv2d
+             ? parts_of_transposed(view, bytes, widened)
+             : parts_of_convolution(view, bytes);
 }
 
 std::optional<int64_t> choose_pieces(Staged& s, const std::function<int64_t(int64_t)>& own) {
@@ -291,23 +308,50 @@ Stmt lower_staged(OpLowering& op, const std::vector<StagedCall>& calls) {
   return tir::seq(std::move(steps));
 }
 
-LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small) {
+std::optional<std::vector<StagedCall>> cheapest_calls(
+    CoreClass core, const OpView& view, int64_t bytes,
+    const std::function<std::optional<StagedCall>(const StagedPart&)>& make) {
   constexpr size_t kMostParts = 16;
+  const auto made_of = [&](bool widened) -> std::optional<std::vector<StagedCall>> {
+    const std::vector<StagedPart> parts = staged_parts(view, bytes, widened);
+    if (parts.size() > kMostParts) return std::nullopt;
+    std::vector<StagedCall> calls;
+    for (const StagedPart& part : parts) {
+      std::optional<StagedCall> call = make(part);
+      if (!call) return std::nullopt;
+      calls.push_back(std::move(*call));
+    }
+    return calls;
+  };
+  std::optional<std::vector<StagedCall>> apart = made_of(false);
+  if (!apart || apart->size() == 1 || lacks_simd(core)) return apart;
+  // By the core that stands for the class; others differ by less than the two ways do.
+  const CostCore cost = core == CoreClass::Mve ? CostCore::M55 : CostCore::M4;
+  const auto cycles_of = [&](const std::vector<StagedCall>& calls) {
+    std::vector<KernelWork> work;
+    for (const StagedCall& call : calls)
+      for (KernelWork& part : staged(core, call.kernel, call.staged.values()))
+        work.push_back(std::move(part));
+    return cycles_of_work(cost, work);
+  };
+  std::optional<std::vector<StagedCall>> together = made_of(true);
+  if (!together || together->size() == apart->size()) return apart;
+  const std::optional<double> one = cycles_of(*together), several = cycles_of(*apart);
+  return one && several && *one < *several ? std::move(together) : std::move(apart);
+}
+
+LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small) {
   if (!is_int8_dot_product(view)) return nullptr;
   const bool transposed = view.node.kind == graph::OpKind::TransposeConv2d;
-  const std::vector<StagedPart> parts = staged_parts(view, 1);
-  if (parts.size() > kMostParts) return nullptr;
   const graph::Activation activation =
       transposed ? view.node.attrs<graph::TransposeConv2dAttrs>().activation
                  : view.node.attrs<graph::Conv2dAttrs>().activation;
   const Range range = output_range(view, activation);
-  std::vector<StagedCall> calls;
-  for (const StagedPart& part : parts) {
-    std::optional<StagedCall> call = make_call(core, view, part, range, small);
-    if (!call) return nullptr;
-    calls.push_back(std::move(*call));
-  }
-  return [calls](OpLowering& op) { return lower_staged(op, calls); };
+  std::optional<std::vector<StagedCall>> calls = cheapest_calls(
+      core, view, 1,
+      [&](const StagedPart& part) { return make_call(core, view, part, range, small); });
+  if (!calls) return nullptr;
+  return [calls = std::move(*calls)](OpLowering& op) { return lower_staged(op, calls); };
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -35,8 +35,9 @@ struct StagedPart {
   Staged staged;
   std::vector<Taps> taps;
 };
-// Of a Conv2d or a TransposeConv2d. `bytes` of an element: channels are counted in bytes.
-std::vector<StagedPart> staged_parts(const OpView& view, int64_t bytes);
+// Of a Conv2d or a TransposeConv2d. `bytes` of an element: channels are counted in bytes. Widened: columns of a stride see windows as wide
+// as all of theirs, with taps without weights, so that they are one convolution with more channels where rows have whole strides.
+std::vector<StagedPart> staged_parts(const OpView& view, int64_t bytes, bool widened = false);
 
 // Weights [channel][kernel_h][kernel_w][element] as rows, one for each channel of the part: [kernel_w][kernel_h][element].
 template <typename T>
@@ -67,6 +68,10 @@ struct StagedCall {
   std::vector<uint8_t> weights, channels;
   int64_t scratch;
 };
+// Of all parts, widened where estimates say that it is faster; none where one of the parts has no call.
+std::optional<std::vector<StagedCall>> cheapest_calls(
+    CoreClass core, const OpView& view, int64_t bytes,
+    const std::function<std::optional<StagedCall>(const StagedPart&)>& make);
 tir::Stmt lower_staged(OpLowering& op, const std::vector<StagedCall>& calls);
 // What the call reads, of one group after another.
 void append_group(StagedCall& call, const std::vector<uint8_t>& weights,

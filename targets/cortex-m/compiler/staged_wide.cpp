@@ -69,22 +69,17 @@ std::optional<StagedCall> make_wide_call(CoreClass core, const OpView& v, const 
 }  // namespace
 
 LowerKernel staged_wide_kernel(CoreClass core, const OpView& view) {
-  constexpr size_t kMostParts = 16;
   if (!has_wide_kernels(core) || !is_wide_product(view)) return nullptr;
-  const std::vector<StagedPart> parts = staged_parts(view, kHalfBytes);
-  if (parts.size() > kMostParts) return nullptr;
   const graph::Activation activation =
       view.node.kind == graph::OpKind::TransposeConv2d
           ? view.node.attrs<graph::TransposeConv2dAttrs>().activation
           : view.node.attrs<graph::Conv2dAttrs>().activation;
-  std::vector<StagedCall> calls;
-  for (const StagedPart& part : parts) {
-    std::optional<StagedCall> call =
-        make_wide_call(core, view, part, activation_limits(view, activation));
-    if (!call) return nullptr;
-    calls.push_back(std::move(*call));
-  }
-  return [calls](OpLowering& op) { return lower_staged(op, calls); };
+  std::optional<std::vector<StagedCall>> calls =
+      cheapest_calls(core, view, kHalfBytes, [&](const StagedPart& part) {
+        return make_wide_call(core, view, part, activation_limits(view, activation));
+      });
+  if (!calls) return nullptr;
+  return [calls = std::move(*calls)](OpLowering& op) { return lower_staged(op, calls); };
 }
 
 }  // namespace intarsia::targets::cortex_m

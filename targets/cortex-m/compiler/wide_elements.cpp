@@ -130,7 +130,7 @@ LowerKernel float_binary_kernel(CoreClass core, const OpView& view) {
                          [low, high](int64_t count) {
                            return std::vector<int64_t>{count, low, high};
                          }};
-  return [=](OpLowering& op) { return call_by_rows(op, kernel, *axes); };
+  return [=](OpLowering& op) { return call_by_rows(core, op, kernel, *axes); };
 }
 
 LowerKernel hard_swish_kernel(CoreClass core, const OpView& view) {

@@ -1,4 +1,4 @@
-// Rows of elements that are copied: counts and steps in elements.
+// Rows of elements that are copied, and elements that become rows: counts and steps in elements.
 #ifndef INTARSIA_CORTEX_M_COPY_ROWS_H_
 #define INTARSIA_CORTEX_M_COPY_ROWS_H_
 
@@ -16,6 +16,11 @@ void intarsia_copy_rows_s32(const int32_t *from, int32_t *to, int32_t rows, int3
                             int32_t from_step, int32_t to_step);
 void intarsia_copy_rows_f32(const float *from, float *to, int32_t rows, int32_t count,
                             int32_t from_step, int32_t to_step);
+
+// Each of `count` elements `times` times behind each other.
+void intarsia_spread_s8(const int8_t *from, int8_t *to, int32_t count, int32_t times);
+void intarsia_spread_s16(const int16_t *from, int16_t *to, int32_t count, int32_t times);
+void intarsia_spread_f32(const float *from, float *to, int32_t count, int32_t times);
 
 #ifdef __cplusplus
 }

@@ -6,12 +6,16 @@
 
 enum {
   kFraction = 12,
-  kResult = 23
+  kResult = 23,
 };  // bits that are dropped: of exponentials in the sum, of results at least
 
 // A row's largest element; the sum of its exponentials, Q12.19; and its results. On cores with Helium four at a time, whose
 // exponentials are gathered.
 #if INTARSIA_HAS_MVE
+#include <arm_mve.h>
+
+enum { kShortRow = 8 };  // elements for each row that is beside others
+
 INTARSIA_INLINE int32_t largest_of(const int8_t *input, int32_t count) {
   register int32_t largest __asm__("r4") = -128;  // VMAXV takes even registers
   __asm__ volatile(
@@ -92,14 +96,73 @@ INTARSIA_INLINE void results_of(const int8_t *input, int8_t *output, const int32
 }
 #endif
 
+INTARSIA_INLINE int32_t leading_zeros(uint32_t value) {
+#ifdef __ARM_FEATURE_CLZ
+  return __builtin_clz(value);
+#else
+  int32_t zeros = 0;
+  for (; value < UINT32_C(0x80000000); value <<= 1) ++zeros;
+  return zeros;
+#endif
+}
+
+#if INTARSIA_HAS_MVE
+// As intarsia_reciprocal_of_one_plus_q31.
+INTARSIA_INLINE int32x4_t reciprocals_of(int32x4_t x) {
+  const int32x4_t d = vaddq_n_s32(vshrq_n_s32(x, 1), 1 << 30);
+  int32x4_t r = vaddq_n_s32(vqrdmulhq_n_s32(d, -1010580540), 1515870810);
+  for (int32_t step = 0; step < 3; ++step) {
+    const int32x4_t error = vsubq_s32(vdupq_n_s32(1 << 29), vqrdmulhq_s32(d, r));
+    r = vaddq_s32(r, vqshlq_n_s32(vqrdmulhq_s32(r, error), 2));
+  }
+  return vqshlq_n_s32(r, 1);
+}
+
+// Up to four rows, each in a lane: what happens once for a row is shared.
+static void four_rows(const int8_t *input, int8_t *output, const int32_t *exponentials,
+                      int32_t rows, int32_t count) {
+  const mve_pred16_t some = vctp32q((uint32_t)rows);
+  const uint32x4_t first = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)count);
+  int32x4_t largest = vdupq_n_s32(-128);
+  for (int32_t i = 0; i < count; ++i)
+    largest = vmaxq_s32(largest, vldrbq_gather_offset_z_s32(input + i, first, some));
+  uint32x4_t sum = vdupq_n_u32(0);
+#define EXPONENTIALS(i)                                                              \
+  vldrwq_gather_shifted_offset_z_s32(                                                \
+      exponentials,                                                                  \
+      vreinterpretq_u32_s32(                                                         \
+          vsubq_s32(largest, vldrbq_gather_offset_z_s32(input + (i), first, some))), \
+      some)
+  for (int32_t i = 0; i < count; ++i)
+    sum = vaddq_u32(sum, vrshrq_n_u32(vreinterpretq_u32_s32(EXPONENTIALS(i)), kFraction));
+  const int32x4_t zeros = vreinterpretq_s32_u32(vclzq_u32(sum));
+  const int32x4_t reciprocal = reciprocals_of(
+      vreinterpretq_s32_u32(vsubq_n_u32(vshlq_u32(sum, zeros), UINT32_C(0x80000000))));
+  const int32x4_t shift = vsubq_n_s32(zeros, kFraction + kResult);
+  for (int32_t i = 0; i < count; ++i) {
+    const uint32x4_t product = vreinterpretq_u32_s32(vqrdmulhq_s32(EXPONENTIALS(i), reciprocal));
+    const uint32x4_t result = vminq_u32(vrshlq_u32(product, shift), vdupq_n_u32(255));
+    vstrbq_scatter_offset_p_s32(output + i, first, vsubq_n_s32(vreinterpretq_s32_u32(result), 128),
+                                some);
+  }
+#undef EXPONENTIALS
+}
+#endif
+
 void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                int32_t rows, int32_t count) {
+#if INTARSIA_HAS_MVE
+  // Longer rows are sooner done alone.
+  for (; rows > 1 && count <= kShortRow * (rows < 4 ? rows : 4); rows -= 4) {
+    four_rows(input, output, exponentials, rows, count);
+    input += 4 * count, output += 4 * count;
+  }
+#endif
   for (; rows > 0; --rows, input += count, output += count) {
     const int32_t largest = largest_of(input, count);
     const uint32_t sum = sum_of(input, exponentials, largest, count);
     // The sum is (1 + x) * 2^(31 - zeros) with x in Q0.31, and its reciprocal that of 1 + x, shifted.
-    int32_t zeros = 0;
-    for (uint32_t bits = sum; bits < UINT32_C(0x80000000); bits <<= 1) ++zeros;
+    const int32_t zeros = leading_zeros(sum);
     const int32_t reciprocal =
         intarsia_reciprocal_of_one_plus_q31((int32_t)((sum << zeros) - UINT32_C(0x80000000)));
     results_of(input, output, exponentials, largest, reciprocal, kFraction - zeros + kResult,

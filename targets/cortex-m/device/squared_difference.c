@@ -49,6 +49,61 @@ INTARSIA_INLINE int32_t one_squared_difference(const struct intarsia_add *s, int
       s->low, s->high);
 }
 
+#if INTARSIA_HAS_DSP_LOOPS
+// Of int8, where the operand of the larger scale is halved, which is exact, and sums of zero points and roundings fit words: the sign of
+// a difference does not matter, and its square is not rounded as a negative number is. False where not.
+INTARSIA_OUTLINE bool squares_of_bytes(const struct intarsia_add *s, const int8_t *a,
+                                       const int8_t *b, int8_t *output) {
+  enum { kHalf = 6, kMostShift = 16, kMostOutShift = 22 };
+  const bool swapped = s->a_multiplier != 1 << 30 || s->a_shift != 0;
+  const int32_t half_multiplier = swapped ? s->b_multiplier : s->a_multiplier,
+                half_shift = swapped ? s->b_shift : s->a_shift;
+  const int32_t multiplier = swapped ? s->a_multiplier : s->b_multiplier,
+                shift = swapped ? s->a_shift : s->b_shift;
+  const int32_t half_zero = swapped ? s->b_zero : s->a_zero, zero = swapped ? s->a_zero : s->b_zero;
+  if (half_multiplier != 1 << 30 || half_shift != 0 || shift > kMostShift ||
+      s->out_shift > kMostOutShift || s->count <= 0)
+    return false;
+  // Where the other one is halved as well it is nearly doubled first, and shifted by one.
+  const int32_t right = shift == 0 ? 1 : shift;
+  const int32_t out_half = s->out_shift == 0 ? 0 : 1 << (s->out_shift - 1);
+  const int32_t numbers[7] = {zero,
+                              shift == 0 ? INT32_MAX : multiplier,
+                              (1 << (right - 1)) + half_zero * (1 << (kHalf + right)),
+                              right,
+                              s->out_multiplier,
+                              out_half + s->out_zero * (1 << s->out_shift),
+                              s->out_shift};
+  register const int8_t *first __asm__("r0") = swapped ? b : a;
+  register const int8_t *second __asm__("r1") = swapped ? a : b;
+  register int8_t *result __asm__("r2") = output;
+  register const int32_t *number __asm__("r3") = numbers;
+  register const int8_t *end __asm__("r4") = first + s->count;
+  __asm__ volatile(
+      "ldm.w r3, {r5, r6, r8, r9, r10, r11, r12}\n"
+      ".balign 4\n"
+      "1: ldrsb lr, [r1], #1\n"
+      "sub.w lr, lr, r5\n"
+      "lsl.w lr, lr, #8\n"
+      "add.w r3, r8, lr, asr #31\n"
+      "smmlar lr, lr, r6, r3\n"
+      "ldrsb r3, [r0], #1\n"
+      "asr.w lr, lr, r9\n"
+      "sub.w lr, lr, r3, lsl #6\n"
+      "mul lr, lr, lr\n"
+      "add.w lr, lr, lr\n"
+      "smmlar lr, lr, r10, r11\n"
+      "cmp.w r0, r4\n"
+      "asr.w lr, lr, r12\n"
+      "ssat lr, #8, lr\n"
+      "strb lr, [r2], #1\n"
+      "bne.w 1b\n"
+      : "+r"(first), "+r"(second), "+r"(result), "+r"(number)
+      : "r"(end)
+      : "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
+  return true;
+}
+#endif
 #endif
 
 void intarsia_each_squared_difference_s8(const struct intarsia_add *add, const int8_t *a,
@@ -63,6 +118,9 @@ void intarsia_each_squared_difference_s8(const struct intarsia_add *add, const i
         some);
   }
 #else
+#if INTARSIA_HAS_DSP_LOOPS
+  if (squares_of_bytes(add, a, b, output)) return;
+#endif
   for (const int8_t *end = a + s.count; a != end;)
     *output++ = (int8_t)one_squared_difference(&s, *a++, *b++, kNarrowShift);
 #endif

@@ -126,49 +126,59 @@ INTARSIA_INLINE void wide_sum(const struct intarsia_add *add, const int16_t *a, 
 }
 #elif INTARSIA_HAS_DSP_LOOPS
 // As add_to_half_pushes_4 of add.c.
-#define WIDE_SUM(name, saturate)                                                           \
-  INTARSIA_OUTLINE void name(const struct intarsia_add *s, const struct wide_operands *o,  \
-                             int16_t *output) {                                            \
-    const int32_t numbers[6] = {o->multiplier,     1 << (o->shift - 1),     o->shift,      \
-                                s->out_multiplier, 1 << (s->out_shift - 1), s->out_shift}; \
-    register const int16_t *first __asm__("r0") = o->half;                                 \
-    register const int16_t *second __asm__("r1") = o->other;                               \
-    register int16_t *result __asm__("r2") = output;                                       \
-    register const int32_t *number __asm__("r3") = numbers;                                \
-    register const int16_t *end __asm__("r4") = o->half + s->count;                        \
-    __asm__ volatile(                                                                      \
-        "ldm.w r3, {r5, r6, r8, r9, r10, r11}\n"                                           \
-        ".balign 4\n"                                                                      \
-        "1: ldrsh r12, [r1], #2\n"                                                         \
-        "ldrsh r3, [r0], #2\n"                                                             \
-        "lsl.w r12, r12, #16\n"                                                            \
-        "add.w lr, r6, r12, asr #31\n"                                                     \
-        "smmlar r12, r12, r5, lr\n"                                                        \
-        "asr.w r12, r12, r8\n"                                                             \
-        "add.w r12, r12, r3, lsl #14\n"                                                    \
-        "add.w lr, r10, r12, asr #31\n"                                                    \
-        "add.w r12, r12, r12\n"                                                            \
-        "smmlar r12, r12, r9, lr\n"                                                        \
-        "cmp.w r0, r4\n"                                                                   \
-        "asr.w r12, r12, r11\n" saturate                                                   \
-        "strh r12, [r2], #2\n"                                                             \
-        "bne.w 1b\n"                                                                       \
-        : "+r"(first), "+r"(second), "+r"(result), "+r"(number)                            \
-        : "r"(end)                                                                         \
-        : "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");              \
+// combine: what r12, the other operand scaled, and r3, the one that is halved, are together. Where the other one is halved as well it
+// is nearly doubled first, and shifted by one: the rounding makes up for what is missing.
+#define WIDE_SUM(name, combine, saturate)                                                 \
+  INTARSIA_OUTLINE void name(const struct intarsia_add *s, const struct wide_operands *o, \
+                             int16_t *output) {                                           \
+    const bool both = o->shift == 0;                                                      \
+    const int32_t shift = both ? 1 : o->shift;                                            \
+    const int32_t numbers[6] = {                                                          \
+        both ? INT32_MAX : o->multiplier, 1 << (shift - 1), shift, s->out_multiplier,     \
+        1 << (s->out_shift - 1),          s->out_shift};                                  \
+    register const int16_t *first __asm__("r0") = o->half;                                \
+    register const int16_t *second __asm__("r1") = o->other;                              \
+    register int16_t *result __asm__("r2") = output;                                      \
+    register const int32_t *number __asm__("r3") = numbers;                               \
+    register const int16_t *end __asm__("r4") = o->half + s->count;                       \
+    __asm__ volatile(                                                                     \
+        "ldm.w r3, {r5, r6, r8, r9, r10, r11}\n"                                          \
+        ".balign 4\n"                                                                     \
+        "1: ldrsh r12, [r1], #2\n"                                                        \
+        "ldrsh r3, [r0], #2\n"                                                            \
+        "lsl.w r12, r12, #16\n"                                                           \
+        "add.w lr, r6, r12, asr #31\n"                                                    \
+        "smmlar r12, r12, r5, lr\n"                                                       \
+        "asr.w r12, r12, r8\n" combine                                                    \
+        "add.w lr, r10, r12, asr #31\n"                                                   \
+        "add.w r12, r12, r12\n"                                                           \
+        "smmlar r12, r12, r9, lr\n"                                                       \
+        "cmp.w r0, r4\n"                                                                  \
+        "asr.w r12, r12, r11\n" saturate                                                  \
+        "strh r12, [r2], #2\n"                                                            \
+        "bne.w 1b\n"                                                                      \
+        : "+r"(first), "+r"(second), "+r"(result), "+r"(number)                           \
+        : "r"(end)                                                                        \
+        : "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");             \
   }
-WIDE_SUM(wide_whole_sum, "ssat r12, #16, r12\n")
-WIDE_SUM(wide_rectified_sum, "usat r12, #15, r12\n")
+WIDE_SUM(wide_whole_sum, "add.w r12, r12, r3, lsl #14\n", "ssat r12, #16, r12\n")
+WIDE_SUM(wide_rectified_sum, "add.w r12, r12, r3, lsl #14\n", "usat r12, #15, r12\n")
+WIDE_SUM(wide_half_less_other, "rsb.w r12, r12, r3, lsl #14\n", "ssat r12, #16, r12\n")
+WIDE_SUM(wide_other_less_half, "sub.w r12, r12, r3, lsl #14\n", "ssat r12, #16, r12\n")
 #undef WIDE_SUM
 
 INTARSIA_INLINE void wide_sum(const struct intarsia_add *add, const int16_t *a, const int16_t *b,
                               int16_t *output, int32_t sign) {
   struct wide_operands operands;
-  const bool quick = sign > 0 && add->count > 0 && wide_half_of(add, a, b, &operands) &&
-                     operands.shift != 0 && add->high == INT16_MAX;
-  if (quick && add->low == INT16_MIN)
+  const bool quick = add->count > 0 && add->high == INT16_MAX && wide_half_of(add, a, b, &operands);
+  const bool whole = add->low == INT16_MIN;
+  if (quick && whole && sign > 0)
     wide_whole_sum(add, &operands, output);
-  else if (quick && add->low == 0)
+  else if (quick && whole && operands.swapped)
+    wide_other_less_half(add, &operands, output);
+  else if (quick && whole)
+    wide_half_less_other(add, &operands, output);
+  else if (quick && add->low == 0 && sign > 0)
     wide_rectified_sum(add, &operands, output);
   else
     wide_one_by_one(add, a, b, output, add->count, sign);

@@ -319,6 +319,9 @@ std::vector<graph::Module> poolings_and_rows() {
   for (const int64_t count : {1, 2, 10, 100, 1001})
     modules.push_back(plain_module(random, OpKind::Softmax,
                                    graph::SoftmaxAttrs{random.real(0.1f, 3.0f)}, {3, count}));
+  for (const Shape& rows : {Shape{9, 3}, {6, 25}, {5, 64}, {2, 33}, {4, 1}})
+    modules.push_back(
+        plain_module(random, OpKind::Softmax, graph::SoftmaxAttrs{random.real(0.1f, 3.0f)}, rows));
   std::erase_if(modules, [](const graph::Module& module) {
     const graph::Function& function = module.entry_function();
     return standard_lowering_refuses(module, function, function.nodes[0]).has_value();
