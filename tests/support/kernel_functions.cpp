@@ -149,6 +149,7 @@ void define_kernels(TirInterpreter& t) {
     });
   };
   define_pair("intarsia_pow_f32", intarsia_pow_f32);
+  define_pair("intarsia_atan2_f32", intarsia_atan2_f32);
   define_pair("intarsia_floor_mod_f32", intarsia_floor_mod_f32);
   t.define("intarsia_divide_i32",
            [](const Args& a) { return i32(intarsia_divide_i32(arg(a, 0), arg(a, 1))); });

@@ -207,6 +207,7 @@ Module pad(Builder& b);
 Module moved(Builder& b, OpKind kind);
 Module gather(Builder& b);
 Module gather_nd(Builder& b);
+Module scatter_nd(Builder& b);
 Module dynamic_update_slice(Builder& b);
 Module repeated(Builder& b, OpKind kind);
 

@@ -176,6 +176,27 @@ Module gather_nd(Builder& b) {
   return b.finish(b.type(), b.tensor(input).quantization);
 }
 
+// Rows may name a place more than once, and places outside.
+Module scatter_nd(Builder& b) {
+  Random& r = b.random();
+  const Shape shape = small_shape(r, 1, 4);
+  const int64_t depth = r.range(1, static_cast<int64_t>(shape.size()));
+  Shape indices = small_shape(r, 0, 2), updates = indices;
+  indices.push_back(depth);
+  updates.insert(updates.end(), shape.begin() + depth, shape.end());
+  const TensorId data = b.input(r.chance(60) ? shape : Shape{});
+  const int64_t most = *std::max_element(shape.begin(), shape.begin() + depth);
+  b.constant(indices, DataType::Int32, {}, r.chance(30) ? -1 : 0, most - 1);
+  b.tensor(b.input(updates)).quantization = b.tensor(data).quantization;
+  const bool sums = b.type() == DataType::Float32 || b.type() == DataType::Int32;
+  const bool selects = sums || b.type() == DataType::Int8 || b.type() == DataType::Int16;
+  b.node().attributes =
+      ScatterAttrs{shape, sums      ? r.pick<std::string>({"none", "add", "mul", "max", "min"})
+                          : selects ? r.pick<std::string>({"none", "max", "min"})
+                                    : "none"};
+  return b.finish(b.type(), b.tensor(data).quantization);
+}
+
 Module dynamic_update_slice(Builder& b) {
   Random& r = b.random();
   const Shape shape = small_shape(r, 1, 3);

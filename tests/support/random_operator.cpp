@@ -51,6 +51,8 @@ graph::Module random_operator(Random& random, graph::OpKind kind, DataType type)
       return repeated(b, kind);
     case OpKind::GatherNd:
       return gather_nd(b);
+    case OpKind::ScatterNd:
+      return scatter_nd(b);
     case OpKind::DynamicUpdateSlice:
       return dynamic_update_slice(b);
     case OpKind::Select:

@@ -112,6 +112,7 @@ const std::map<std::string, ScalarFunction>& scalar_functions() {
       SCALAR(intarsia_gelu_f32),
       SCALAR(intarsia_gelu_tanh_f32),
       SCALAR(intarsia_pow_f32),
+      SCALAR(intarsia_atan2_f32),
       SCALAR(intarsia_floor_mod_f32),
       SCALAR(intarsia_divide_i32),
       SCALAR(intarsia_floor_div_i32),

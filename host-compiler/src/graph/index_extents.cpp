@@ -51,6 +51,13 @@ class IndexExtents {
         if (axes > 0) limit(node.inputs[1], *std::min_element(data.begin(), data.begin() + axes));
         return;
       }
+      case OpKind::ScatterNd: {
+        // Rows that name a place outside are left out; those that do not are worth drawing.
+        const auto axes = static_cast<ptrdiff_t>(in(node, 1).shape.back());
+        const Shape& data = node.attrs<ScatterAttrs>().shape;
+        if (axes > 0) limit(node.inputs[1], *std::min_element(data.begin(), data.begin() + axes));
+        return;
+      }
       case OpKind::DynamicUpdateSlice: {
         // Any place is moved inwards; those within the axis are worth drawing all the same.
         const Shape& data = in(node, 0).shape;

@@ -224,6 +224,13 @@ Result<void> eval_pow(const Invocation& call) {
   return {};
 }
 
+Result<void> eval_atan2(const Invocation& call) {
+  broadcast<float>(call, [](float y, float x) {
+    return static_cast<float>(std::atan2(static_cast<double>(y), static_cast<double>(x)));
+  });
+  return {};
+}
+
 Result<void> eval_floor_div(const Invocation& call) {
   if (call.type() == Int32)
     broadcast<int32_t>(call, [](int32_t a, int32_t b) { return floor_div(a, b); });
@@ -426,6 +433,11 @@ Stmt lower_pow(OpLowering& op) {
       op, [](const std::vector<Expr>& x) { return tir::call(Float32, "intarsia_pow_f32", x); });
 }
 
+Stmt lower_atan2(OpLowering& op) {
+  return combine_operands(
+      op, [](const std::vector<Expr>& x) { return tir::call(Float32, "intarsia_atan2_f32", x); });
+}
+
 Stmt lower_floor_div(OpLowering& op) {
   const bool integer = op.view.out().type == Int32;
   return combine_operands(op, [integer](const std::vector<Expr>& x) {
@@ -513,6 +525,13 @@ constexpr Operator kArithmeticOperators[] = {
      .infer = infer_broadcast,
      .evaluate = eval_pow,
      .lower = lower_pow,
+     .elementwise = Elementwise::Binary,
+     .channels = opaque},
+    {.kind = OpKind::Atan2,
+     .types = kTwoReals,
+     .infer = infer_broadcast,
+     .evaluate = eval_atan2,
+     .lower = lower_atan2,
      .elementwise = Elementwise::Binary,
      .channels = opaque},
     {.kind = OpKind::FloorDiv,

@@ -29,6 +29,7 @@ std::span<const Operator> rearrangement_operators();
 std::span<const Operator> recurrent_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> resizing_operators();
+std::span<const Operator> scatter_operators();
 std::span<const Operator> selection_operators();
 std::span<const Operator> signal_operators();
 std::span<const Operator> signal_transform_operators();

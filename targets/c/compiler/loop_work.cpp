@@ -42,6 +42,7 @@ constexpr Helper kHelpers[] = {
     {"intarsia_erf_f32", LoopStep::FloatTanh},
     {"intarsia_gelu_f32", LoopStep::FloatTanh},
     {"intarsia_gelu_tanh_f32", LoopStep::FloatTanh},
+    {"intarsia_atan2_f32", LoopStep::FloatTanh},  // a division and nine products
     {"intarsia_log_f32", LoopStep::FloatLogarithm},
     {"intarsia_pow_f32", LoopStep::FloatPower},
     {"intarsia_sin_f32", LoopStep::FloatSine},

@@ -74,6 +74,13 @@ TEST(IndexSamples, OfTwoGathersAreWithinTheSmallerAxis) {
       2, 3);
 }
 
+TEST(IndexSamples, OfScatterNdAreWithinTheAxesThatTheyName) {
+  expect_places(with_main("(%0, %1, %2) -> (%3) {\n  %0 x: f32[6,3,2]\n  %1 i: i32[4,2]\n"
+                          "  %2 u: f32[4,2]\n  %3 y: f32[6,3,2]\n"
+                          "  scatter_nd s(%0, %1, %2) -> (%3) {shape=[6,3,2], reduction=add}\n}"),
+                1, 3);
+}
+
 TEST(IndexSamples, OfGatherNdAreWithinTheAxesThatTheyName) {
   expect_places(with_main("(%0, %1) -> (%2) {\n  %0 x: f32[6,3,2]\n  %1 i: i32[4,2]\n"
                           "  %2 y: f32[4,2]\n  gather_nd g(%0, %1) -> (%2)\n}"),

@@ -24,6 +24,24 @@ TEST(FloatFunctions, ErrorFunction) {
   EXPECT_TRUE(std::isnan(intarsia_erf_f32(std::numeric_limits<float>::quiet_NaN())));
 }
 
+TEST(FloatFunctions, AngleOfAPoint) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto expect_angle = [](float y, float x) {
+    const double angle = std::atan2(static_cast<double>(y), static_cast<double>(x));
+    const float found = intarsia_atan2_f32(y, x);
+    EXPECT_NEAR(found, angle, 1e-6 * std::abs(angle) + 1e-38) << y << ", " << x;
+    EXPECT_EQ(std::signbit(found), std::signbit(angle)) << y << ", " << x;
+  };
+  for_many_arguments([&](float y) {
+    for (const float x : {1.0f, -1.0f, 0.37f, -5.5f, 1e20f}) expect_angle(y, x);
+  });
+  const float edges[] = {0.0f, -0.0f, 1.0f, -1.0f, infinity, -infinity, 1e-40f, 3e38f};
+  for (const float y : edges)
+    for (const float x : edges) expect_angle(y, x);
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(intarsia_atan2_f32(none, 1)) && std::isnan(intarsia_atan2_f32(1, none)));
+}
+
 TEST(FloatFunctions, Gelu) {
   for_many_arguments([](float x) {
     const double real = static_cast<double>(x), bound = 1e-6 * std::max(1.0, std::abs(real));

@@ -81,6 +81,8 @@ inline std::vector<Case> supported_cases() {
   for (const OpKind kind :
        {OpKind::BroadcastTo, OpKind::Tile, OpKind::GatherNd, OpKind::DynamicUpdateSlice})
     for (const DataType type : {Int8, Int16, Float32}) cases.push_back({kind, type});
+  for (const DataType type : {Int8, Int16, Int32, Float32})
+    cases.push_back({OpKind::ScatterNd, type});
   for (const OpKind kind : {OpKind::Sin, OpKind::Cos, OpKind::Pow, OpKind::L2Pool2d})
     cases.push_back({kind, Float32});
   for (const OpKind kind : {OpKind::FloorDiv, OpKind::FloorMod, OpKind::ReduceProd})

@@ -462,6 +462,16 @@ struct TileAttrs {  // how often, per axis
   }
 };
 
+struct ScatterAttrs {
+  std::vector<int64_t> shape;      // of the output
+  std::string reduction = "none";  // or add, mul, max, min
+  bool operator==(const ScatterAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("shape", self.shape), f("reduction", self.reduction);
+  }
+};
+
 struct CumsumAttrs {  // exclusive: without the element itself; reverse: from the last element on
   int64_t axis = 0;
   bool exclusive = false;
@@ -510,14 +520,13 @@ struct CallAttrs {
   }
 };
 
-using Attributes =
-    std::variant<NoAttrs, Conv2dAttrs, DepthwiseConv2dAttrs, FullyConnectedAttrs, Pool2dAttrs,
-                 BinaryAttrs, ReshapeAttrs, SoftmaxAttrs, PadAttrs, ReduceAttrs, ReluAttrs,
-                 TransposeConv2dAttrs, LeakyReluAttrs, AxisAttrs, SplitAttrs, SliceAttrs,
-                 TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs,
-                 ResizeAttrs, BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs,
-                 ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs, GeluAttrs, LookupAttrs,
-                 RecurrentAttrs, QuantizeRowsAttrs, SignalShiftAttrs, SignalFftAttrs,
-                 SignalEnergyAttrs, SpectralSubtractionAttrs, SignalLogAttrs, DetectBoxesAttrs>;
+using Attributes = std::variant<
+    NoAttrs, Conv2dAttrs, DepthwiseConv2dAttrs, FullyConnectedAttrs, Pool2dAttrs, BinaryAttrs,
+    ReshapeAttrs, SoftmaxAttrs, PadAttrs, ReduceAttrs, ReluAttrs, TransposeConv2dAttrs,
+    LeakyReluAttrs, AxisAttrs, SplitAttrs, SliceAttrs, TransposeAttrs, MirrorPadAttrs, BlockAttrs,
+    BatchSpaceAttrs, GatherAttrs, ResizeAttrs, BatchMatmulAttrs, SvdfAttrs, LstmAttrs,
+    CompiledAttrs, CallAttrs, ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs, GeluAttrs,
+    LookupAttrs, RecurrentAttrs, QuantizeRowsAttrs, SignalShiftAttrs, SignalFftAttrs,
+    SignalEnergyAttrs, SpectralSubtractionAttrs, SignalLogAttrs, DetectBoxesAttrs, ScatterAttrs>;
 
 }  // namespace intarsia::graph

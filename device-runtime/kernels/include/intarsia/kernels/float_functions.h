@@ -31,6 +31,8 @@ float intarsia_erf_f32(float x);
 // are below 1e-6 of the larger of 1 and |x|.
 float intarsia_gelu_f32(float x);
 float intarsia_gelu_tanh_f32(float x);
+// The angle of the point (x, y), -pi to pi; C's atan2, signed zeros and infinities included.
+float intarsia_atan2_f32(float y, float x);
 // C's pow, special cases included.
 float intarsia_pow_f32(float x, float y);
 // What is left of a division that rounds toward minus infinity: it has the sign of b. Not-a-number for
