@@ -104,6 +104,55 @@ TEST(Windows, FarApart) {
   EXPECT_EQ(count(24, 16, 1), 9u + 4 * 2 + 4 + 1);
 }
 
+// A dilated window on a line is one operation without zeros between its weights on rows of the line's phases, however far apart
+// its elements are.
+TEST(Windows, DilatedLines) {
+  Random random(57);
+  const Along one = {1, 1, 1};
+  struct Case {
+    Along line;
+    int32_t taps;
+  };
+  for (const Case& c : {Case{{64, 3, 1, 4, 4, 4}, 3}, Case{{64, 3, 1, 8, 16, 0}, 3},
+                        Case{{96, 2, 1, 6, 0, 0}, 2}, Case{{60, 3, 1, 12, 6, 18}, 3},
+                        Case{{128, 3, 1, 64, 64, 64}, 3}, Case{{63, 4, 1, 9, 9, 0}, 4},
+                        Case{{66, 3, 1, 8, 8, 8}, 5}, Case{{65, 3, 1, 4, 4, 4}, 5}})
+    for (const DataType type : kTypes)
+      for (const bool upright : {false, true})
+        for (const int64_t images : {1, 2})
+          for (const auto& [groups, multiplier] :
+               {std::pair(1, 0), std::pair(3, 0), std::pair(1, 1), std::pair(1, 2)}) {
+            const Along &y = upright ? c.line : one, &x = upright ? one : c.line;
+            const graph::Module module =
+                convolution_of(random, {y, x, images, 6, groups, multiplier}, type);
+            expect_taken_and_same(random, module);
+            for (const targets::ethos_u::Operation& op :
+                 targets::ethos_u::legalise(module, module.entry_function()).operations) {
+              EXPECT_EQ(op.kernel.height * op.kernel.width, c.taps) << c.line.dilation;
+              EXPECT_TRUE(targets::ethos_u::has_weights(op.kind));
+            }
+          }
+}
+
+// A line in the middle of an image's rows, and one of a part of the channels.
+TEST(Windows, DilatedLinesOfParts) {
+  Random random(58);
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, 3, 40, 8}, 0.05f, -7);
+  const auto line = [&](std::vector<int64_t> begin) {
+    return g.like(OpKind::Slice, graph::SliceAttrs{std::move(begin), {1, 1, 32, 4}, {1, 1, 1, 1}, {}}, {x});
+  };
+  const TensorId weights = g.constant(random, DataType::Int8, {5, 1, 3, 4}, {{0.01f}, {0}, 0});
+  graph::Conv2dAttrs attributes;
+  attributes.dilation_w = 4;
+  attributes.padding = {0, 8, 0, 0};
+  std::vector<TensorId> made;
+  for (const auto& begin : {std::vector<int64_t>{0, 1, 3, 0}, {0, 2, 8, 4}})
+    made.push_back(g.node(OpKind::Conv2d, attributes, {line(begin)[0], weights}, 1, DataType::Int8,
+                          0.05f, -7)[0]);
+  expect_taken_and_same(random, g.finish(g.like(OpKind::Concat, graph::AxisAttrs{3}, made)));
+}
+
 // Where the result goes into a part of a concatenation, its places are no row of that.
 TEST(Windows, IntoAPartOfATensor) {
   Random random(53);

@@ -49,7 +49,17 @@ Window window_of(const Site& site, const Node* pad = nullptr) {
                    site.out().shape, folded);
 }
 
+// The hardware dilates by 1 or 2; the rest of a dilation becomes zeros between the weights.
+struct Dilated {
+  int64_t by, zeros;  // hardware's, and the factor left to the weights
+  explicit Dilated(int64_t dilation) : by(dilation % 2 == 0 ? 2 : 1), zeros(dilation / by) {}
+  int64_t kernel(int64_t size) const { return (size - 1) * zeros + 1; }
+};
+
 // How a window becomes one of the hardware's.
+//
+// A dilated window on a single line sees elements of one phase only, every `phases`-th of the line: where that divides the line,
+// it is an image with a phase in each column, on which the window goes down without so many zeros between its weights.
 //
 // A window of one element takes any stride: its input is every stride-th element. Along a row
 // `fold` neighbours can become the channels of one element where fold divides the stride and the
@@ -59,7 +69,41 @@ struct Route {
   Window window;
   int64_t step_y = 1, step_x = 1;  // of the input's elements
   int64_t fold = 1, ahead = 0;     // `ahead`: zeros before each row of weights
+  int64_t phases = 1;
 };
+
+// Neither more than one element nor a window over more.
+bool is_trivial(const WindowAxis& axis) {
+  return axis.extent == 1 && axis.places == 1 && axis.kernel == 1 && axis.before == 0;
+}
+
+// Steps of the MAC array, whose micro-blocks are two elements high and wide; along a single row they are four wide.
+int64_t phase_steps(const WindowAxis& line, int64_t phases) {
+  const int64_t taps = Dilated(line.dilation / phases).kernel(line.kernel);
+  if (phases == 1) return taps * round_up(line.places, 4);
+  return taps * round_up(line.places / phases, 2) * round_up(phases, 2);
+}
+
+Route phased(const Window& window) {
+  Route route{window};
+  const bool along_row = is_trivial(window.y);
+  if (along_row == is_trivial(window.x)) return route;
+  const WindowAxis& line = along_row ? window.x : window.y;
+  if (line.step() != 1) return route;
+  int64_t least = phase_steps(line, 1);
+  for (int64_t phases = 2; phases <= line.dilation; ++phases) {
+    if (line.dilation % phases != 0 || line.extent % phases != 0 || line.places % phases != 0 ||
+        line.before % phases != 0 || phase_steps(line, phases) >= least)
+      continue;
+    least = phase_steps(line, phases);
+    route.phases = phases;
+  }
+  if (route.phases == 1) return route;
+  route.window.y = {line.extent / route.phases, line.places / route.phases, line.kernel, 1,
+                    line.dilation / route.phases, line.before / route.phases};
+  route.window.x = {route.phases, route.phases, 1, 1, 1, 0};
+  return route;
+}
 
 Route folded(const Route& route, int64_t fold) {
   Route result = route;
@@ -77,7 +121,8 @@ Route folded(const Route& route, int64_t fold) {
 // `channels` of the input where its rows can be folded, 0 where not.
 Route route_of(const Window& window, int64_t channels) {
   constexpr int64_t kFewChannels = 16;  // more fill the array as they are
-  Route route{window};
+  Route route = phased(window);
+  if (route.phases != 1) return route;
   const auto step_over = [](WindowAxis& axis) -> int64_t {
     if (axis.kernel != 1 || axis.before != 0 || axis.step() <= kMostStride) return 1;
     const int64_t step = axis.stride;
@@ -121,13 +166,6 @@ Reason check_window(const Site& site, const Node* pad = nullptr) {
   return check_window(window_of(site, pad), foldable_channels(site));
 }
 
-// The hardware dilates by 1 or 2; the rest of a dilation becomes zeros between the weights.
-struct Dilated {
-  int64_t by, zeros;  // hardware's, and the factor left to the weights
-  explicit Dilated(int64_t dilation) : by(dilation % 2 == 0 ? 2 : 1), zeros(dilation / by) {}
-  int64_t kernel(int64_t size) const { return (size - 1) * zeros + 1; }
-};
-
 // [outer][kh][kw][inner] with the zeros of a dilation.
 Weights dilate(const Weights& weights, int64_t outer, int64_t kh, int64_t kw, int64_t inner,
                const Dilated& y, const Dilated& x) {
@@ -162,6 +200,21 @@ Weights fold_weights(const Weights& weights, int64_t outer, int64_t kw, int64_t 
   return result;
 }
 
+// A line of elements as rows of `count`.
+Operand in_rows_of(const Program& program, Operand operand, int64_t count) {
+  const Extent& all = program.tensors.at(static_cast<size_t>(operand.tensor)).extent;
+  const Walk walk = operand.walk.value_or(Walk{int64_t{all.width} * all.depth, all.depth});
+  const bool is_row = operand.extent.height == 1;
+  const int64_t each = is_row ? operand.step.width * walk.x : operand.step.height * walk.y;
+  const auto rows = static_cast<int32_t>(operand.extent.height * operand.extent.width / count);
+  const int64_t first = operand.origin.height * walk.y + operand.origin.width * walk.x;
+  operand.origin = {0, 0, static_cast<int32_t>(operand.origin.depth + first)};
+  operand.step = {1, 1, operand.step.depth};
+  operand.extent = {rows, static_cast<int32_t>(count), operand.extent.depth};
+  operand.walk = Walk{count * each, each};
+  return operand;
+}
+
 // One CONV or DEPTHWISE on an image, or channels of it. `weights` are those of the undilated
 // window, [outer][kh][kw][inner].
 void emit_window(Builder& builder, const Site& site, Operation op, const Window& window,
@@ -188,6 +241,9 @@ void emit_window(Builder& builder, const Site& site, Operation op, const Window&
     extent.width = static_cast<int32_t>(extent.width / route.fold);
     extent.depth = static_cast<int32_t>(extent.depth * route.fold);
     op.ifm = builder.reshaped(op.ifm, extent);
+  } else if (route.phases != 1) {
+    op.ifm = in_rows_of(builder.program(), op.ifm, route.phases);
+    op.ofm = in_rows_of(builder.program(), op.ofm, route.phases);
   }
   const int64_t each = w.y.kernel * w.x.kernel * inner;
   if (y.zeros != 1 || x.zeros != 1)
@@ -243,7 +299,7 @@ bool gathers_taps(const Site& site) {
 bool saves_zeros(const Site& site) {
   const Window w = window_of(site);
   const Dilated y(w.y.dilation), x(w.x.dilation);
-  if ((y.zeros == 1 && x.zeros == 1) || check_taps(w)) return false;
+  if ((y.zeros == 1 && x.zeros == 1) || phased(w).phases != 1 || check_taps(w)) return false;
   const Shape& weights = site.in(1).shape;
   const int64_t depth = site.node.kind == graph::OpKind::Conv2d ? weights.at(3) : 1;
   const auto taps = std::ssize(seen_taps(w.y, w.x));
