@@ -224,6 +224,71 @@ def row_normalisation_cases():
     yield "group_norm", Case("InstanceNormalization", [(1, 2, 500)], [0.02], (0.03, -5), constants={"g": np.ones(2, np.float32), "b": np.zeros(2, np.float32)})
 
 
+def written_out(nodes, shapes, scales, output, constants, opset=17, zero_points=None, inputs=None):
+    """Several operators between the reals of x0, x1, .. and the y that is quantised: ("Sub", ["x0_real", "mean"], "centred", {})."""
+    made, kept, given = [], [numpy_helper.from_array(np.asarray(values), name) for name, values in constants.items()], []
+    for i, (shape, scale) in enumerate(zip(shapes, scales)):
+        given.append(RNG.integers(-128, 128, shape).astype(np.int8) if inputs is None else inputs[i])
+        kept += [numpy_helper.from_array(np.float32(scale), f"x{i}_scale"), numpy_helper.from_array(np.int8((zero_points or [3] * len(shapes))[i]), f"x{i}_zero")]
+        made.append(helper.make_node("DequantizeLinear", [f"x{i}", f"x{i}_scale", f"x{i}_zero"], [f"x{i}_real"]))
+    made += [helper.make_node(kind, operands, [result], **attributes) for kind, operands, result, attributes in nodes]
+    kept += [numpy_helper.from_array(np.float32(output[0]), "y_scale"), numpy_helper.from_array(np.int8(output[1]), "y_zero")]
+    made.append(helper.make_node("QuantizeLinear", ["y", "y_scale", "y_zero"], ["q"]))
+    graph = helper.make_graph(made, "operator", [helper.make_tensor_value_info(f"x{i}", TensorProto.INT8, x.shape) for i, x in enumerate(given)],
+                              [helper.make_tensor_value_info("q", TensorProto.INT8, None)], kept)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model.ir_version = 10 if opset > 17 else 8
+    return model, given
+
+
+def centred(axes):
+    return [("ReduceMean", ["x0_real"], "mean", dict(axes=axes)), ("Sub", ["x0_real", "mean"], "centred", {})]
+
+
+def written_norm_cases():
+    """Behind the others again: norms as exporters write them out, and their parts where a quantiser has put integers between them."""
+    f = np.float32
+    rows = [RNG.integers(-128, 128, (1, 6, 48)).astype(np.float64)]
+    for i in range(6):
+        rows[0][:, i] = rows[0][:, i] / 2.0**i + RNG.integers(-40, 40)
+    rows[0][:, 5] = 17
+    rows = [np.clip(np.round(rows[0]), -128, 127).astype(np.int8)]
+    two, epsilon, one = dict(two=f(2)), dict(epsilon=f(1e-5)), dict(one=f(1))
+    root = [("Add", ["variance", "epsilon"], "sum", {}), ("Sqrt", ["sum"], "root", {})]
+    affine = [("Mul", ["normal", "g"], "scaled", {}), ("Add", ["scaled", "b"], "y", {})]
+    yield "written_layer_norm", *written_out(
+        [*centred([-1]), ("Pow", ["centred", "two"], "square", {}), ("ReduceMean", ["square"], "variance", dict(axes=[-1])), *root,
+         ("Div", ["centred", "root"], "normal", {}), *affine],
+        [(1, 6, 48)], [0.03], (0.05, -9), two | epsilon | dict(g=1 + random(48) / 3, b=random(48)), inputs=rows)
+    yield "written_norm_of_channels", *written_out(
+        [*centred([1]), ("Mul", ["centred", "centred"], "square", {}), ("ReduceMean", ["square"], "variance", dict(axes=[1])), *root,
+         ("Reciprocal", ["root"], "inverse", {}), ("Mul", ["inverse", "centred"], "normal", {}), *affine],
+        [(1, 12, 5, 4)], [0.02], (0.04, 12), epsilon | dict(g=1 + random(12, 1, 1) / 3, b=random(12, 1, 1)))
+    squares = [("Pow", ["x0_real", "two"], "square", {}), ("ReduceMean", ["square"], "variance", dict(axes=[2]))]
+    yield "written_rms_norm", *written_out(
+        [*squares, *root, ("Div", ["one", "root"], "inverse", {}), ("Mul", ["x0_real", "inverse"], "normal", {}), ("Mul", ["g", "normal"], "y", {})],
+        [(1, 6, 48)], [0.03], (0.03, 4), two | epsilon | one | dict(g=1 + random(48) / 3), inputs=rows)
+    yield "written_rms_norm_alone", *written_out(
+        [*squares, ("Add", ["epsilon", "variance"], "sum", {}), ("Pow", ["sum", "power"], "inverse", {}), ("Mul", ["x0_real", "inverse"], "y", {})],
+        [(2, 5, 30)], [0.01], (0.03, 0), two | epsilon | dict(power=f(-0.5)))
+    yield "written_centre", *written_out([("ReduceMean", ["x0_real"], "mean", dict(axes=[-1])), ("Sub", ["x0_real", "mean"], "y", {})], [(1, 6, 48)], [0.03], (0.021, -9), {}, inputs=rows)
+    yield "written_variance", *written_out(
+        [*centred([-1]), ("Pow", ["centred", "two"], "square", {}), ("ReduceMean", ["square"], "y", dict(axes=[-1]))],
+        [(1, 6, 48)], [0.03], (0.025, -128), two, inputs=rows)
+    yield "written_variance_of_few", *written_out(
+        [*centred([1]), ("Mul", ["centred", "centred"], "square", {}), ("ReduceMean", ["square"], "y", dict(axes=[1]))],
+        [(3, 5, 7)], [0.1], (0.003, -20), {}, inputs=[RNG.integers(-12, 9, (3, 5, 7)).astype(np.int8)])
+    yield "written_mean_square", *written_out([*squares[:1], ("ReduceMean", ["square"], "y", dict(axes=[2]))], [(1, 6, 48)], [0.03], (0.04, -128), two, inputs=rows)
+    spread = [RNG.integers(-128, 128, (4, 6, 16)).astype(np.int8), RNG.integers(-127, 128, (4, 6, 1)).astype(np.int8)]
+    yield "written_quotient", *written_out(
+        [*centred([-1]), ("Sqrt", ["x1_real"], "root", {}), ("Div", ["centred", "root"], "y", {})],
+        [(4, 6, 16), (4, 6, 1)], [0.03, 0.02], (0.05, 3), {}, zero_points=[3, -128], inputs=spread)
+    yield "rms_norm", *written_out([("RMSNormalization", ["x0_real", "g"], "y", dict(axis=-1))], [(1, 6, 48)], [0.03], (0.03, 4), dict(g=1 + random(48) / 3), opset=23, inputs=rows)
+    yield "rms_norm_axes", *written_out([("RMSNormalization", ["x0_real", "g"], "y", dict(axis=1))], [(2, 4, 9)], [0.02], (0.02, -1), dict(g=random(4, 9)), opset=23, zero_points=[-120])
+    yield "group_norm_of_channels", *written_out([("GroupNormalization", ["x0_real", "g", "b"], "y", dict(num_groups=3))], [(2, 6, 4, 5)], [0.03], (0.04, 6), dict(g=1 + random(6) / 3, b=random(6)), opset=21)
+    yield "group_norm_line", *written_out([("GroupNormalization", ["x0_real", "g", "b"], "y", dict(num_groups=2))], [(1, 4, 20)], [0.03], (0.03, 6), dict(g=np.ones(4, f), b=np.zeros(4, f)), opset=21)
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -254,6 +319,8 @@ def main():
         write(root / name, model, inputs)
     for name, case in [*normalisation_cases(), *row_normalisation_cases()]:
         write(root / name, case.model(), case.inputs)
+    for name, model, inputs in written_norm_cases():
+        write(root / name, model, inputs)
 
 
 if __name__ == "__main__":

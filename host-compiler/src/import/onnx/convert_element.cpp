@@ -14,6 +14,7 @@
 #include "import/onnx/readers.h"
 #include "import/onnx/weighted.h"
 #include "import/onnx/whole_numbers.h"
+#include "import/onnx/written_norms.h"
 
 namespace intarsia::onnx {
 
@@ -136,12 +137,16 @@ void read_relu(Reader& in) {
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
-  in.result(in.emit(OpKind::Relu, graph::ReluAttrs{Activation::Relu}, {in.operand(0)}, kFloat));
+  const TensorId x = in.operand(0);
+  const graph::Tensor given = in.tensor(x);
+  if (!is_integer(given.type))
+    return in.result(in.emit(OpKind::Relu, graph::ReluAttrs{Activation::Relu}, {x}, kFloat));
+  const TensorId zero = in.make_constant(integer_values(given.type, {}, {0}), given.quantization);
+  in.result(in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, zero}));
 }
 
 void read_clip(Reader& in) {
   const bool is_old = in.node().operator_set < 11;
-  const DataType type = in.tensor(in.value(0).tensor).type;
   const bool quantised = in.is_real(0);
   const auto limit = [&](size_t operand, const char* attribute) -> std::optional<float> {
     if (!is_old && in.has(operand)) return in.known_real(operand, "a limit");
@@ -169,15 +174,25 @@ void read_clip(Reader& in) {
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
-  TensorId x = in.operand(0);
-  const auto end = [&](float real) {
-    return type == kFloat || quantised
-               ? in.number(real)
-               : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(real)}));
+  const auto limited = [&](TensorId x, float shift) {
+    const graph::Tensor given = in.tensor(x);
+    const auto end = [&](float real) {
+      if (given.type == kFloat) return in.number(real);
+      return in.make_constant(
+          integer_values(given.type, {}, {static_cast<int64_t>(real - shift)}),
+          given.quantization);
+    };
+    if (least) x = in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, end(*least)});
+    if (most) x = in.emit_alike(OpKind::Minimum, NoAttrs{}, {x, end(*most)});
+    return x;
   };
-  if (least) x = in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, end(*least)});
-  if (most) x = in.emit_alike(OpKind::Minimum, NoAttrs{}, {x, end(*most)});
-  in.result(x);
+  if (const auto bytes = as_signed_bytes(in, 1))
+    return in.result(
+        0, {limited(bytes->front(), static_cast<float>(shift_of(DataType::Int8))), Form::Shifted, {}});
+  const TensorId x = in.operand(0);
+  if (in.tensor(x).type == DataType::UInt8)
+    return in.result(in.cast(limited(in.cast(x, DataType::Int32), 0), DataType::UInt8));
+  in.result(limited(x, 0));
 }
 
 // The remainder of the magnitudes, with the dividend's sign.
@@ -220,6 +235,9 @@ void read_binary(Reader& in) {
     });
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
+  if (carries_activation(kind))
+    if (const TensorId norm = written_norm(in, tail); norm.valid())
+      return in.finish(tail, {norm, Form::Real, {}});
   TensorId a = in.operand(0), b = in.operand(1);
   // Plain integers of few bits are computed with 32 bits, and wrap around when they are narrowed again.
   const DataType given = in.tensor(a).type;
@@ -277,13 +295,23 @@ void read_variadic(Reader& in) {
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
+  if (const auto bytes = selects ? as_signed_bytes(in, count) : std::nullopt) {
+    TensorId id = bytes->front();
+    for (size_t i = 1; i < count; ++i)
+      id = in.emit_alike(kind, NoAttrs{}, {id, (*bytes)[i]});
+    return in.result(0, {id, Form::Shifted, {}});
+  }
   TensorId id = in.operand(0);
-  const DataType type = in.tensor(id).type;
+  const DataType given = in.tensor(id).type;
+  const DataType type = given == DataType::UInt8 ? DataType::Int32 : given;
+  id = in.tensor(id).type == type ? id : in.cast(id, type);
   for (size_t i = 1; i < count; ++i) {
     const graph::Attributes attributes =
         selects ? graph::Attributes(NoAttrs{}) : graph::Attributes(BinaryAttrs{});
-    id = in.emit(kind, attributes, {id, in.operand(i)}, type);
+    const TensorId other = in.operand(i);
+    id = in.emit(kind, attributes, {id, given == type ? other : in.cast(other, type)}, type);
   }
+  if (given != type) id = in.cast(id, given);
   if (in.is("Mean"))
     id = in.emit(OpKind::Mul, BinaryAttrs{}, {id, in.number(1.0f / static_cast<float>(count))},
                  type, {}, "mean");

@@ -141,9 +141,9 @@ void read_instance_normalization(Reader& in) {
                  offset = per_channel(in, in.operand(2), rank);
   const float epsilon = in.real("epsilon", 1e-5f);
   const std::vector<int64_t> axes = axes_from(2, rank);
-  const TensorId integers =
-      normalized_integers(in, {axes, epsilon, factor, offset}, in.tail(false));
-  if (integers.valid()) return in.result(0, {integers, Form::Real, {}});
+  const TensorId made =
+      normalized_integers(in, {integers(in), axes, epsilon, factor, offset}, in.tail(false));
+  if (made.valid()) return in.result(0, {made, Form::Real, {}});
   const TensorId x = normalised(in, in.operand(0), axes, epsilon).values;
   in.result(plus(in, times(in, x, factor), offset));
 }
@@ -156,9 +156,9 @@ void read_layer_normalization(Reader& in) {
   const float epsilon = in.real("epsilon", 1e-5f);
   const TensorId factor = in.operand(1), offset = in.has(2) ? in.operand(2) : TensorId{};
   if (!in.is_read(1) && !in.is_read(2)) {
-    const TensorId integers =
-        normalized_integers(in, {axes, epsilon, factor, offset}, in.tail(false));
-    if (integers.valid()) return in.result(0, {integers, Form::Real, {}});
+    const TensorId made =
+        normalized_integers(in, {integers(in), axes, epsilon, factor, offset}, in.tail(false));
+    if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
   const Normalised x = normalised(in, in.operand(0), axes, epsilon);
   TensorId y = times(in, x.values, factor);
@@ -209,7 +209,21 @@ void read_group_normalization(Reader& in) {
     }
     return in.reshape(id, {shape[1]});
   };
-  const TensorId factor = per_each(1), offset = per_each(2), x = in.operand(0);
+  const TensorId factor = per_each(1), offset = per_each(2);
+  if (!in.ok()) return;
+  const Shape rows{shape[0], groups, element_count(shape) / (shape[0] * groups)};
+  const TensorId made =
+      normalized_integers(in,
+                          {integers(in),
+                           {2},
+                           in.real("epsilon", 1e-5f),
+                           per_channel(in, factor, shape.size()),
+                           per_channel(in, offset, shape.size()),
+                           true,
+                           rows},
+                          in.tail(false));
+  if (made.valid()) return in.result(0, {made, Form::Real, {}});
+  const TensorId x = in.operand(0);
   const graph::ReduceAttrs image{axes_from(2, shape.size()), true};
   const TensorId mean =
       of_groups(in, in.emit(OpKind::Mean, image, {x}, kFloat, {}, "mean"), groups);
@@ -227,12 +241,16 @@ void read_rms_normalization(Reader& in) {
   const size_t rank = in.shape_of(0).size();
   const int64_t first = in.axis(in.integer("axis", -1), rank);
   if (!in.ok()) return;
+  const std::vector<int64_t> axes = axes_from(static_cast<size_t>(first), rank);
+  const float epsilon = in.real("epsilon", 1e-5f);
+  const TensorId made = normalized_integers(
+      in, {integers(in), axes, epsilon, in.operand(1), {}, false}, in.tail(false));
+  if (made.valid()) return in.result(0, {made, Form::Real, {}});
   const TensorId x = in.operand(0);
   const TensorId square = in.emit(OpKind::Square, NoAttrs{}, {x}, kFloat, {}, "square");
   const TensorId mean =
-      in.emit(OpKind::Mean, graph::ReduceAttrs{axes_from(static_cast<size_t>(first), rank), true},
-              {square}, kFloat, {}, "mean");
-  const TensorId inverse = inverse_root(in, mean, in.real("epsilon", 1e-5f));
+      in.emit(OpKind::Mean, graph::ReduceAttrs{axes, true}, {square}, kFloat, {}, "mean");
+  const TensorId inverse = inverse_root(in, mean, epsilon);
   in.result(times(in, times(in, x, inverse), in.operand(1)));
 }
 

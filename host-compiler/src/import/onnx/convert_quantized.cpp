@@ -61,6 +61,20 @@ TensorId along_axis(Reader& in, size_t operand) {
       !in.require(in.integer("block_size", 0) == 0 && in.shape(id).size() == 1,
                   "has scales in blocks; one per tensor or one per channel are possible"))
     return {};
+  const Shape whole = in.shape_of(0);
+  const int64_t count = in.shape(id)[0];
+  const int64_t extent = whole[static_cast<size_t>(axis)];
+  const auto fitting = std::ranges::find(whole, count);
+  if (!in.require(extent == count,
+                  fmt::format("has {} {} along axis {} of [{}], which has {} element{}", count,
+                              operand == 1 ? "scales" : "zero points", axis, fmt::join(whole, ","),
+                              extent, extent == 1 ? "" : "s"),
+                  fitting == whole.end()
+                      ? "quantise with one scale for all, or one for each element of the axis"
+                      : fmt::format("set the attribute axis = {}, or quantise what it takes with "
+                                    "one scale for all",
+                                    fitting - whole.begin())))
+    return {};
   Shape shape(rank, 1);
   shape[static_cast<size_t>(axis)] = in.shape(id)[0];
   return in.reshape(id, shape);

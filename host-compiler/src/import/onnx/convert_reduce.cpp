@@ -6,6 +6,7 @@
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/whole_numbers.h"
+#include "import/onnx/written_norms.h"
 
 namespace intarsia::onnx {
 
@@ -50,8 +51,8 @@ void read_reduce(Reader& in) {
   attrs.axes.erase(std::unique(attrs.axes.begin(), attrs.axes.end()), attrs.axes.end());
   if (!in.ok()) return;
   const Reduction& what = *std::ranges::find(kReductions, in.node().type, &Reduction::type);
+  const bool selects = what.kind == OpKind::ReduceMax || what.kind == OpKind::ReduceMin;
   if (in.is_real(0) && !what.before && !what.after) {
-    const bool selects = what.kind == OpKind::ReduceMax || what.kind == OpKind::ReduceMin;
     const Tail tail = in.tail(false);
     const TensorId made = in.attempt([&]() -> TensorId {
       const TensorId x = in.value(0).tensor;
@@ -61,7 +62,15 @@ void read_reduce(Reader& in) {
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
+  if (what.kind == OpKind::Mean)
+    if (const TensorId variance = written_variance(in, in.tail(false)); variance.valid())
+      return in.result(0, {variance, Form::Real, {}});
+  if (const auto bytes = selects ? as_signed_bytes(in, 1) : std::nullopt)
+    return in.carried(attrs.axes.empty() ? bytes->front()
+                                         : in.emit_alike(what.kind, attrs, {bytes->front()}));
   TensorId x = in.operand(0);
+  const bool are_bytes = in.tensor(x).type == DataType::UInt8;
+  if (are_bytes) x = in.cast(x, DataType::Int32);
   if (what.before) x = in.emit_alike(*what.before, NoAttrs{}, {x}, "element");
   const bool is_logic = in.tensor(x).type == DataType::Bool;
   const OpKind kind = is_logic && what.kind == OpKind::ReduceMax   ? OpKind::ReduceAny
@@ -88,6 +97,7 @@ void read_reduce(Reader& in) {
   } else if (!attrs.axes.empty()) {
     x = in.emit_alike(kind, attrs, {x});
   }
+  if (are_bytes) x = in.cast(x, DataType::UInt8);
   if (what.after) x = in.emit_alike(*what.after, NoAttrs{}, {x}, "root");
   in.result(x);
 }
@@ -97,9 +107,10 @@ void read_arg(Reader& in) {
   const size_t rank = in.shape_of(0).size();
   const int64_t axis = in.axis(in.integer("axis", 0), rank);
   if (!in.ok()) return;
-  TensorId x = in.is_real(0) && in.tensor(in.value(0).tensor).type == DataType::Int8
-                   ? in.value(0).tensor
-                   : in.operand(0);
+  const bool as_they_are = in.value(0).form != Form::Plain &&
+                           in.tensor(in.value(0).tensor).type == DataType::Int8;
+  TensorId x = as_they_are ? in.value(0).tensor : in.operand(0);
+  if (in.tensor(x).type == DataType::UInt8) x = in.cast(x, kFloat);
   const int64_t extent = in.shape(x)[static_cast<size_t>(axis)];
   const bool last = in.integer("select_last_index", 0) != 0;
   Shape shape = in.shape(x);

@@ -9,6 +9,8 @@
 //   v  = mean of x'^2 + epsilon * g^2
 //   y  = x' * (1 / sqrt(v)) * factor + offset
 //
+// Without a mean x' is half of x over its largest magnitude.
+//
 // 1 / sqrt(v) bends too much for straight lines over all of v. It is a product: below a sixteenth of the largest v
 // of 1 / sqrt(v), above it of what is left, each of which is constant where the other one is not.
 #include "import/onnx/normalize_integers.h"
@@ -38,7 +40,12 @@ constexpr int64_t kMostElements = 1 << 16;  // of a row, whose sum has 32 bits
 class IntegerNormalizer {
  public:
   IntegerNormalizer(Reader& in, const Normalization& what, const Tail& tail)
-      : in_(in), what_(what), as_(*tail.as), x_(in.value(0).tensor), along_{what.axes, true} {
+      : in_(in),
+        what_(what),
+        as_(*tail.as),
+        shape_(in.shape(what.x)),
+        x_(what.rows.empty() ? what.x : in.reshape(what.x, what.rows)),
+        along_{what.axes, true} {
     for (const int64_t axis : what.axes) count_ *= in.shape(x_)[static_cast<size_t>(axis)];
     step_ = in.tensor(x_).quantization.scale[0];
     least_range_ = std::max(1.0f, std::sqrt(what.epsilon / (kMostVariance / 2)) / step_);
@@ -66,9 +73,11 @@ class IntegerNormalizer {
   static Quantization words(float scale) { return {{scale}, {0}, 0}; }
   float result_step() const { return as_.quantization.scale[0]; }
   static float variance_step() { return kMostVariance * kUnit; }
-  // 1 / sqrt(v) at most: two elements at the ends, all others between them. Of few elements what is cut off at the border is more.
+  // 1 / sqrt(v) at most: two elements at the ends, all others between them; without a mean one element of a half, all others 0. Of few
+  // elements what is cut off at the border is more.
   float largest_deviation() const {
-    return std::sqrt(std::max(2 * static_cast<float>(count_), kFine / kMostVariance));
+    const float squares = (what_.is_centred ? 2 : 4) * static_cast<float>(count_);
+    return std::sqrt(std::max(squares, kFine / kMostVariance));
   }
   bool is_one_factor() const {
     return factors_.front() > 0 &&
@@ -88,35 +97,41 @@ class IntegerNormalizer {
     return emit(OpKind::Mul, BinaryAttrs{}, {a, b}, words(scale), suffix);
   }
 
-  // Of elements beside each other it is a product with ones, which kernels and arrays of multipliers are made for.
   TensorId mean_of(TensorId id, float scale, std::string_view suffix) {
-    constexpr int64_t kMostOnes = 4096;
-    const auto last = static_cast<int64_t>(in_.shape(x_).size()) - 1;
-    const std::optional<size_t> channel = only_axis();
-    if (along_.axes != std::vector{last} || !channel || static_cast<int64_t>(*channel) != last ||
-        count_ > kMostOnes)
-      return emit(OpKind::Mean, along_, {id}, words(scale), suffix);
-    const std::vector<int64_t> ones(static_cast<size_t>(count_), 1);
-    const TensorId by = in_.make_constant(integer_values(DataType::Int8, {1, count_}, ones),
-                                          words(1.0f / static_cast<float>(count_)));
-    return emit(OpKind::FullyConnected, graph::FullyConnectedAttrs{last > 1}, {id, by, TensorId{}},
-                words(scale), suffix);
+    const std::optional<size_t> channel = what_.rows.empty() ? only_axis() : std::nullopt;
+    if (channel && *channel + 1 == shape_.size())
+      return mean_of_words(in_, id, along_, scale, suffix);
+    return emit(OpKind::Mean, along_, {id}, words(scale), suffix);
   }
 
   // x' on 1 / 32767, and the range of each row.
   TensorId scaled_row() {
-    const graph::Tensor x = in_.tensor(x_);
-    const TensorId wide = emit(OpKind::Quantize, NoAttrs{}, {x_}, words(step_ / kPerStep), "wide");
-    const TensorId mean = mean_of(wide, step_ / kPerStep, "mean");
-    const TensorId centred =
-        emit(OpKind::Sub, BinaryAttrs{}, {wide, mean}, words(step_ / kPerStep), "centre");
-    const TensorId most = in_.emit_alike(OpKind::ReduceMax, along_, {x_}, "most"),
-                   least = in_.emit_alike(OpKind::ReduceMin, along_, {x_}, "least");
-    range_ = in_.emit(OpKind::Sub, BinaryAttrs{}, {most, least}, DataType::Int8,
-                      {{step_}, {-128}, 0}, "range");
+    const TensorId wide = widened(in_, x_, {});
+    TensorId centred = wide;
+    if (what_.is_centred) {
+      const float part = step_ / kPerStep;
+      const TensorId mean = mean_of(wide, part, "mean");
+      centred = emit(OpKind::Sub, BinaryAttrs{}, {wide, mean}, words(part), "centre");
+      const TensorId most = in_.emit_alike(OpKind::ReduceMax, along_, {x_}, "most"),
+                     least = in_.emit_alike(OpKind::ReduceMin, along_, {x_}, "least");
+      range_ = in_.emit(OpKind::Sub, BinaryAttrs{}, {most, least}, DataType::Int8,
+                        {{step_}, {-128}, 0}, "range");
+    } else {
+      range_ = in_.emit_alike(OpKind::ReduceMax, along_, {magnitudes()}, "range");
+    }
     return mul(centred,
                of_range([&](float steps) { return reciprocal(steps); }, reciprocal_step(), "scale"),
                kUnit, "scaled");
+  }
+
+  // Of the elements, in steps: a whole number of 255.
+  TensorId magnitudes() {
+    graph::LookupAttrs table;
+    const int64_t zero = in_.tensor(x_).quantization.zero_point[0];
+    for (int64_t value = -128; value < 128; ++value)
+      table.results.push_back(std::abs(value - zero) - 128);
+    return in_.emit(OpKind::Lookup, std::move(table), {x_}, DataType::Int8, {{step_}, {-128}, 0},
+                    "magnitude");
   }
 
   // In steps of its tensor, as the table has it.
@@ -125,11 +140,12 @@ class IntegerNormalizer {
     return std::lround(static_cast<float>(kWord) * least_range_ / std::max(range, least_range_));
   }
 
-  // A table over the range in steps of x.
+  // A table over the range in steps of x: without a mean, from the largest magnitude to its opposite.
   template <typename F>
   TensorId of_range(const F& f, float scale, std::string_view suffix) {
     graph::LookupAttrs table;
-    for (int range = 0; range < 256; ++range) table.results.push_back(f(static_cast<float>(range)));
+    for (int range = 0; range < 256; ++range)
+      table.results.push_back(f(static_cast<float>(what_.is_centred ? range : 2 * range)));
     return emit(OpKind::Lookup, std::move(table), {range_}, words(scale), suffix);
   }
 
@@ -173,9 +189,13 @@ class IntegerNormalizer {
 
   TensorId scaled(TensorId spread, TensorId inverse) {
     const float part = result_step() / kPerStep;
-    if (is_one_factor()) return in_.requantize(mul(spread, inverse, part, "normal"), as_);
+    const auto multiplied = [&](float scale) {
+      const TensorId normal = mul(spread, inverse, scale, "normal");
+      return what_.rows.empty() ? normal : in_.reshape(normal, shape_);
+    };
+    if (is_one_factor()) return in_.requantize(multiplied(part), as_);
     const float step = normal_limit() * kUnit;
-    const TensorId normal = mul(spread, inverse, step, "normal");
+    const TensorId normal = multiplied(step);
     const std::optional<size_t> axis = only_axis();
     const TensorId y = axis ? by_convolution(normal, step, *axis, part) : by_elements(normal);
     return in_.requantize(y, as_);
@@ -203,7 +223,7 @@ class IntegerNormalizer {
 
   // Of factors and offsets, where they have one.
   std::optional<size_t> only_axis() const {
-    const size_t rank = in_.shape(x_).size();
+    const size_t rank = shape_.size();
     std::optional<size_t> found;
     for (const TensorId id : {what_.factor, what_.offset}) {
       if (!id.valid()) continue;
@@ -273,7 +293,8 @@ class IntegerNormalizer {
   Reader& in_;
   const Normalization& what_;
   const QuantizedAs as_;
-  const TensorId x_;
+  const Shape shape_;
+  const TensorId x_;  // in rows
   const graph::ReduceAttrs along_;
   int64_t count_ = 1;
   float step_ = 1, least_range_ = 1, largest_ = 0;
@@ -287,15 +308,50 @@ bool is_known(Reader& in, TensorId id) {
 
 }  // namespace
 
+TensorId integers(Reader& in) {
+  return in.is_real(0) ? in.value(0).tensor : TensorId{};
+}
+
+// Of elements beside each other it is a product with ones, which kernels and arrays of multipliers are made for.
+TensorId mean_of_words(Reader& in, TensorId id, const graph::ReduceAttrs& along, float scale,
+                       std::string_view suffix) {
+  constexpr int64_t kMostOnes = 4096;
+  const Quantization as{{scale}, {0}, 0};
+  const int64_t last = std::ssize(in.shape(id)) - 1, count = in.shape(id).back();
+  if (along.axes != std::vector{last} || count > kMostOnes)
+    return in.emit(OpKind::Mean, along, {id}, DataType::Int16, as, suffix);
+  const std::vector<int64_t> ones(static_cast<size_t>(count), 1);
+  const TensorId by = in.make_constant(integer_values(DataType::Int8, {1, count}, ones),
+                                       {{1.0f / static_cast<float>(count)}, {0}, 0});
+  return in.emit(OpKind::FullyConnected, graph::FullyConnectedAttrs{last > 1}, {id, by, TensorId{}},
+                 DataType::Int16, as, suffix);
+}
+
+TensorId widened(Reader& in, TensorId x, const std::vector<int64_t>& axes) {
+  if (const TensorId made = in.made_along(x, axes); made.valid()) return made;
+  const Quantization part{{in.tensor(x).quantization.scale[0] / kPerStep}, {0}, 0};
+  TensorId id;
+  if (axes.empty()) {
+    id = in.emit(OpKind::Quantize, NoAttrs{}, {x}, DataType::Int16, part, "wide");
+  } else {
+    const TensorId wide = widened(in, x, {});
+    const TensorId mean = mean_of_words(in, wide, {axes, true}, part.scale[0], "mean");
+    id = in.emit(OpKind::Sub, BinaryAttrs{}, {wide, mean}, DataType::Int16, part, "centre");
+  }
+  return in.made_along(x, axes) = id;
+}
+
 TensorId normalized_integers(Reader& in, const Normalization& what, const Tail& tail) {
-  if (!in.is_real(0) || !tail.as || tail.as->type != DataType::Int8) return {};
-  const graph::Tensor& x = in.tensor(in.value(0).tensor);
+  if (!what.x.valid() || !tail.as || tail.as->type != DataType::Int8) return {};
+  const graph::Tensor& x = in.tensor(what.x);
   if (x.type != DataType::Int8 || x.constant.valid() || x.quantization.per_channel() ||
       !is_known(in, what.factor) || !is_known(in, what.offset))
     return {};
+  const Shape shape = x.shape;
   return in.attempt([&]() -> TensorId {
     IntegerNormalizer normalizer(in, what, tail);
-    return normalizer.is_possible() ? normalizer.run() : TensorId{};
+    const TensorId y = normalizer.is_possible() ? normalizer.run() : TensorId{};
+    return y.valid() && in.shape(y) == shape ? y : TensorId{};
   });
 }
 

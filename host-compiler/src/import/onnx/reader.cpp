@@ -79,6 +79,7 @@ void Reader::add_reader(const Node& node) {
     if (attribute.has_graph()) names_read_in(attribute.graph(), names);
   for (const std::string& name : names)
     if (!name.empty()) readers_[name].push_back(&node);
+  for (const std::string& name : node.outputs) makers_[name] = &node;
 }
 
 std::optional<std::vector<Value>> Reader::read_branch(const format::Graph& branch,

@@ -132,6 +132,17 @@ class Reader {
   // 0 .. rank-1, counting from the end when negative; a problem when it is outside.
   int64_t axis(int64_t given, size_t rank);
 
+  // For operators that are known by what stands before them: the operator that makes a value of the file, a value that is known,
+  // and the integers that it is the reals of. Null, nothing and no tensor where there is none.
+  const Node* operator_of(const std::string& value) const;
+  std::optional<Values> known(const std::string& value) const;
+  graph::TensorId known_tensor(const std::string& value);
+  graph::TensorId integers_of(const std::string& value) const;
+  // What was made of a tensor along axes before, for who may need it again.
+  graph::TensorId& made_along(graph::TensorId id, const std::vector<int64_t>& axes) {
+    return made_along_[{id.at(), axes}];
+  }
+
   // ---- what it becomes ----
 
   const graph::Tensor& tensor(graph::TensorId id) const;
@@ -221,7 +232,6 @@ class Reader {
   // The same, of what operators make of it that only move elements, where each of them is the only reader.
   const Node* behind_moves(const std::string& value) const;
   graph::Activation activation_of(const Node& node) const;
-  std::optional<Values> known(const std::string& value) const;
   void note(std::string where, std::string what, std::string hint) {
     if (options_.notes != nullptr)
       options_.notes->add(std::move(where), std::move(what), std::move(hint));
@@ -238,7 +248,9 @@ class Reader {
   std::map<std::string, TensorList> lists_;
   std::map<std::string, std::vector<const Node*>> readers_;  // operators by the value they read
   std::map<std::string, int64_t> symbols_;                   // extents by their symbols
-  std::set<std::string> results_;                            // what the model returns
+  std::map<std::string, const Node*> makers_;                // operators by the value they make
+  std::map<std::pair<size_t, std::vector<int64_t>>, graph::TensorId> made_along_;
+  std::set<std::string> results_;  // what the model returns
   std::set<const Node*> absorbed_;
   UniqueNames names_;
   const Node* node_ = nullptr;    // the one being read, without names of empty operands

@@ -40,6 +40,25 @@ std::optional<Values> Reader::known(const std::string& value) const {
   return values_of(found->second.tensor);
 }
 
+const Node* Reader::operator_of(const std::string& value) const {
+  const auto found = makers_.find(value);
+  return found == makers_.end() ? nullptr : found->second;
+}
+
+TensorId Reader::known_tensor(const std::string& value) {
+  const auto found = values_.find(value);
+  if (found == values_.end() || !is_constant(found->second.tensor)) return {};
+  return plain(found->second);
+}
+
+TensorId Reader::integers_of(const std::string& value) const {
+  const auto found = values_.find(value);
+  if (found == values_.end() || found->second.form != Form::Real ||
+      is_constant(found->second.tensor))
+    return {};
+  return found->second.tensor;
+}
+
 graph::Activation Reader::activation_of(const Node& node) const {
   if (node.type == "Relu") return graph::Activation::Relu;
   if (node.type != "Clip") return graph::Activation::None;
@@ -181,6 +200,8 @@ TensorId Reader::end_attempt(const State& before, TensorId made) {
   module_.constants.resize(before.constants);
   for (auto& [name, value] : values_)
     if (value.plain.valid() && value.plain.at() >= before.tensors) value.plain = {};
+  for (auto& [key, id] : made_along_)
+    if (id.valid() && id.at() >= before.tensors) id = {};
   return {};
 }
 

@@ -113,6 +113,32 @@ TensorId running_sums(Reader& in, TensorId id, const graph::CumsumAttrs& attrs) 
   return attrs.exclusive && in.ok() ? moved(id, 1) : id;
 }
 
+std::optional<std::vector<TensorId>> as_signed_bytes(Reader& in, size_t operands) {
+  const auto is_signed_byte = [&](size_t i) {
+    return in.value(i).form == Form::Shifted &&
+           in.tensor(in.value(i).tensor).type == DataType::Int8;
+  };
+  std::optional<size_t> first;
+  for (size_t i = operands; i-- > 0;)
+    if (is_signed_byte(i)) first = i;
+  if (!first) return std::nullopt;
+  const graph::Quantization q = in.tensor(in.value(*first).tensor).quantization;
+  std::vector<TensorId> ids;
+  for (size_t i = 0; i < operands; ++i) {
+    const graph::Tensor given = in.tensor(in.value(i).tensor);
+    if (is_signed_byte(i) && given.quantization == q) {
+      ids.push_back(in.value(i).tensor);
+    } else if (given.type == DataType::UInt8 && given.constant.valid()) {
+      std::vector<int64_t> numbers = as_integers(in.values_of(in.value(i).tensor));
+      for (int64_t& number : numbers) number -= shift_of(DataType::Int8);
+      ids.push_back(in.make_constant(integer_values(DataType::Int8, given.shape, numbers), q));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return ids;
+}
+
 TensorId from_beginning(Reader& in, TensorId places, const std::vector<int64_t>& extents) {
   if (!in.ok() || is_never_negative(in, places)) return places;
   const Shape shape = extents.size() == 1 ? Shape{} : Shape{std::ssize(extents)};

@@ -19,4 +19,8 @@ graph::TensorId running_sums(Reader& in, graph::TensorId id, const graph::Cumsum
 graph::TensorId from_beginning(Reader& in, graph::TensorId places,
                                const std::vector<int64_t>& extents);
 
+// Operands of unsigned bytes, constants among them, as the signed bytes 128 less that they are known as: all on one scale, so that
+// they have the order of ONNX's. Nothing where one is none.
+std::optional<std::vector<graph::TensorId>> as_signed_bytes(Reader& in, size_t operands);
+
 }  // namespace intarsia::onnx

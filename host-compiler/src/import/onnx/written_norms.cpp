@@ -1,0 +1,250 @@
+#include "import/onnx/written_norms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "import/onnx/normalize_integers.h"
+
+namespace intarsia::onnx {
+namespace {
+
+using graph::BinaryAttrs;
+using graph::OpKind;
+using graph::Quantization;
+using graph::TensorId;
+
+constexpr float kLargestWord = 32767;
+constexpr float kParts = 128;  // of a step of the result
+
+// What is squared and divided: x, or x less its mean.
+struct Row {
+  TensorId x;
+  std::vector<int64_t> axes;  // of the mean; none: x itself
+};
+
+class Writing {
+ public:
+  explicit Writing(Reader& in) : in_(in) {}
+
+  const Node* made_by(const std::string& value, std::string_view type) const {
+    const Node* node = in_.operator_of(value);
+    return node != nullptr && node->domain.empty() && node->type == type ? node : nullptr;
+  }
+
+  std::optional<float> number(const std::string& value) const {
+    const std::optional<Values> known = in_.known(value);
+    if (!known || element_count(known->shape) != 1) return std::nullopt;
+    return as_reals(*known).front();
+  }
+
+  // x of int8 on one scale.
+  TensorId bytes(const std::string& value) const {
+    const TensorId id = in_.integers_of(value);
+    const bool fits = id.valid() && in_.tensor(id).type == DataType::Int8 &&
+                      !in_.tensor(id).quantization.per_channel();
+    return fits ? id : TensorId{};
+  }
+
+  // Axes that stay, with one element; none: not known.
+  std::vector<int64_t> axes_of(const Node& mean, size_t rank) const {
+    const auto keeps = mean.attributes.find("keepdims");
+    if (keeps != mean.attributes.end() && keeps->second.integer() == 0) return {};
+    std::vector<int64_t> axes;
+    if (mean.inputs.size() > 1 && !mean.inputs[1].empty()) {
+      const std::optional<Values> known = in_.known(mean.inputs[1]);
+      if (known) axes = as_integers(*known);
+    } else if (const auto given = mean.attributes.find("axes"); given != mean.attributes.end()) {
+      axes.assign(given->second.integers().begin(), given->second.integers().end());
+    }
+    for (int64_t& axis : axes) {
+      if (axis < 0) axis += static_cast<int64_t>(rank);
+      if (axis < 0 || axis >= static_cast<int64_t>(rank)) return {};
+    }
+    std::ranges::sort(axes);
+    return axes;
+  }
+
+  std::optional<Row> row(const std::string& value) const {
+    if (const TensorId x = bytes(value); x.valid()) return Row{x, {}};
+    const Node* less = made_by(value, "Sub");
+    return less == nullptr ? std::nullopt : centred(*less);
+  }
+
+  std::optional<Row> centred(const Node& less) const {
+    const TensorId x = bytes(less.inputs[0]);
+    const Node* mean = made_by(less.inputs[1], "ReduceMean");
+    if (!x.valid() || mean == nullptr || in_.integers_of(mean->inputs[0]) != x) return std::nullopt;
+    Row row{x, axes_of(*mean, in_.shape(x).size())};
+    if (row.axes.empty()) return std::nullopt;
+    return row;
+  }
+
+  // The mean of squares of a row along axes, which are those of its own mean.
+  struct Squares {
+    Row row;
+    std::vector<int64_t> axes;
+  };
+  std::optional<Squares> mean_of_squares(const Node& mean) const {
+    const std::optional<std::string> squared = squared_by(mean.inputs[0]);
+    const std::optional<Row> of = squared ? row(*squared) : std::nullopt;
+    if (!of) return std::nullopt;
+    Squares found{*of, axes_of(mean, in_.shape(of->x).size())};
+    if (found.axes.empty() || (!of->axes.empty() && of->axes != found.axes)) return std::nullopt;
+    return found;
+  }
+
+  // A row over the root of its mean of squares and epsilon.
+  std::optional<Normalization> quotient(const std::string& value) const {
+    const Node* node = in_.operator_of(value);
+    if (node == nullptr || node->inputs.size() != 2) return std::nullopt;
+    if (node->type == "Div") return over_root(node->inputs[0], root_of(node->inputs[1]));
+    if (node->type != "Mul") return std::nullopt;
+    for (const size_t i : {0, 1})
+      if (const auto found = over_root(node->inputs[1 - i], inverse_of(node->inputs[i])))
+        return found;
+    return std::nullopt;
+  }
+
+  // The quotient, with a factor and an offset that are known.
+  std::optional<Normalization> whole(const std::string& value) {
+    const Node* add = made_by(value, "Add");
+    if (add == nullptr) return with_factor(value);
+    for (const size_t i : {0, 1}) {
+      const TensorId offset = in_.known_tensor(add->inputs[i]);
+      if (!offset.valid()) continue;
+      std::optional<Normalization> found = with_factor(add->inputs[1 - i]);
+      if (found) found->offset = offset;
+      return found;
+    }
+    return std::nullopt;
+  }
+
+  // The integers under a root, or nothing.
+  TensorId bytes_under_root(const std::string& value) const {
+    const Node* root = made_by(value, "Sqrt");
+    return root == nullptr ? TensorId{} : bytes(root->inputs[0]);
+  }
+
+ private:
+  std::optional<std::string> squared_by(const std::string& value) const {
+    if (const Node* power = made_by(value, "Pow"); power != nullptr)
+      return number(power->inputs[1]) == 2.0f ? std::optional(power->inputs[0]) : std::nullopt;
+    const Node* product = made_by(value, "Mul");
+    if (product == nullptr || product->inputs[0] != product->inputs[1]) return std::nullopt;
+    return product->inputs[0];
+  }
+
+  // What a root is of.
+  std::optional<std::string> root_of(const std::string& value) const {
+    const Node* root = made_by(value, "Sqrt");
+    return root == nullptr ? std::nullopt : std::optional(root->inputs[0]);
+  }
+
+  // What one over a root is of.
+  std::optional<std::string> inverse_of(const std::string& value) const {
+    if (const Node* inverse = made_by(value, "Reciprocal"); inverse != nullptr)
+      return root_of(inverse->inputs[0]);
+    if (const Node* inverse = made_by(value, "Div"); inverse != nullptr)
+      return number(inverse->inputs[0]) == 1.0f ? root_of(inverse->inputs[1]) : std::nullopt;
+    const Node* power = made_by(value, "Pow");
+    if (power == nullptr || number(power->inputs[1]) != -0.5f) return std::nullopt;
+    return power->inputs[0];
+  }
+
+  std::optional<Normalization> over_root(const std::string& value,
+                                         const std::optional<std::string>& sum) const {
+    const std::optional<Row> of = sum ? row(value) : std::nullopt;
+    const Node* add = sum ? made_by(*sum, "Add") : nullptr;
+    if (!of || add == nullptr) return std::nullopt;
+    for (const size_t i : {0, 1}) {
+      const std::optional<float> epsilon = number(add->inputs[i]);
+      const Node* mean = made_by(add->inputs[1 - i], "ReduceMean");
+      if (!epsilon || mean == nullptr) continue;
+      const std::optional<Squares> squares = mean_of_squares(*mean);
+      if (!squares || squares->row.x != of->x || squares->row.axes != of->axes) continue;
+      return Normalization{of->x, squares->axes, *epsilon, {}, {}, !of->axes.empty()};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Normalization> with_factor(const std::string& value) {
+    const Node* product = made_by(value, "Mul");
+    if (product != nullptr)
+      for (const size_t i : {0, 1}) {
+        const TensorId factor = in_.known_tensor(product->inputs[i]);
+        if (!factor.valid()) continue;
+        std::optional<Normalization> found = quotient(product->inputs[1 - i]);
+        if (found) found->factor = factor;
+        return found;
+      }
+    return quotient(value);
+  }
+
+  Reader& in_;
+};
+
+// d / sqrt(s), where s are bytes and so is the result: a table of 1 / sqrt. What is not above 0 has the root of the least step that is.
+TensorId over_root_of_bytes(Reader& in, const Row& row, TensorId under, const QuantizedAs& as) {
+  const graph::Tensor root = in.tensor(under);
+  const float step = root.quantization.scale[0];
+  const int64_t zero = root.quantization.zero_point[0];
+  graph::LookupAttrs table;
+  for (int64_t value = -128; value < 128; ++value) {
+    const auto steps = static_cast<float>(std::max<int64_t>(value - zero, 1));
+    table.results.push_back(std::lround(kLargestWord / std::sqrt(steps)));
+  }
+  const Quantization inverse{{1 / (std::sqrt(step) * kLargestWord)}, {0}, 0};
+  const TensorId by =
+      in.emit(OpKind::Lookup, std::move(table), {under}, DataType::Int16, inverse, "rsqrt");
+  const Quantization part{{as.quantization.scale[0] / kParts}, {0}, 0};
+  const TensorId y = in.emit(OpKind::Mul, BinaryAttrs{}, {widened(in, row.x, row.axes), by},
+                             DataType::Int16, part, "normal");
+  return in.requantize(y, as);
+}
+
+}  // namespace
+
+TensorId written_norm(Reader& in, const Tail& tail) {
+  if (!tail.as || tail.as->type != DataType::Int8 || tail.activation != graph::Activation::None)
+    return {};
+  Writing writing(in);
+  const Node& node = in.node();
+  if (node.type == "Sub") {
+    const std::optional<Row> row = writing.centred(node);
+    if (!row) return {};
+    return in.attempt([&] { return in.requantize(widened(in, row->x, row->axes), *tail.as); });
+  }
+  if (const std::optional<Normalization> whole = writing.whole(node.outputs.front()))
+    return normalized_integers(in, *whole, tail);
+  if (node.type != "Div") return {};
+  const std::optional<Row> row = writing.row(node.inputs[0]);
+  const TensorId under = writing.bytes_under_root(node.inputs[1]);
+  if (!row || !under.valid()) return {};
+  return in.attempt([&] { return over_root_of_bytes(in, *row, under, *tail.as); });
+}
+
+TensorId written_variance(Reader& in, const Tail& tail) {
+  if (!tail.as || tail.as->type != DataType::Int8) return {};
+  const auto squares = Writing(in).mean_of_squares(in.node());
+  if (!squares) return {};
+  constexpr float kMostSteps = 255;
+  const Row& row = squares->row;
+  int64_t count = 1;
+  for (const int64_t axis : squares->axes) count *= in.shape(row.x)[static_cast<size_t>(axis)];
+  const float most = kMostSteps * in.tensor(row.x).quantization.scale[0];
+  const float step = tail.as->quantization.scale[0];
+  // Squares that 16 bits cut off on the scale of the result make a mean of few that is cut off as well.
+  constexpr int64_t kFew = 128;
+  const float all = most * most / kLargestWord;
+  if (!std::isnormal(all) || (all > step && count > kFew)) return {};
+  return in.attempt([&] {
+    const TensorId x = widened(in, row.x, row.axes);
+    const TensorId square = in.emit(OpKind::Mul, BinaryAttrs{}, {x, x}, DataType::Int16,
+                                    {{std::min(all, step)}, {0}, 0}, "square");
+    const TensorId mean =
+        mean_of_words(in, square, {squares->axes, true}, step / kParts, "variance");
+    return in.requantize(mean, *tail.as);
+  });
+}
+
+}  // namespace intarsia::onnx
