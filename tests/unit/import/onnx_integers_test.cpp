@@ -101,6 +101,63 @@ TEST(OnnxIntegers, KnownWeightsStayBytes) {
   }
 }
 
+// What a dynamic quantiser writes of a layer is one operator, with its scales, its bias and its activation: the same floats as the operators
+// one by one, which stay where somebody reads what is between them.
+TEST(OnnxIntegers, ScalesAndTheBiasAreTheLayersOwn) {
+  for (const bool is_image : {false, true}) {
+    std::vector<graph::TensorValue> results;
+    for (const bool is_read : {false, true}) {
+      Model model;
+      model.input("x", is_image ? std::vector<int64_t>{1, 3, 4, 5} : std::vector<int64_t>{2, 3});
+      model.output("y");
+      const auto floats = [&](const std::string& name, const std::vector<int64_t>& shape,
+                              const std::vector<float>& values) {
+        std::string raw(values.size() * sizeof(float), '\0');
+        std::memcpy(raw.data(), values.data(), raw.size());
+        model.constant(name, shape).set_raw(raw);
+      };
+      const std::vector<int64_t> per_channel =
+          is_image ? std::vector<int64_t>{1, 2, 1, 1} : std::vector<int64_t>{2};
+      model
+          .constant("w", is_image ? std::vector<int64_t>{2, 3, 1, 1} : std::vector<int64_t>{3, 2},
+                    kInt8)
+          .set_raw("\x05\xfb\x70\x81\x22\x01");
+      floats("w_scale", per_channel, {0.013f, 0.7f});
+      floats("bias", per_channel, {0.3f, -0.77f});
+      model.constant("w_zero", {}, kInt8).set_raw(std::string(1, '\0'));
+      model.node("DynamicQuantizeLinear", {"x"}, {"q", "scale", "zero"});
+      model.node(is_image ? "ConvInteger" : "MatMulInteger", {"q", "w", "zero", "w_zero"}, {"sum"});
+      Model::attribute(model.node("Cast", {"sum"}, {"real"}), "to").set_integer(1);
+      model.node("Mul", {"scale", "w_scale"}, {"scales"});
+      model.node("Mul", {"real", "scales"}, {"scaled"});
+      model.node("Add", {"bias", "scaled"}, {"added"});
+      model.node("Relu", {"added"}, {"y"});
+      if (is_read) model.output("sum"), model.output("scaled");
+      const auto module = model.read();
+      ASSERT_TRUE(module.ok()) << module.error().to_string();
+      const auto& nodes = module->entry_function().nodes;
+      const graph::OpKind kind =
+          is_image ? graph::OpKind::HybridConv2d : graph::OpKind::HybridFullyConnected;
+      EXPECT_EQ(std::ranges::count(nodes, kind, &graph::Node::kind), 1);
+      const auto layer = std::ranges::find(nodes, kind, &graph::Node::kind);
+      EXPECT_EQ(layer->inputs[2].valid(), !is_read);
+      EXPECT_EQ(
+          std::ranges::any_of(
+              nodes, [](const graph::Node& node) { return node.kind == graph::OpKind::Relu; }),
+          false);
+      std::vector<float> x(is_image ? 60 : 6);
+      for (size_t i = 0; i < x.size(); ++i) x[i] = 0.37f * static_cast<float>(i * i % 13) - 1.9f;
+      graph::TensorValue given(x.size() * sizeof(float));
+      std::memcpy(given.data(), x.data(), given.size());
+      graph::Evaluator evaluator(*module);
+      const auto outputs = evaluator.run({given});
+      ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+      results.push_back(outputs->at(0));
+    }
+    EXPECT_EQ(results[0], results[1]) << is_image;
+  }
+}
+
 TEST(OnnxIntegers, KnownWeightsAreWidenedWhereAsked) {
   Model model;
   model.input("x", {1, 4}, kInt8).output("y");

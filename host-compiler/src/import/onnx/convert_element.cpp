@@ -12,6 +12,7 @@
 #include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/scaled_sums.h"
 #include "import/onnx/weighted.h"
 #include "import/onnx/whole_numbers.h"
 #include "import/onnx/written_norms.h"
@@ -178,9 +179,8 @@ void read_clip(Reader& in) {
     const graph::Tensor given = in.tensor(x);
     const auto end = [&](float real) {
       if (given.type == kFloat) return in.number(real);
-      return in.make_constant(
-          integer_values(given.type, {}, {static_cast<int64_t>(real - shift)}),
-          given.quantization);
+      return in.make_constant(integer_values(given.type, {}, {static_cast<int64_t>(real - shift)}),
+                              given.quantization);
     };
     if (least) x = in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, end(*least)});
     if (most) x = in.emit_alike(OpKind::Minimum, NoAttrs{}, {x, end(*most)});
@@ -188,7 +188,8 @@ void read_clip(Reader& in) {
   };
   if (const auto bytes = as_signed_bytes(in, 1))
     return in.result(
-        0, {limited(bytes->front(), static_cast<float>(shift_of(DataType::Int8))), Form::Shifted, {}});
+        0,
+        {limited(bytes->front(), static_cast<float>(shift_of(DataType::Int8))), Form::Shifted, {}});
   const TensorId x = in.operand(0);
   if (in.tensor(x).type == DataType::UInt8)
     return in.result(in.cast(limited(in.cast(x, DataType::Int32), 0), DataType::UInt8));
@@ -238,6 +239,8 @@ void read_binary(Reader& in) {
   if (carries_activation(kind))
     if (const TensorId norm = written_norm(in, tail); norm.valid())
       return in.finish(tail, {norm, Form::Real, {}});
+  if (const TensorId layer = layer_with(in, kind, tail.activation); layer.valid())
+    return in.finish(tail, {layer, Form::Plain, {}});
   TensorId a = in.operand(0), b = in.operand(1);
   // Plain integers of few bits are computed with 32 bits, and wrap around when they are narrowed again.
   const DataType given = in.tensor(a).type;
@@ -297,8 +300,7 @@ void read_variadic(Reader& in) {
   }
   if (const auto bytes = selects ? as_signed_bytes(in, count) : std::nullopt) {
     TensorId id = bytes->front();
-    for (size_t i = 1; i < count; ++i)
-      id = in.emit_alike(kind, NoAttrs{}, {id, (*bytes)[i]});
+    for (size_t i = 1; i < count; ++i) id = in.emit_alike(kind, NoAttrs{}, {id, (*bytes)[i]});
     return in.result(0, {id, Form::Shifted, {}});
   }
   TensorId id = in.operand(0);
@@ -401,6 +403,7 @@ void read_cast(Reader& in) {
   if (!in.require(type.has_value(),
                   fmt::format("converts to {}, which the IR does not have", element_name(to))))
     return;
+  if (*type == kFloat && in.is_real(0)) return in.carried(in.value(0).tensor);
   in.result(in.cast(in.operand(0), *type));
 }
 

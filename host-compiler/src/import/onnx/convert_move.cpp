@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "import/onnx/moving.h"
+#include "import/onnx/placed_slice.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/whole_numbers.h"
@@ -73,6 +74,12 @@ void read_split(Reader& in) {
 void read_slice(Reader& in) {
   if (in.is_empty(0)) return in.result_empty(0);
   const Shape shape = in.shape_of(0);
+  const auto is_open = [&](size_t operand) {
+    return in.has(operand) && !in.is_constant(in.operand(operand));
+  };
+  if (is_open(1) || is_open(2)) {
+    if (slice_at_places(in) || !in.ok()) return;
+  }
   const auto starts = in.integers_from(1, "starts", "its beginnings"),
              ends = in.integers_from(2, "ends", "its ends"),
              given_axes = in.integers_from(3, "axes", "its axes");

@@ -212,16 +212,15 @@ void read_group_normalization(Reader& in) {
   const TensorId factor = per_each(1), offset = per_each(2);
   if (!in.ok()) return;
   const Shape rows{shape[0], groups, element_count(shape) / (shape[0] * groups)};
-  const TensorId made =
-      normalized_integers(in,
-                          {integers(in),
-                           {2},
-                           in.real("epsilon", 1e-5f),
-                           per_channel(in, factor, shape.size()),
-                           per_channel(in, offset, shape.size()),
-                           true,
-                           rows},
-                          in.tail(false));
+  const TensorId made = normalized_integers(in,
+                                            {integers(in),
+                                             {2},
+                                             in.real("epsilon", 1e-5f),
+                                             per_channel(in, factor, shape.size()),
+                                             per_channel(in, offset, shape.size()),
+                                             true,
+                                             rows},
+                                            in.tail(false));
   if (made.valid()) return in.result(0, {made, Form::Real, {}});
   const TensorId x = in.operand(0);
   const graph::ReduceAttrs image{axes_from(2, shape.size()), true};

@@ -64,6 +64,45 @@ bool places_within(Reader& in, std::vector<int64_t>& places, int64_t extent) {
 
 }  // namespace
 
+namespace {
+
+// Elements that are named by their index along one axis, by places within all of a tensor of `shape`: where the index is a number of
+// the running model.
+TensorId running_places(Reader& in, TensorId given, const Shape& shape, size_t axis) {
+  const Shape wanted = in.shape(given), steps = steps_of(shape);
+  std::vector<int64_t> bases;  // of each place, without its index along the axis
+  for_each_index(wanted, [&](const std::vector<int64_t>& at) {
+    int64_t base = 0;
+    for (size_t i = 0; i < at.size(); ++i) base += i == axis ? 0 : at[i] * steps[i];
+    bases.push_back(base);
+  });
+  TensorId places = from_beginning(in, in.cast(given, DataType::Int32), {shape[axis]});
+  if (steps[axis] != 1)
+    places = in.emit(OpKind::Mul, BinaryAttrs{},
+                     {places, in.make_constant(integer_values(DataType::Int32, {}, {steps[axis]}))},
+                     DataType::Int32, {}, "step");
+  return in.emit(OpKind::Add, BinaryAttrs{},
+                 {places, in.make_constant(integer_values(DataType::Int32, wanted, bases))},
+                 DataType::Int32, {}, "place");
+}
+
+// The same of indices that are known; nothing, and a problem, where one is outside.
+std::optional<std::vector<int64_t>> known_places(Reader& in, TensorId given, const Shape& shape,
+                                                 size_t axis) {
+  std::vector<int64_t> places = as_integers(in.values_of(given));
+  if (!places_within(in, places, shape[axis])) return std::nullopt;
+  const Shape steps = steps_of(shape);
+  size_t next = 0;
+  for_each_index(in.shape(given), [&](const std::vector<int64_t>& at) {
+    int64_t& place = places[next++];
+    place *= steps[axis];
+    for (size_t i = 0; i < at.size(); ++i) place += i == axis ? 0 : at[i] * steps[i];
+  });
+  return places;
+}
+
+}  // namespace
+
 void read_gather_elements(Reader& in) {
   const Shape shape = in.shape_of(0), wanted = in.shape_of(1);
   const auto axis = static_cast<size_t>(in.axis(in.integer("axis", 0), shape.size()));
@@ -73,30 +112,13 @@ void read_gather_elements(Reader& in) {
           fmt::format("picks [{}] from [{}]", fmt::join(wanted, ","), fmt::join(shape, ","))) ||
       !table_fits(in, element_count(wanted)))
     return;
-  const Shape steps = steps_of(shape);
-  std::vector<int64_t> bases;  // of each place, without its index along the axis
-  for_each_index(wanted, [&](const std::vector<int64_t>& at) {
-    int64_t base = 0;
-    for (size_t i = 0; i < at.size(); ++i) base += i == axis ? 0 : at[i] * steps[i];
-    bases.push_back(base);
-  });
   const TensorId given = in.operand(1);
   if (in.is_constant(given)) {
-    std::vector<int64_t> places = as_integers(in.values_of(given));
-    if (!places_within(in, places, shape[axis])) return;
-    for (size_t i = 0; i < places.size(); ++i) places[i] = places[i] * steps[axis] + bases[i];
-    return move(in, [&](TensorId id) { return picked(in, id, places, wanted); });
+    const auto places = known_places(in, given, shape, axis);
+    if (!places) return;
+    return move(in, [&](TensorId id) { return picked(in, id, *places, wanted); });
   }
-  const auto number = [&](int64_t value) {
-    return in.make_constant(integer_values(DataType::Int32, {}, {value}));
-  };
-  TensorId places = from_beginning(in, in.cast(given, DataType::Int32), {shape[axis]});
-  if (steps[axis] != 1)
-    places = in.emit(OpKind::Mul, BinaryAttrs{}, {places, number(steps[axis])}, DataType::Int32, {},
-                     "step");
-  places = in.emit(OpKind::Add, BinaryAttrs{},
-                   {places, in.make_constant(integer_values(DataType::Int32, wanted, bases))},
-                   DataType::Int32, {}, "place");
+  const TensorId places = running_places(in, given, shape, axis);
   move(in, [&](TensorId id) {
     return in.emit_alike(OpKind::Gather, graph::GatherAttrs{0, 0}, {flat(in, id), places});
   });
@@ -165,63 +187,40 @@ void reduce_into(Reader& in, const std::vector<int64_t>& places,
   if (in.ok()) in.result(all);
 }
 
-void scatter(Reader& in, const std::vector<int64_t>& places) {
+const ScatterReduction* reduction_of(Reader& in) {
   const std::string name = in.text("reduction", "none");
-  if (name == "none") return put(in, places);
   const auto found = std::ranges::find(kScatterReductions, name, &ScatterReduction::name);
-  if (in.require(found != kScatterReductions.end(),
-                 fmt::format("has the reduction '{}'", tflite::printable(name))))
-    reduce_into(in, places, *found);
+  return in.require(found != kScatterReductions.end(),
+                    fmt::format("has the reduction '{}'", tflite::printable(name)))
+             ? &*found
+             : nullptr;
 }
 
-}  // namespace
-
-void read_scatter_elements(Reader& in) {
-  const Shape shape = in.shape_of(0), given = in.shape_of(1);
-  const auto axis = static_cast<size_t>(in.axis(in.integer("axis", 0), shape.size()));
-  auto places = in.known_integers(1, "the places");
-  if (!in.ok() ||
-      !in.require(given.size() == shape.size() && in.shape_of(2) == given,
-                  fmt::format("puts [{}] at [{}] of [{}]", fmt::join(in.shape_of(2), ","),
-                              fmt::join(given, ","), fmt::join(shape, ","))))
-    return;
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (!in.require(i == axis || given[i] <= shape[i], "puts elements outside of its operand"))
-      return;
-  if (!places_within(in, *places, shape[axis])) return;
-  const Shape steps = steps_of(shape);
-  size_t next = 0;
-  for_each_index(given, [&](const std::vector<int64_t>& at) {
-    int64_t& place = (*places)[next++];
-    place *= steps[axis];
-    for (size_t i = 0; i < at.size(); ++i) place += i == axis ? 0 : at[i] * steps[i];
-  });
-  scatter(in, *places);
+void scatter(Reader& in, const std::vector<int64_t>& places) {
+  if (in.text("reduction", "none") == "none") return put(in, places);
+  if (const ScatterReduction* reduction = reduction_of(in)) reduce_into(in, places, *reduction);
 }
 
-namespace {
-
-// Rows are put where the running model says, one after another: caches of attention are written so.
-void put_given_rows(Reader& in, const Shape& shape, const Shape& given) {
+// Rows of the updates [rows,..] are put into `all` where the running model says, one after another: caches of attention are written
+// so. `places`: [rows,K], each the beginning of a row along the first K axes.
+TensorId put_running_rows(Reader& in, TensorId all, TensorId places, TensorId updates) {
   constexpr int64_t kMostRows = 256;
-  const int64_t named = given.empty() ? 0 : given.back(), rank = std::ssize(shape);
-  if (!in.require(named >= 1 && named <= rank && in.text("reduction", "none") == "none",
-                  "reduces at places that are known only when the model runs") ||
-      !in.require(element_count(given) / named <= kMostRows,
-                  fmt::format("puts {} rows at places that are known only when the model runs",
-                              element_count(given) / named),
-                  fmt::format("at most {} are possible", kMostRows)))
-    return;
-  const int64_t rows = element_count(given) / named;
+  const Shape shape = in.shape(all);
+  if (!in.ok()) return {};
+  const int64_t rows = in.shape(places)[0], named = in.shape(places)[1], rank = std::ssize(shape);
+  const bool reduces = in.text("reduction", "none") != "none";
+  const ScatterReduction* reduction = reduces ? reduction_of(in) : nullptr;
+  if (!in.ok() ||
+      !in.require(
+          rows <= kMostRows,
+          fmt::format("puts {} rows at places that are known only when the model runs", rows),
+          fmt::format("at most {} are possible", kMostRows)) ||
+      !in.require(!reduces || in.tensor(all).type == kFloat,
+                  "reduces integers; floats are possible"))
+    return {};
   Shape row(static_cast<size_t>(rank), 1);
   std::copy(shape.begin() + named, shape.end(), row.begin() + named);
-  if (!in.require(element_count(in.shape_of(2)) == rows * element_count(row),
-                  fmt::format("puts [{}] at {} places", fmt::join(in.shape_of(2), ","), rows)))
-    return;
-  TensorId places = from_beginning(in, in.cast(in.operand(1), DataType::Int32),
-                                   {shape.begin(), shape.begin() + named});
-  places = in.reshape(places, {rows, named});
-  const TensorId updates = in.reshape(in.operand(2), {rows, element_count(row)});
+  updates = in.reshape(updates, {rows, element_count(row)});
   const auto part = [&](TensorId of, int64_t at, const Shape& as) {
     const int64_t width = in.shape(of)[1];
     const TensorId one =
@@ -230,17 +229,68 @@ void put_given_rows(Reader& in, const Shape& shape, const Shape& given) {
                                   {of}, "row");
     return in.reshape(one, as);
   };
-  TensorId all = in.operand(0);
   for (int64_t i = 0; i < rows && in.ok(); ++i) {
-    TensorId begin = part(places, i, {named});
+    TensorId begin = part(places, i, {named}), update = part(updates, i, row);
+    if (reduction != nullptr) {
+      const bool selects = reduction->kind == OpKind::Maximum || reduction->kind == OpKind::Minimum;
+      const graph::Attributes attributes =
+          selects ? graph::Attributes{NoAttrs{}} : graph::Attributes{BinaryAttrs{}};
+      const TensorId there =
+          in.emit_alike(OpKind::GatherNd, NoAttrs{}, {all, part(places, i, {1, named})}, "there");
+      update = in.emit(reduction->kind, attributes, {in.reshape(there, row), update}, kFloat, {},
+                       "reduced");
+    }
     if (named < rank) {
       const TensorId zeros = in.make_constant(
           integer_values(DataType::Int32, {rank - named},
                          std::vector<int64_t>(static_cast<size_t>(rank - named), 0)));
       begin = in.emit_alike(OpKind::Concat, graph::AxisAttrs{0}, {begin, zeros}, "place");
     }
-    all = in.emit_alike(OpKind::DynamicUpdateSlice, NoAttrs{}, {all, part(updates, i, row), begin});
+    all = in.emit_alike(OpKind::DynamicUpdateSlice, NoAttrs{}, {all, update, begin});
   }
+  return all;
+}
+
+}  // namespace
+
+void read_scatter_elements(Reader& in) {
+  const Shape shape = in.shape_of(0), given = in.shape_of(1);
+  const auto axis = static_cast<size_t>(in.axis(in.integer("axis", 0), shape.size()));
+  if (!in.ok() ||
+      !in.require(given.size() == shape.size() && in.shape_of(2) == given,
+                  fmt::format("puts [{}] at [{}] of [{}]", fmt::join(in.shape_of(2), ","),
+                              fmt::join(given, ","), fmt::join(shape, ","))))
+    return;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (!in.require(i == axis || given[i] <= shape[i], "puts elements outside of its operand"))
+      return;
+  const TensorId named = in.operand(1);
+  if (in.is_constant(named)) {
+    const auto places = known_places(in, named, shape, axis);
+    if (places) scatter(in, *places);
+    return;
+  }
+  const int64_t count = element_count(given);
+  if (!table_fits(in, count)) return;
+  const TensorId places = in.reshape(running_places(in, named, shape, axis), {count, 1});
+  const TensorId all = put_running_rows(in, flat(in, in.operand(0)), places, in.operand(2));
+  if (in.ok()) in.result(in.reshape(all, shape));
+}
+
+namespace {
+
+void put_given_rows(Reader& in, const Shape& shape, const Shape& given) {
+  const int64_t named = given.empty() ? 0 : given.back(), rank = std::ssize(shape);
+  if (!in.require(named >= 1 && named <= rank, "names no places")) return;
+  const int64_t rows = element_count(given) / named;
+  const int64_t row = element_count(Shape(shape.begin() + named, shape.end()));
+  if (!in.require(element_count(in.shape_of(2)) == rows * row,
+                  fmt::format("puts [{}] at {} places", fmt::join(in.shape_of(2), ","), rows)))
+    return;
+  const TensorId places = from_beginning(in, in.cast(in.operand(1), DataType::Int32),
+                                         {shape.begin(), shape.begin() + named});
+  const TensorId all =
+      put_running_rows(in, in.operand(0), in.reshape(places, {rows, named}), in.operand(2));
   if (in.ok()) in.result(all);
 }
 

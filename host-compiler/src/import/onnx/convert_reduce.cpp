@@ -107,8 +107,8 @@ void read_arg(Reader& in) {
   const size_t rank = in.shape_of(0).size();
   const int64_t axis = in.axis(in.integer("axis", 0), rank);
   if (!in.ok()) return;
-  const bool as_they_are = in.value(0).form != Form::Plain &&
-                           in.tensor(in.value(0).tensor).type == DataType::Int8;
+  const bool as_they_are =
+      in.value(0).form != Form::Plain && in.tensor(in.value(0).tensor).type == DataType::Int8;
   TensorId x = as_they_are ? in.value(0).tensor : in.operand(0);
   if (in.tensor(x).type == DataType::UInt8) x = in.cast(x, kFloat);
   const int64_t extent = in.shape(x)[static_cast<size_t>(axis)];

@@ -316,6 +316,7 @@ TensorId integers(Reader& in) {
 TensorId mean_of_words(Reader& in, TensorId id, const graph::ReduceAttrs& along, float scale,
                        std::string_view suffix) {
   constexpr int64_t kMostOnes = 4096;
+  if (!id.valid()) return id;
   const Quantization as{{scale}, {0}, 0};
   const int64_t last = std::ssize(in.shape(id)) - 1, count = in.shape(id).back();
   if (along.axes != std::vector{last} || count > kMostOnes)

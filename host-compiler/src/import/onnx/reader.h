@@ -138,6 +138,12 @@ class Reader {
   std::optional<Values> known(const std::string& value) const;
   graph::TensorId known_tensor(const std::string& value);
   graph::TensorId integers_of(const std::string& value) const;
+  // Whether one operator reads the value, once, and nobody outside.
+  bool is_read_once(const std::string& value) const { return only_reader(value) != nullptr; }
+  // How many elements it has; -1: it is read by nobody yet, or nothing.
+  int64_t elements_of(const std::string& value) const;
+  // What the file says of a value, where it says all of it.
+  std::optional<Shape> declared_shape(const std::string& value) const;
   // What was made of a tensor along axes before, for who may need it again.
   graph::TensorId& made_along(graph::TensorId id, const std::vector<int64_t>& axes) {
     return made_along_[{id.at(), axes}];

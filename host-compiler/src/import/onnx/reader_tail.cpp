@@ -40,6 +40,28 @@ std::optional<Values> Reader::known(const std::string& value) const {
   return values_of(found->second.tensor);
 }
 
+std::optional<Shape> Reader::declared_shape(const std::string& value) const {
+  const auto of = [&](const auto& list) -> std::optional<Shape> {
+    for (const format::Named& named : list) {
+      if (named.name() != value || !named.kind().tensor().has_extents()) continue;
+      Shape shape;
+      for (const format::Dimension& dimension : named.kind().tensor().extents().dimension()) {
+        if (!dimension.has_extent() || dimension.extent() < 0) return std::nullopt;
+        shape.push_back(dimension.extent());
+      }
+      return shape;
+    }
+    return std::nullopt;
+  };
+  const std::optional<Shape> inner = of(file_.graph().value());
+  return inner ? inner : of(file_.graph().output());
+}
+
+int64_t Reader::elements_of(const std::string& value) const {
+  const auto found = values_.find(value);
+  return found == values_.end() ? -1 : element_count(tensor(found->second.tensor).shape);
+}
+
 const Node* Reader::operator_of(const std::string& value) const {
   const auto found = makers_.find(value);
   return found == makers_.end() ? nullptr : found->second;
@@ -82,10 +104,18 @@ graph::Activation Reader::activation_of(const Node& node) const {
 const Node* Reader::behind_moves(const std::string& value) const {
   constexpr std::array<std::string_view, 6> kMoving = {"Flatten", "Identity",  "Reshape",
                                                        "Squeeze", "Transpose", "Unsqueeze"};
+  // Of reals to floats, as functions of the format begin and end.
+  constexpr int64_t kOnnxFloat = 1;
+  const auto moves = [&](const Node& node) {
+    const auto to = node.attributes.find("to");
+    if (node.type == "Cast")
+      return to != node.attributes.end() && to->second.integer() == kOnnxFloat;
+    return std::ranges::find(kMoving, node.type) != kMoving.end();
+  };
   const std::string* moved = &value;
   const Node* reader = only_reader(*moved);
-  while (reader != nullptr && std::ranges::find(kMoving, reader->type) != kMoving.end() &&
-         reader->inputs.front() == *moved && !reader->outputs.empty()) {
+  while (reader != nullptr && moves(*reader) && reader->inputs.front() == *moved &&
+         !reader->outputs.empty()) {
     moved = &reader->outputs.front();
     reader = only_reader(*moved);
   }

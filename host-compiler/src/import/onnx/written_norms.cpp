@@ -22,6 +22,12 @@ struct Row {
   std::vector<int64_t> axes;  // of the mean; none: x itself
 };
 
+// Bytes, or their mean along axes, which no quantiser has rounded.
+struct Side {
+  TensorId x;
+  std::vector<int64_t> axes;
+};
+
 class Writing {
  public:
   explicit Writing(Reader& in) : in_(in) {}
@@ -77,6 +83,16 @@ class Writing {
     Row row{x, axes_of(*mean, in_.shape(x).size())};
     if (row.axes.empty()) return std::nullopt;
     return row;
+  }
+
+  std::optional<Side> side(const std::string& value) const {
+    if (const TensorId x = bytes(value); x.valid()) return Side{x, {}};
+    const Node* mean = made_by(value, "ReduceMean");
+    const TensorId x = mean == nullptr ? TensorId{} : bytes(mean->inputs[0]);
+    if (!x.valid()) return std::nullopt;
+    Side side{x, axes_of(*mean, in_.shape(x).size())};
+    if (side.axes.empty()) return std::nullopt;
+    return side;
   }
 
   // The mean of squares of a row along axes, which are those of its own mean.
@@ -183,8 +199,23 @@ class Writing {
   Reader& in_;
 };
 
+// The difference of two sides, which is at most as large as both together.
+TensorId difference(Reader& in, const Side& a, const Side& b) {
+  const auto words = [&](const Side& side) {
+    const TensorId wide = widened(in, side.x, {});
+    if (side.axes.empty() || !wide.valid()) return wide;
+    return mean_of_words(in, wide, {side.axes, true}, in.tensor(wide).quantization.scale[0],
+                         "mean");
+  };
+  const TensorId left = words(a), right = words(b);
+  if (!left.valid() || !right.valid()) return {};
+  const float step = in.tensor(left).quantization.scale[0] + in.tensor(right).quantization.scale[0];
+  return in.emit(OpKind::Sub, BinaryAttrs{}, {left, right}, DataType::Int16, {{step}, {0}, 0},
+                 "difference");
+}
+
 // d / sqrt(s), where s are bytes and so is the result: a table of 1 / sqrt. What is not above 0 has the root of the least step that is.
-TensorId over_root_of_bytes(Reader& in, const Row& row, TensorId under, const QuantizedAs& as) {
+TensorId over_root_of_bytes(Reader& in, TensorId d, TensorId under, const QuantizedAs& as) {
   const graph::Tensor root = in.tensor(under);
   const float step = root.quantization.scale[0];
   const int64_t zero = root.quantization.zero_point[0];
@@ -197,8 +228,7 @@ TensorId over_root_of_bytes(Reader& in, const Row& row, TensorId under, const Qu
   const TensorId by =
       in.emit(OpKind::Lookup, std::move(table), {under}, DataType::Int16, inverse, "rsqrt");
   const Quantization part{{as.quantization.scale[0] / kParts}, {0}, 0};
-  const TensorId y = in.emit(OpKind::Mul, BinaryAttrs{}, {widened(in, row.x, row.axes), by},
-                             DataType::Int16, part, "normal");
+  const TensorId y = in.emit(OpKind::Mul, BinaryAttrs{}, {d, by}, DataType::Int16, part, "normal");
   return in.requantize(y, as);
 }
 
@@ -209,18 +239,36 @@ TensorId written_norm(Reader& in, const Tail& tail) {
     return {};
   Writing writing(in);
   const Node& node = in.node();
+  const auto sides_of = [&](const Node& less) -> std::optional<std::pair<Side, Side>> {
+    const std::optional<Side> a = writing.side(less.inputs[0]), b = writing.side(less.inputs[1]);
+    if (!a || !b) return std::nullopt;
+    return std::pair{*a, *b};
+  };
   if (node.type == "Sub") {
-    const std::optional<Row> row = writing.centred(node);
-    if (!row) return {};
-    return in.attempt([&] { return in.requantize(widened(in, row->x, row->axes), *tail.as); });
+    if (const std::optional<Row> row = writing.centred(node))
+      return in.attempt([&] { return in.requantize(widened(in, row->x, row->axes), *tail.as); });
+    const auto sides = sides_of(node);
+    if (!sides) return {};
+    return in.attempt([&]() -> TensorId {
+      const TensorId y = difference(in, sides->first, sides->second);
+      if (!y.valid()) return y;
+      const float step = in.tensor(y).quantization.scale[0];
+      return step <= tail.as->quantization.scale[0] / 4 ? in.requantize(y, *tail.as) : TensorId{};
+    });
   }
   if (const std::optional<Normalization> whole = writing.whole(node.outputs.front()))
     return normalized_integers(in, *whole, tail);
-  if (node.type != "Div") return {};
-  const std::optional<Row> row = writing.row(node.inputs[0]);
-  const TensorId under = writing.bytes_under_root(node.inputs[1]);
-  if (!row || !under.valid()) return {};
-  return in.attempt([&] { return over_root_of_bytes(in, *row, under, *tail.as); });
+  const TensorId under = node.type == "Div" ? writing.bytes_under_root(node.inputs[1]) : TensorId{};
+  if (!under.valid()) return {};
+  if (const std::optional<Row> row = writing.row(node.inputs[0]))
+    return in.attempt(
+        [&] { return over_root_of_bytes(in, widened(in, row->x, row->axes), under, *tail.as); });
+  const Node* less = writing.made_by(node.inputs[0], "Sub");
+  const auto sides = less == nullptr ? std::nullopt : sides_of(*less);
+  if (!sides) return {};
+  return in.attempt([&] {
+    return over_root_of_bytes(in, difference(in, sides->first, sides->second), under, *tail.as);
+  });
 }
 
 TensorId written_variance(Reader& in, const Tail& tail) {

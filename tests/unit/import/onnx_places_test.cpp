@@ -1,0 +1,136 @@
+// Slices and scattered elements at places that only the running model knows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "onnx_model.h"
+
+namespace intarsia {
+namespace {
+
+using namespace onnx_models;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <typename T>
+graph::TensorValue raw_values(const std::vector<T>& values) {
+  graph::TensorValue bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<float> floats_of(const Model& model, const std::vector<graph::TensorValue>& inputs) {
+  const auto module = model.read();
+  EXPECT_TRUE(module.ok()) << module.error().to_string();
+  if (!module.ok()) return {};
+  graph::Evaluator evaluator(*module);
+  const auto outputs = evaluator.run(inputs);
+  EXPECT_TRUE(outputs.ok()) << outputs.error().to_string();
+  if (!outputs.ok()) return {};
+  std::vector<float> found(outputs->at(0).size() / sizeof(float));
+  std::memcpy(found.data(), outputs->at(0).data(), outputs->at(0).size());
+  return found;
+}
+
+std::vector<float> counted(size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 0.0f);
+  return values;
+}
+
+// x[3,5] from places [r, c] on: two columns from c + 1 on, of all rows but the first; the ends are sums behind casts and reshapes.
+TEST(OnnxPlaces, EndsThatAreTheirBeginningsAndANumber) {
+  Model model;
+  model.input("x", {3, 5}).input("c", {}, kInt64).output("y");
+  model.integers("flat", {1}), model.integers("one", {1}), model.integers("three", {3}),
+      model.integers("axis", {0}), model.integers("axes", {0, 1});
+  model.node("Unsqueeze", {"c", "axis"}, {"c1"});
+  model.node("Add", {"c1", "one"}, {"begin"});
+  model.node("Reshape", {"c", "flat"}, {"c2"});
+  model.node("Add", {"three", "c2"}, {"end"});
+  model.node("Concat", {"one", "begin"}, {"begins"});
+  model.node("Concat", {"three", "end"}, {"ends"});
+  for (format::Node& node : *model.graph().mutable_node())
+    if (node.type() == "Concat") Model::attribute(node, "axis").set_integer(0);
+  model.node("Slice", {"x", "begins", "ends", "axes"}, {"y"});
+  const auto at = [&](int64_t c) {
+    return floats_of(model, {raw_values(counted(15)), raw_values(std::vector{c})});
+  };
+  EXPECT_THAT(at(0), ElementsAre(6, 7, 11, 12));
+  EXPECT_THAT(at(2), ElementsAre(8, 9, 13, 14));
+  EXPECT_THAT(at(-4), ElementsAre(7, 8, 12, 13));
+}
+
+TEST(OnnxPlaces, ExtentsThatTheFileSays) {
+  for (const bool says : {true, false}) {
+    Model model;
+    model.input("x", {6}).input("begin", {1}, kInt64).input("end", {1}, kInt64).output("y");
+    model.node("Slice", {"x", "begin", "end"}, {"part"});
+    model.node("Neg", {"part"}, {"y"});
+    if (says) {
+      format::Named& named = *model.graph().add_value();
+      named.set_name("part");
+      named.mutable_kind()->mutable_tensor()->mutable_extents()->add_dimension()->set_extent(2);
+      EXPECT_THAT(floats_of(model, {raw_values(counted(6)), raw_values(std::vector<int64_t>{3}),
+                                    raw_values(std::vector<int64_t>{5})}),
+                  ElementsAre(-3, -4));
+    } else {
+      EXPECT_THAT(model.refusal(), HasSubstr("takes its beginnings from 'begin', which is known "
+                                             "only when the model runs"));
+    }
+  }
+}
+
+// No place is outside of the tensor, whatever it is given.
+TEST(OnnxPlaces, BeginningsOutside) {
+  Model model;
+  model.input("x", {4}).input("begin", {1}, kInt64).output("y");
+  model.integers("two", {2});
+  model.node("Add", {"begin", "two"}, {"end"});
+  model.node("Slice", {"x", "begin", "end"}, {"y"});
+  for (const int64_t begin : {-100, 3, 4, 100, 1 << 30})
+    EXPECT_EQ(floats_of(model, {raw_values(counted(4)), raw_values(std::vector{begin})}).size(),
+              2u);
+}
+
+TEST(OnnxPlaces, ScatteredElements) {
+  for (const char* reduction : {"none", "add", "mul", "max", "min"}) {
+    Model model(18);
+    model.input("x", {2, 3}).input("places", {2, 2}, kInt64).input("z", {2, 2}).output("y");
+    format::Node& node = model.node("ScatterElements", {"x", "places", "z"}, {"y"});
+    Model::attribute(node, "axis").set_integer(1);
+    Model::attribute(node, "reduction").set_text(reduction);
+    const auto found = floats_of(
+        model, {raw_values(std::vector<float>{1, 2, 3, 4, 5, 6}),
+                raw_values(std::vector<int64_t>{2, 0, -1, 2}),  // the last two are one element
+                raw_values(std::vector<float>{10, -1, 7, 2})});
+    const std::map<std::string, std::vector<float>> expected = {{"none", {-1, 2, 10, 4, 5, 2}},
+                                                                {"add", {0, 2, 13, 4, 5, 15}},
+                                                                {"mul", {-1, 2, 30, 4, 5, 84}},
+                                                                {"max", {1, 2, 10, 4, 5, 7}},
+                                                                {"min", {-1, 2, 3, 4, 5, 2}}};
+    EXPECT_EQ(found, expected.at(reduction)) << reduction;
+  }
+}
+
+TEST(OnnxPlaces, ScatteredRowsThatAddUp) {
+  Model model(18);
+  model.input("x", {3, 2}).input("places", {2, 1}, kInt64).input("z", {2, 2}).output("y");
+  Model::attribute(model.node("ScatterND", {"x", "places", "z"}, {"y"}), "reduction")
+      .set_text("add");
+  EXPECT_THAT(floats_of(model, {raw_values(counted(6)), raw_values(std::vector<int64_t>{1, -2}),
+                                raw_values(std::vector<float>{10, 20, 30, 40})}),
+              ElementsAre(0, 1, 42, 63, 4, 5));
+}
+
+TEST(OnnxPlaces, MoreElementsThanAreScatteredOneByOne) {
+  Model model(18);
+  model.input("x", {400}).input("places", {300}, kInt64).input("z", {300}).output("y");
+  model.node("ScatterElements", {"x", "places", "z"}, {"y"});
+  EXPECT_THAT(model.refusal(), HasSubstr("puts 300 rows at places that are known only when"));
+}
+
+}  // namespace
+}  // namespace intarsia
