@@ -81,7 +81,9 @@ Module mean(Builder& b) {
   const TensorId input = b.input(shape);
   b.node().attributes = attrs;
   const OpKind kind = b.node().kind;
-  const bool sums = kind == OpKind::Mean || kind == OpKind::Sum;
+  const bool narrow = b.type() == DataType::Int8 || b.type() == DataType::Int16;
+  const bool sums =
+      kind == OpKind::Mean || kind == OpKind::Sum || (kind == OpKind::ReduceProd && narrow);
   return !sums ? b.finish(b.type(), b.tensor(input).quantization) : b.finish();
 }
 

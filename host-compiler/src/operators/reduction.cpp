@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -18,6 +19,15 @@ namespace {
 using namespace graph;
 using enum DataType;
 
+// What a product of `count` integers is multiplied by after each of them, so that none leaves its 32 bits.
+double product_factor(const Tensor& input, const Tensor& output, int64_t count) {
+  return scale_of(input) / std::pow(scale_of(output), 1.0 / static_cast<double>(count));
+}
+
+bool is_product_of_integers(OpKind kind, DataType type) {
+  return kind == OpKind::ReduceProd && (type == Int8 || type == Int16);
+}
+
 Shapes infer_reduce(OpCheck& check) {
   const auto& a = check.node.attrs<ReduceAttrs>();
   const Tensor &input = check.in(0), &output = check.out();
@@ -25,7 +35,12 @@ Shapes infer_reduce(OpCheck& check) {
   if (sums && input.type != Float32 && check.per_tensor(input, "input") &&
       check.per_tensor(output, "output") && check.ok())
     check.factor(rescale_factor(input, output), kMostExponent32);
-  if (!sums)
+  const bool multiplies = is_product_of_integers(check.node.kind, input.type);
+  if (multiplies) {
+    check.per_tensor(input, "input");
+    check.per_tensor(output, "output");
+  }
+  if (!sums && !multiplies)
     check.require(input.quantization == output.quantization,
                   "input and output have to have the same quantisation");
 
@@ -45,6 +60,10 @@ Shapes infer_reduce(OpCheck& check) {
     if (!reduced) shape.push_back(input.shape[static_cast<size_t>(axis)]);
     if (reduced && a.keep_dims) shape.push_back(1);
   }
+  constexpr int kMostExponent64 = 7;  // of the factor of a 64-bit product
+  if (multiplies && check.ok() && element_count(shape) > 0)
+    check.factor(product_factor(input, output, element_count(input.shape) / element_count(shape)),
+                 kMostExponent64);
   return {shape};
 }
 
@@ -102,6 +121,27 @@ void sum_integers(const Invocation& call, const std::vector<int64_t>& places, in
                                          call.out_zero_point(), range);
 }
 
+// The first element, then each product with the next one, rescaled.
+template <typename T>
+void multiply_integers(const Invocation& call, const std::vector<int64_t>& places, int64_t count) {
+  const auto outputs = static_cast<size_t>(element_count(call.out().shape));
+  const FixedFactor factor = fixed_factor(product_factor(call.in(), call.out(), count));
+  const auto zero = static_cast<int32_t>(call.in_zero_point());
+  std::vector<int32_t> products(outputs);
+  std::vector<bool> begun(outputs);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto place = static_cast<size_t>(places[i]);
+    const int64_t next = call.data<T>(0)[i] - zero;
+    products[place] =
+        begun[place] ? multiply(products[place] * next, factor) : static_cast<int32_t>(next);
+    begun[place] = true;
+  }
+  const graph::Range<int64_t> range = quantized_range<T>(Activation::None, call.out());
+  for (size_t i = 0; i < outputs; ++i)
+    call.result<T>()[i] =
+        requantized<T>(multiply(int64_t{products[i]}, factor), call.out_zero_point(), range);
+}
+
 Result<void> eval_reduce(const Invocation& call) {
   const std::vector<int64_t> places =
       reduced_places(call.in().shape, call.node.attrs<ReduceAttrs>().axes);
@@ -130,6 +170,13 @@ Result<void> eval_reduce(const Invocation& call) {
     return folded(uint8_t{0}, [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a | b); });
   if (call.node.kind == OpKind::ReduceAll)
     return folded(uint8_t{1}, [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a & b); });
+  if (is_product_of_integers(call.node.kind, call.type())) {
+    if (call.type() == Int8)
+      multiply_integers<int8_t>(call, places, count);
+    else
+      multiply_integers<int16_t>(call, places, count);
+    return {};
+  }
   if (call.node.kind == OpKind::ReduceProd)
     return call.type() == Int32
                ? folded(int32_t{1}, [](int32_t a, int32_t b) { return wrapping_mul(a, b); })
@@ -137,6 +184,7 @@ Result<void> eval_reduce(const Invocation& call) {
   if (call.node.kind == OpKind::ReduceMax || call.node.kind == OpKind::ReduceMin) {
     if (call.type() == Int8) return extreme(int8_t{});
     if (call.type() == Int16) return extreme(int16_t{});
+    if (call.type() == Int32) return extreme(int32_t{});
     if (call.type() == Float32) return extreme(float{});
     return unsupported_types(call);
   }
@@ -179,6 +227,10 @@ void arg(const Invocation& call) {
 Result<void> eval_arg(const Invocation& call) {
   if (call.type() == Int8)
     arg<int8_t>(call);
+  else if (call.type() == Int16)
+    arg<int16_t>(call);
+  else if (call.type() == Int32)
+    arg<int32_t>(call);
   else if (call.type() == Float32)
     arg<float>(call);
   else
@@ -189,8 +241,9 @@ Result<void> eval_arg(const Invocation& call) {
 Refusal refuses_reduce(const OpView& view) {
   const int64_t count = element_count(view.in(0).shape) / element_count(view.out().shape);
   if (view.in(0).type == Int16 && count > 65535) return "more than 65535 int16 are added up";
-  const bool is_sum = view.node.kind == OpKind::Mean || view.node.kind == OpKind::Sum;
-  return is_sum ? refuses_quantization(view) : std::nullopt;
+  const bool scales = view.node.kind == OpKind::Mean || view.node.kind == OpKind::Sum ||
+                      is_product_of_integers(view.node.kind, view.in(0).type);
+  return scales ? refuses_quantization(view) : std::nullopt;
 }
 
 // What becomes of the elements that are reduced into one.
@@ -198,6 +251,8 @@ struct Reduction {
   Expr start;
   std::function<Expr(Expr acc, Expr element)> step;
   std::function<Expr(Expr acc)> finish;
+  std::function<Expr(Expr element)> first =
+      nullptr;  // of the first element, where it is none of the steps
 };
 
 Reduction reduction(const OpView& v, int64_t count) {
@@ -213,6 +268,20 @@ Reduction reduction(const OpView& v, int64_t count) {
               return is_any ? tir::max(acc, one) : tir::min(acc, one);
             },
             [](Expr acc) { return tir::binary(tir::BinaryOp::Ne, acc, tir::int_imm(0)); }};
+  }
+  if (is_product_of_integers(kind, type)) {
+    const Multiplier m = quantize_multiplier(product_factor(v.in(0), v.out(), count));
+    const int64_t from_zero = zero_point(v.in(0)), to_zero = zero_point(v.out());
+    const auto wide = [](Expr x) { return tir::cast(DataType::Int64, std::move(x)); };
+    return {tir::int_imm(0),
+            [=](Expr acc, Expr x) {
+              return requantize_wide(wide(std::move(acc)) * wide(std::move(x) - from_zero), m);
+            },
+            [=](Expr acc) {
+              return clamp(requantize_wide(wide(std::move(acc)), m) + to_zero, type_range(type),
+                           type);
+            },
+            [=](Expr x) { return std::move(x) - from_zero; }};
   }
   if (kind == OpKind::ReduceProd) {
     if (!integer) return {tir::float_imm(1), [](Expr acc, Expr x) { return acc * x; }, narrowed};
@@ -287,9 +356,17 @@ Stmt lower_reduce(OpLowering& op) {
       for (const bool is_reduced : run_is_reduced) {
         indices.push_back(is_reduced ? position[next_summed++] : place[next_kept++]);
       }
-      const Expr element = b.load(op.in(0), indices);
-      return b.store(acc, {},
-                     reduces.step(b.load(acc), integer && !is_bool ? to_i32(element) : element));
+      const Expr loaded = b.load(op.in(0), indices);
+      const Expr element = integer && !is_bool ? to_i32(loaded) : loaded;
+      Expr next = reduces.step(b.load(acc), element);
+      if (reduces.first) {
+        Expr is_first = tir::int_imm(1, Bool);
+        for (const Expr& at : position)
+          is_first = tir::binary(tir::BinaryOp::And, is_first,
+                                 tir::binary(tir::BinaryOp::Eq, at, tir::int_imm(0)));
+        next = tir::select(is_first, reduces.first(element), next);
+      }
+      return b.store(acc, {}, next);
     });
     return tir::seq({b.store(acc, {}, reduces.start), sum,
                      b.store(op.out(), place, reduces.finish(b.load(acc)))});
@@ -324,8 +401,11 @@ Stmt lower_arg(OpLowering& op) {
   });
 }
 
-constexpr TypeRule kProductTypes[] = {{Int32, Int32}, {Float32, Float32}};
-constexpr TypeRule kArgTypes[] = {{Int8, Int32}, {Float32, Int32}};
+constexpr TypeRule kProductTypes[] = {
+    {Int8, Int8}, {Int16, Int16}, {Int32, Int32}, {Float32, Float32}};
+constexpr TypeRule kExtremeTypes[] = {
+    {Int8, Int8}, {Int16, Int16}, {Int32, Int32}, {Float32, Float32}};
+constexpr TypeRule kArgTypes[] = {{Int8, Int32}, {Int16, Int32}, {Int32, Int32}, {Float32, Int32}};
 
 // Where the channels themselves are not reduced.
 ChannelRule reduced_channels(const Function& function, const Node& node) {
@@ -350,14 +430,14 @@ constexpr Operator kReductionOperators[] = {
      .refuses = refuses_reduce,
      .channels = reduced_channels},
     {.kind = OpKind::ReduceMax,
-     .types = kNumber,
+     .types = kExtremeTypes,
      .infer = infer_reduce,
      .evaluate = eval_reduce,
      .lower = lower_reduce,
      .refuses = refuses_reduce,
      .channels = reduced_channels},
     {.kind = OpKind::ReduceMin,
-     .types = kNumber,
+     .types = kExtremeTypes,
      .infer = infer_reduce,
      .evaluate = eval_reduce,
      .lower = lower_reduce,
