@@ -37,7 +37,7 @@ TEST(ImportComposed, TopK) {
   ModelSpec unknown = top_k(3, 3);
   unknown.tensors[3].type = kInt8;
   EXPECT_THAT(errors(unknown),
-              HasSubstr("makes f32 and i8 of f32; i8, u8, i16 and f32, and indices "
+              HasSubstr("makes f32 and i8 of f32; i8, u8, i16, i32 and f32, and indices "
                         "of i32 and i16, are possible"));
   ModelSpec one = top_k(3, 3);
   one.operators[0].outputs = {2};

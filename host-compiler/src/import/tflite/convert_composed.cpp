@@ -1,6 +1,5 @@
 // Operators of the format that are several of ours.
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include <fmt/ranges.h>
@@ -13,13 +12,6 @@ namespace {
 
 using graph::OpKind;
 
-template <typename T>
-std::vector<uint8_t> little_endian(const std::vector<T>& values) {
-  std::vector<uint8_t> bytes(values.size() * sizeof(T));
-  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
 MadeConstant real_constant(std::string name, Shape shape, const std::vector<float>& values) {
   return {{.name = std::move(name), .type = DataType::Float32, .shape = std::move(shape)},
           little_endian(values)};
@@ -29,7 +21,7 @@ MadeConstant real_constant(std::string name, Shape shape, const std::vector<floa
 MadeConstant counting(std::string name, size_t rank, size_t axis, int64_t count, int32_t first = 0,
                       int32_t step = 1) {
   Shape shape(rank, 1);
-  shape[axis] = count;
+  if (rank != 0) shape[axis] = count;
   std::vector<int32_t> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) values[i] = first + step * static_cast<int32_t>(i);
   return {{.name = std::move(name), .type = DataType::Int32, .shape = std::move(shape)},
@@ -198,13 +190,16 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
                                   fmt::join(input.shape, ",")),
                       fmt::format("1 to {} of the last axis are possible", kMost));
   const bool is_real = input.type == DataType::Float32;
+  // Integers of 32 bits are searched as they are.
+  const DataType searched = input.type == DataType::Int32 ? DataType::Int32 : DataType::Float32;
+  const bool is_same = input.type == searched;
   const DataType index = in.output(1).type;
   if ((!is_real && input.type != DataType::Int8 && input.type != DataType::Int16 &&
-       input.type != DataType::UInt8) ||
+       input.type != DataType::UInt8 && input.type != DataType::Int32) ||
       in.output(0).type != input.type || (index != DataType::Int32 && index != DataType::Int16))
     return in.problem(fmt::format("makes {} and {} of {}", to_string(in.output(0).type),
                                   to_string(in.output(1).type), to_string(input.type)),
-                      "i8, u8, i16 and f32, and indices of i32 and i16, are possible");
+                      "i8, u8, i16, i32 and f32, and indices of i32 and i16, are possible");
   if (!can_be_made(in, input.shape.back(), 1)) return;
   const auto axis = static_cast<int64_t>(input.shape.size()) - 1;
   Shape one = input.shape, outer = input.shape, found = input.shape;
@@ -213,16 +208,19 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
   for (const int32_t id : op.outputs)
     if (tensors_.is_dynamic(id)) tensors_.set_shape(id, found);
   int32_t rest = current(op.inputs[0]);
-  if (!is_real)
-    rest = put(op, OpKind::Cast, graph::NoAttrs{}, {rest},
-               {.type = DataType::Float32, .shape = input.shape});
+  if (!is_same)
+    rest =
+        put(op, OpKind::Cast, graph::NoAttrs{}, {rest}, {.type = searched, .shape = input.shape});
   const int32_t places =
       make(counting("places", input.shape.size(), static_cast<size_t>(axis), input.shape.back()));
-  const int32_t none = make(real_constant("none", {}, {-std::numeric_limits<float>::infinity()}));
+  const int32_t none =
+      is_real || !is_same
+          ? make(real_constant("none", {}, {-std::numeric_limits<float>::infinity()}))
+          : make(counting("none", 0, 0, 1, std::numeric_limits<int32_t>::min()));
   std::vector<int32_t> values, indices;
   for (int64_t i = 0; i < (*k)[0]; ++i) {
     values.push_back(put(op, OpKind::ReduceMax, graph::ReduceAttrs{{axis}, true}, {rest},
-                         {.type = DataType::Float32, .shape = one}));
+                         {.type = searched, .shape = one}));
     const int32_t place = put(op, OpKind::ArgMax, graph::AxisAttrs{axis}, {rest},
                               {.type = DataType::Int32, .shape = outer});
     indices.push_back(put(op, OpKind::Reshape, graph::ReshapeAttrs{one}, {place},
@@ -231,7 +229,7 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
     const int32_t is_found = put(op, OpKind::Equal, graph::NoAttrs{}, {places, indices.back()},
                                  {.type = DataType::Bool, .shape = input.shape});
     rest = put(op, OpKind::Select, graph::NoAttrs{}, {is_found, none, rest},
-               {.type = DataType::Float32, .shape = input.shape});
+               {.type = searched, .shape = input.shape});
   }
   if (index == DataType::Int32) {
     put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, indices, 1);
@@ -240,9 +238,9 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
                              {.type = DataType::Int32, .shape = found});
     put_last(op, OpKind::Cast, graph::NoAttrs{}, {wide}, 1);
   }
-  if (is_real) return put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, values);
-  const int32_t all = put(op, OpKind::Concat, graph::AxisAttrs{axis}, values,
-                          {.type = DataType::Float32, .shape = found});
+  if (is_same) return put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, values);
+  const int32_t all =
+      put(op, OpKind::Concat, graph::AxisAttrs{axis}, values, {.type = searched, .shape = found});
   put_last(op, OpKind::Cast, graph::NoAttrs{}, {all});
 }
 
@@ -377,6 +375,11 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
     case kARG_MAX:
     case kARG_MIN:
       return compose_long_place(op, in);
+    case kCONV_2D:
+    case kDEPTHWISE_CONV_2D:
+      return compose_computed_weights(op, in);
+    case kPADV2:
+      return compose_pad_with_real(op, in);
     case kFULLY_CONNECTED:
       return compose_product(op, in);
     case kSLICE:
@@ -388,6 +391,18 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
       return compose_one_hot(op, in), true;
     case kLOCAL_RESPONSE_NORMALIZATION:
       return compose_local_response(op, in), true;
+    case kSIGN:
+      return compose_sign(op, in), true;
+    case kSCATTER_ND:
+      return compose_scatter_nd(op, in), true;
+    case kSEGMENT_SUM:
+    case kUNSORTED_SEGMENT_SUM:
+    case kUNSORTED_SEGMENT_PROD:
+    case kUNSORTED_SEGMENT_MAX:
+    case kUNSORTED_SEGMENT_MIN:
+      return compose_segments(op, in), true;
+    case kCONV_3D:
+      return compose_volume(op, in), true;
     case kTOPK_V2:
       return compose_top_k(op, in), true;
     case kNON_MAX_SUPPRESSION_V4:

@@ -5,26 +5,13 @@
 #include <algorithm>
 
 #include "import/tflite/operator_reader.h"
-#include "intarsia/plugin/rounding.h"
+#include "import/tflite/window_padding.h"
 
 namespace intarsia::tflite {
 
 namespace {
 
 constexpr int8_t kInt32 = 2, kInt64 = 4;  // types of biases, as the format numbers them
-
-struct Extents {
-  int64_t begin = 0, end = 0;
-};
-
-// What is added along one axis so that ceil(input / stride) windows fit; the odd element at the
-// end.
-Extents same_padding(int64_t input, int64_t filter, int64_t stride, int64_t dilation) {
-  const int64_t windows = ceil_div(input, stride);
-  const int64_t reach = (windows - 1) * stride + (filter - 1) * dilation + 1;
-  const int64_t total = std::max<int64_t>(0, reach - input);
-  return {total / 2, total - total / 2};
-}
 
 graph::Padding2d padding(OperatorReader& in, format::Padding kind, int64_t filter_h,
                          int64_t filter_w, int64_t stride_h, int64_t stride_w, int64_t dilation_h,
@@ -60,7 +47,7 @@ void check_weights(OperatorReader& in, int32_t axis, int8_t stated_bias_type) {
   // TFLite's arithmetic has a place for the weights' zero point in fully_connected per tensor only.
   const bool must_be_zero =
       scales.per_channel() || in.op().known->kind != graph::OpKind::FullyConnected;
-  if (must_be_zero &&
+  if (must_be_zero && in.is_constant(1) &&
       std::ranges::any_of(scales.zero_point, [](int64_t zero) { return zero != 0; })) {
     in.problem(
         fmt::format("needs weights with zero point 0, but {} has others", in.input_label(1)));

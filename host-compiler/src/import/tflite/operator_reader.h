@@ -90,6 +90,7 @@ class OperatorReader {
   std::vector<const graph::Tensor*> inputs_, outputs_;
 };
 
+using import::little_endian;
 using import::MadeConstant;
 
 // Constants grow with extents that a file merely states: false, and a problem, where one would have too many elements.

@@ -4,6 +4,9 @@
 //   convert_variables.cpp   variables' reads and assignments as values
 //   convert_control.cpp     branches and loops
 //   convert_composed.cpp    operators that are several of ours
+//   convert_scatter.cpp     of these, elements that are put where indices say
+//   convert_volume.cpp      of these, convolutions of volumes
+//   convert_mixed.cpp       of these, integers that the format's kernels refuse
 //   convert_places.cpp      slices at places that are known as the model runs
 //   convert_stream.cpp      operators that keep state
 //   convert_unsigned.cpp    networks of bytes without a sign
@@ -88,6 +91,13 @@ class SubgraphReader {
   void compose_local_response(const OperatorInfo& op, OperatorReader& in);
   void compose_list_update(const OperatorInfo& op, const ListUpdate& update);
   void compose_top_k(const OperatorInfo& op, OperatorReader& in);
+  void compose_sign(const OperatorInfo& op, OperatorReader& in);
+  void compose_scatter_nd(const OperatorInfo& op, OperatorReader& in);
+  void compose_segments(const OperatorInfo& op, OperatorReader& in);
+  void compose_volume(const OperatorInfo& op, OperatorReader& in);
+  bool compose_computed_weights(const OperatorInfo& op, OperatorReader& in);
+  bool compose_pad_with_real(const OperatorInfo& op, OperatorReader& in);
+  int32_t with_32_bits(const OperatorInfo& op, size_t operand);
   // Who writes many nodes of an operator gets `put` and `make` as functions.
   template <typename Writer>
   Writer writer_for(const OperatorInfo& op) {
