@@ -289,6 +289,15 @@ def written_norm_cases():
     yield "group_norm_line", *written_out([("GroupNormalization", ["x0_real", "g", "b"], "y", dict(num_groups=2))], [(1, 4, 20)], [0.03], (0.03, 6), dict(g=np.ones(4, f), b=np.zeros(4, f)), opset=21)
 
 
+def masked_cases():
+    f = np.float32
+    mask = np.tril(np.ones((5, 5), bool))
+    yield "where_mask", *written_out([("Where", ["mask", "x0_real", "least"], "y", {})], [(1, 2, 5, 5)], [0.03], (0.05, 4), dict(mask=mask, least=f(-1e4)))
+    yield "where_mask_first", *written_out([("Where", ["mask", "some", "x0_real"], "y", {})], [(1, 2, 5, 5)], [0.03], (0.03, 3), dict(mask=mask, some=f(0.7)))
+    yield "prelu_slopes", *written_out([("PRelu", ["x0_real", "slopes"], "y", {})], [(1, 6, 4, 5)], [0.03], (0.03, -20), dict(slopes=(random(6, 1, 1) / 4).astype(f)))
+    yield "prelu_one_slope", *written_out([("PRelu", ["x0_real", "slopes"], "y", {})], [(1, 6, 4, 5)], [0.03], (0.02, -20), dict(slopes=np.full((6, 1, 1), 0.25, f)))
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -319,7 +328,7 @@ def main():
         write(root / name, model, inputs)
     for name, case in [*normalisation_cases(), *row_normalisation_cases()]:
         write(root / name, case.model(), case.inputs)
-    for name, model, inputs in written_norm_cases():
+    for name, model, inputs in [*written_norm_cases(), *masked_cases()]:
         write(root / name, model, inputs)
 
 

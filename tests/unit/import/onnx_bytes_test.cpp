@@ -129,5 +129,42 @@ TEST(OnnxBytes, MoreScalesThanElements) {
   }
 }
 
+// Of 3 elements 7: the reals, cut off.
+TEST(OnnxBytes, UnsignedOnesAreResized) {
+  Model model(17);
+  model.input("x", {1, 1, 1, 3}, kUint8).output("y");
+  model.integers("size", {1, 1, 1, 7});
+  Model::attribute(model.node("Resize", {"x", "", "", "size"}, {"y"}), "mode").set_text("linear");
+  EXPECT_THAT(bytes_of_result(model, {0, 255, 11}), ElementsAre(0, 36, 145, 255, 150, 45, 11));
+}
+
+// A padding with the zero point is one of zeros; another one is its own.
+TEST(OnnxBytes, PaddedUnsignedOnes) {
+  for (const bool with_zero : {true, false}) {
+    Model model(17);
+    model.input("x", {2}).output("y");
+    const float scale = 0.5f;
+    model.constant("scale", {}).set_raw(std::string(reinterpret_cast<const char*>(&scale), 4));
+    scalar(model, "zero", 100), scalar(model, "other", 7);
+    model.integers("amounts", {1, 1});
+    model.node("QuantizeLinear", {"x", "scale", "zero"}, {"q"});
+    model.node("Pad", {"q", "amounts", with_zero ? "zero" : "other"}, {"p"});
+    model.node("DequantizeLinear", {"p", "scale", "zero"}, {"y"});
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const auto kind = with_zero ? graph::OpKind::Pad : graph::OpKind::PadV2;
+    EXPECT_EQ(std::ranges::count(module->entry_function().nodes, kind, &graph::Node::kind), 1);
+    const float reals[2] = {3, -4};
+    std::vector<uint8_t> given(sizeof reals);
+    std::memcpy(given.data(), reals, sizeof reals);
+    const std::vector<uint8_t> bytes = bytes_of_result(model, given);
+    float found[4];
+    ASSERT_EQ(bytes.size(), sizeof found);
+    std::memcpy(found, bytes.data(), sizeof found);
+    const float end = with_zero ? 0 : -46.5f;
+    EXPECT_THAT(found, ElementsAre(end, 3, -4, end));
+  }
+}
+
 }  // namespace
 }  // namespace intarsia

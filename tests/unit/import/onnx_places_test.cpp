@@ -132,5 +132,27 @@ TEST(OnnxPlaces, MoreElementsThanAreScatteredOneByOne) {
   EXPECT_THAT(model.refusal(), HasSubstr("puts 300 rows at places that are known only when"));
 }
 
+// Blocks of 2 x 2 of one channel, a column each.
+TEST(OnnxPlaces, ColumnsOfBlocks) {
+  const auto image = [](int64_t stride, int64_t pad, int64_t columns) {
+    Model model(18);
+    model.input("x", {1, 4, columns}).output("y");
+    model.integers("image", {3, 3}), model.integers("block", {2, 2});
+    format::Node& node = model.node("Col2Im", {"x", "image", "block"}, {"y"});
+    format::Attribute& strides = Model::attribute(node, "strides");
+    strides.add_integers(stride), strides.add_integers(stride);
+    format::Attribute& pads = Model::attribute(node, "pads");
+    for (const int64_t amount : {pad, pad, int64_t{0}, int64_t{0}}) pads.add_integers(amount);
+    return model;
+  };
+  // Four blocks, of which the element in the middle has one number each, and those at the sides two.
+  EXPECT_THAT(floats_of(image(1, 0, 4), {raw_values(counted(16))}),
+              ElementsAre(0, 5, 5, 10, 30, 20, 10, 25, 15));
+  // Beside each other, the first row and column beyond the image.
+  EXPECT_THAT(floats_of(image(2, 1, 4), {raw_values(counted(16))}),
+              ElementsAre(12, 9, 13, 6, 3, 7, 14, 11, 15));
+  EXPECT_THAT(image(1, 0, 5).refusal(), HasSubstr("has [2,2] blocks for columns [1,4,5]"));
+}
+
 }  // namespace
 }  // namespace intarsia

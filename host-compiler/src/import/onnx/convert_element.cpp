@@ -320,8 +320,39 @@ void read_variadic(Reader& in) {
   in.result(id);
 }
 
+// Slopes that no quantiser has made integers: one for all is a leaky relu's, others are bytes where the result is within a step.
+static TensorId prelu_in_integers(Reader& in, const Tail& tail) {
+  const TensorId slopes = in.value(1).tensor, x = in.value(0).tensor;
+  if (!in.is_real(0) || in.is_real(1) || !tail.as || !in.is_constant(slopes) ||
+      in.tensor(slopes).type != kFloat || in.tensor(x).quantization.per_channel())
+    return {};
+  const std::vector<float> known = as_reals(in.values_of(slopes));
+  float most = 0;
+  for (const float slope : known) most = std::max(most, std::abs(slope));
+  return in.attempt([&]() -> TensorId {
+    if (std::ranges::all_of(known, [&](float slope) { return slope == known.front(); }))
+      return in.emit(OpKind::LeakyRelu, graph::LeakyReluAttrs{known.front()}, {x}, tail.as->type,
+                     tail.as->quantization);
+    constexpr float kByteMost = 127;
+    const float step = most / kByteMost;
+    // Half a step of a slope, times the least x.
+    const float least = static_cast<float>(128 + in.tensor(x).quantization.zero_point[0]) *
+                        in.tensor(x).quantization.scale[0];
+    if (in.tensor(x).type != DataType::Int8 || !std::isnormal(step) ||
+        step / 2 * least > tail.as->quantization.scale[0] / 2)
+      return {};
+    std::vector<int64_t> steps;
+    for (const float slope : known) steps.push_back(std::lround(slope / step));
+    const TensorId bytes =
+        in.make_constant(integer_values(DataType::Int8, in.shape(slopes), steps), {{step}, {0}, 0});
+    return in.emit(OpKind::Prelu, NoAttrs{}, {x, bytes}, tail.as->type, tail.as->quantization);
+  });
+}
+
 void read_prelu(Reader& in) {
   const Tail tail = in.tail(false);
+  if (const TensorId made = prelu_in_integers(in, tail); made.valid())
+    return in.result(0, {made, Form::Real, {}});
   if (in.is_real(0) && in.is_real(1) && tail.as) {
     const TensorId made = in.attempt([&] {
       return in.emit(OpKind::Prelu, NoAttrs{}, {in.value(0).tensor, in.value(1).tensor},
@@ -357,7 +388,42 @@ TensorId choice(Reader& in, TensorId condition, TensorId a, TensorId b) {
   return in.emit_alike(OpKind::Gather, graph::GatherAttrs{0, 0}, {both, place});
 }
 
+// A known number of integers, or a tensor of them, at places that are known, and running integers elsewhere: none of them is above a
+// limit nor below another, which is that number where it is taken. So it is for masks of attentions, whose numbers are the least there are.
+static TensorId masked_integers(Reader& in, const Tail& tail) {
+  const bool takes_first = in.is_constant(in.value(1).tensor);
+  const size_t running = takes_first ? 2 : 1, known = takes_first ? 1 : 2;
+  const TensorId condition = in.operand(0), x = in.value(running).tensor;
+  if (!tail.as || tail.as->type != DataType::Int8 || !in.is_constant(condition) ||
+      !in.is_real(running) || in.is_constant(x) || in.tensor(x).type != DataType::Int8 ||
+      in.tensor(x).quantization.per_channel() || !in.is_constant(in.value(known).tensor))
+    return {};
+  return in.attempt([&]() -> TensorId {
+    const TensorId all = in.requantize(x, *tail.as);
+    const TensorId taken = in.emit(OpKind::Quantize, NoAttrs{}, {in.operand(known)}, tail.as->type,
+                                   tail.as->quantization, "taken");
+    if (!all.valid() || !taken.valid() || !in.is_constant(taken)) return {};
+    const auto limit = [&](OpKind kind, int64_t none, TensorId id) -> TensorId {
+      const TensorId ends =
+          in.make_constant(integer_values(DataType::Int8, {}, {none}), tail.as->quantization);
+      const TensorId ordered = in.emit(
+          OpKind::Select, NoAttrs{},
+          takes_first ? std::vector{condition, taken, ends} : std::vector{condition, ends, taken},
+          DataType::Int8, tail.as->quantization, "limits");
+      if (!ordered.valid() || !in.is_constant(ordered)) return {};
+      const std::vector<int64_t> limits = as_integers(in.values_of(ordered));
+      if (std::ranges::all_of(limits, [&](int64_t at) { return at == none; })) return id;
+      return in.emit_alike(kind, NoAttrs{}, {id, ordered}, "mask");
+    };
+    const TensorId below = limit(OpKind::Minimum, 127, all);
+    return below.valid() ? limit(OpKind::Maximum, -128, below) : below;
+  });
+}
+
 void read_where(Reader& in) {
+  const Tail tail = in.tail(false);
+  if (const TensorId masked = masked_integers(in, tail); masked.valid())
+    return in.result(0, {masked, Form::Real, {}});
   const TensorId a = in.operand(1), b = in.operand(2);
   in.result(choice(in, in.operand(0), a, b));
 }

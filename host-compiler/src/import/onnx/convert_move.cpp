@@ -62,12 +62,26 @@ void read_split(Reader& in) {
   graph::SplitAttrs attrs{axis, given.value_or(std::vector<int64_t>{})};
   for (int64_t at = 0; !given && at < count; ++at)
     attrs.sizes.push_back(std::min(piece, extent - at * piece));
-  const TensorId id = in.carry();
+  TensorId id = in.carry();
+  // Of more axes than an image has, those before and behind are one each where there are several before.
+  constexpr size_t kImageRank = 4;
+  const auto at = shape.begin() + axis;
+  const bool merges = shape.size() > kImageRank && !in.tensor(id).quantization.per_channel() &&
+                      std::count_if(shape.begin(), at, [](int64_t n) { return n > 1; }) > 1;
+  if (merges) {
+    id = in.reshape(id, {element_count(Shape(shape.begin(), at)), extent,
+                         element_count(Shape(at + 1, shape.end()))});
+    attrs.axis = 1;
+  }
   const graph::Tensor source = in.tensor(id);
   const Form form = source.quantization.present() ? in.value(0).form : Form::Plain;
   const std::vector<TensorId> pieces = in.emit_many(
       OpKind::Split, attrs, {id}, in.node().outputs.size(), source.type, source.quantization);
-  for (size_t i = 0; i < pieces.size(); ++i) in.result(i, {pieces[i], form, {}});
+  for (size_t i = 0; i < pieces.size() && in.ok(); ++i) {
+    Shape part = shape;
+    part[static_cast<size_t>(axis)] = attrs.sizes[i];
+    in.result(i, {merges ? in.reshape(pieces[i], part) : pieces[i], form, {}});
+  }
 }
 
 // Starts, ends and steps count from the end when negative, and are cut to what is there.
@@ -226,13 +240,21 @@ void read_pad(Reader& in) {
       return in.result(0,
                        {made, in.tensor(made).type == kFloat ? Form::Plain : in.value(0).form, {}});
   }
-  const TensorId x = in.operand(0);
+  // Unsigned bytes as the signed ones that they are known as: mostly with their zero point.
+  const bool is_shifted = in.value(0).form == Form::Shifted && source.type == DataType::Int8 &&
+                          !source.quantization.per_channel();
+  const TensorId x = is_shifted ? in.value(0).tensor : in.operand(0);
+  const int64_t whole = static_cast<int64_t>(constant) - (is_shifted ? shift_of(source.type) : 0);
+  const bool is_zero =
+      is_shifted && source.quantization.present() && source.quantization.zero_point[0] == whole;
+  if (is_zero) return in.carried(in.emit_alike(OpKind::Pad, attrs, {x}));
   const DataType type = in.tensor(x).type;
-  const TensorId filler =
-      type == kFloat ? in.number(constant)
-                     : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(constant)}),
-                                        in.tensor(x).quantization);
-  in.result(in.emit_alike(OpKind::PadV2, attrs, {x, filler}));
+  const TensorId filler = type == kFloat ? in.number(constant)
+                                         : in.make_constant(integer_values(type, {}, {whole}),
+                                                            in.tensor(x).quantization);
+  const TensorId made = in.emit_alike(OpKind::PadV2, attrs, {x, filler});
+  if (is_shifted) return in.carried(made);
+  in.result(made);
 }
 
 void read_transpose(Reader& in) {

@@ -154,37 +154,49 @@ constexpr auto kScatterReductions = std::to_array<ScatterReduction>({
     {"min", OpKind::Minimum, kInfinity},
 });
 
-// Updates of one place are taken one after another: as many rounds as a place has updates, each a gather of updates.
-void reduce_into(Reader& in, const std::vector<int64_t>& places,
-                 const ScatterReduction& reduction) {
+// For each place of `count` the updates that name it, as rounds: of each place one, or as many as there are updates, which is none. An
+// update whose place is below 0 goes nowhere. Nothing, and a problem, where one place has too many.
+std::optional<std::vector<std::vector<int64_t>>> rounds_of(Reader& in,
+                                                           const std::vector<int64_t>& places,
+                                                           int64_t count) {
   constexpr int64_t kMostRounds = 64;
-  const Shape shape = in.shape_of(0);
-  TensorId all = in.operand(0);
-  if (!table_fits(in, element_count(shape)) ||
-      !in.require(in.tensor(all).type == kFloat, "reduces integers; floats are possible"))
-    return;
-  std::vector<int64_t> taken(static_cast<size_t>(element_count(shape)));
+  std::vector<int64_t> taken(static_cast<size_t>(count));
   std::vector<std::vector<int64_t>> rounds;
   for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] < 0) continue;
     const auto place = static_cast<size_t>(places[i]);
     const auto round = static_cast<size_t>(taken[place]++);
     if (!in.require(taken[place] <= kMostRounds,
                     fmt::format("has more than {} updates of one element", kMostRounds)))
-      return;
+      return std::nullopt;
     if (round == rounds.size()) rounds.emplace_back(taken.size(), std::ssize(places));
     rounds[round][place] = static_cast<int64_t>(i);
   }
+  return rounds;
+}
+
+// Updates of one place are taken one after another: as many rounds as a place has updates, each a gather of updates. Without `all` there
+// is the neutral number.
+TensorId reduce_into(Reader& in, TensorId all, TensorId updates, Shape shape,
+                     const std::vector<int64_t>& places, const ScatterReduction& reduction) {
+  if (!table_fits(in, element_count(shape)) ||
+      !in.require(in.tensor(updates).type == kFloat, "reduces integers; floats are possible"))
+    return {};
+  const auto rounds = rounds_of(in, places, element_count(shape));
+  if (!rounds) return {};
   const TensorId neutral = in.make_constant(real_values({1}, {reduction.neutral}));
-  const TensorId updates = in.emit_alike(OpKind::Concat, graph::AxisAttrs{0},
-                                         {flat(in, in.operand(2)), neutral}, "updates");
+  updates =
+      in.emit_alike(OpKind::Concat, graph::AxisAttrs{0}, {flat(in, updates), neutral}, "updates");
   const bool selects = reduction.kind == OpKind::Maximum || reduction.kind == OpKind::Minimum;
   const graph::Attributes attributes =
       selects ? graph::Attributes{NoAttrs{}} : graph::Attributes{BinaryAttrs{}};
-  for (const std::vector<int64_t>& from : rounds)
-    if (in.ok())
-      all = in.emit(reduction.kind, attributes, {all, picked(in, updates, from, shape)}, kFloat, {},
-                    "round");
-  if (in.ok()) in.result(all);
+  for (const std::vector<int64_t>& from : *rounds) {
+    if (!in.ok()) return {};
+    const TensorId round = picked(in, updates, from, shape);
+    all = all.valid() ? in.emit(reduction.kind, attributes, {all, round}, kFloat, {}, "round")
+                      : round;
+  }
+  return all;
 }
 
 const ScatterReduction* reduction_of(Reader& in) {
@@ -198,7 +210,11 @@ const ScatterReduction* reduction_of(Reader& in) {
 
 void scatter(Reader& in, const std::vector<int64_t>& places) {
   if (in.text("reduction", "none") == "none") return put(in, places);
-  if (const ScatterReduction* reduction = reduction_of(in)) reduce_into(in, places, *reduction);
+  const ScatterReduction* reduction = reduction_of(in);
+  if (reduction == nullptr) return;
+  const TensorId all =
+      reduce_into(in, in.operand(0), in.operand(2), in.shape_of(0), places, *reduction);
+  if (in.ok()) in.result(all);
 }
 
 // Rows of the updates [rows,..] are put into `all` where the running model says, one after another: caches of attention are written
@@ -325,6 +341,69 @@ void read_scatter_nd(Reader& in) {
     for (int64_t k = 0; k < slice; ++k) places.push_back(place + k);
   }
   scatter(in, places);
+}
+
+// Columns of blocks [N, C * elements of a block, places] put together, as the image they were taken from: what several give one element
+// adds up.
+void read_col2im(Reader& in) {
+  const Shape columns = in.shape_of(0);
+  const auto image = in.known_integers(1, "the image's extents"),
+             block = in.known_integers(2, "the block's extents");
+  if (!image || !block) return;
+  const size_t axes = image->size();
+  const std::vector<int64_t> ones(axes, 1);
+  const auto dilations = in.integers("dilations").value_or(ones),
+             strides = in.integers("strides").value_or(ones),
+             pads = in.integers("pads").value_or(std::vector<int64_t>(2 * axes, 0));
+  const auto is_extent = [](int64_t n) { return n >= 1 && n <= 1 << 20; };
+  if (!in.require(
+          axes >= 1 && block->size() == axes && dilations.size() == axes &&
+              strides.size() == axes && pads.size() == 2 * axes && columns.size() == 3 &&
+              std::ranges::all_of(*image, is_extent) && std::ranges::all_of(*block, is_extent) &&
+              std::ranges::all_of(dilations, is_extent) && std::ranges::all_of(strides, is_extent),
+          fmt::format("makes [{}] of [{}] in blocks of [{}]", fmt::join(*image, ","),
+                      fmt::join(columns, ","), fmt::join(*block, ","))))
+    return;
+  Shape counts;  // blocks along each axis
+  for (size_t i = 0; i < axes; ++i)
+    counts.push_back(
+        ((*image)[i] + pads[i] + pads[axes + i] - dilations[i] * ((*block)[i] - 1) - 1) /
+            strides[i] +
+        1);
+  const int64_t in_block = element_count(*block);
+  if (!in.require(std::ranges::all_of(counts, is_extent) && element_count(counts) == columns[2] &&
+                      columns[1] % in_block == 0,
+                  fmt::format("has [{}] blocks for columns [{}]", fmt::join(counts, ","),
+                              fmt::join(columns, ","))) ||
+      !table_fits(in, element_count(columns)))
+    return;
+  Shape shape{columns[0], columns[1] / in_block};
+  shape.insert(shape.end(), image->begin(), image->end());
+  const Shape steps = steps_of(shape);
+  Shape indices{columns[0], shape[1]};  // of the columns, by all axes
+  indices.insert(indices.end(), block->begin(), block->end());
+  indices.insert(indices.end(), counts.begin(), counts.end());
+  std::vector<int64_t> places;
+  for_each_index(indices, [&](const std::vector<int64_t>& at) {
+    int64_t place = at[0] * steps[0] + at[1] * steps[1];
+    bool is_inside = true;
+    for (size_t i = 0; i < axes; ++i) {
+      const int64_t along = at[2 + axes + i] * strides[i] + at[2 + i] * dilations[i] - pads[i];
+      is_inside = is_inside && along >= 0 && along < (*image)[i];
+      place += along * steps[2 + i];
+    }
+    places.push_back(is_inside ? place : -1);
+  });
+  if (!table_fits(in, element_count(shape))) return;
+  const auto rounds = rounds_of(in, places, element_count(shape));
+  if (!rounds) return;
+  const auto nothing = std::ssize(places);
+  // Blocks beside each other only move their elements.
+  if (rounds->size() == 1 && std::ranges::find(rounds->front(), nothing) == rounds->front().end())
+    return move(in, [&](TensorId id) { return picked(in, id, rounds->front(), shape); });
+  const TensorId all =
+      reduce_into(in, {}, in.operand(0), shape, places, kScatterReductions.front());
+  if (in.ok()) in.result(all);
 }
 
 void read_reverse_sequence(Reader& in) {

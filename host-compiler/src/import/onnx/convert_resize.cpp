@@ -153,7 +153,11 @@ void resize_image(Reader& in, OpKind kind, const graph::ResizeAttrs& attrs,
     const TensorId moved = in.attempt([&] { return make(in.value(0).tensor); });
     if (moved.valid()) return in.carried(moved);
   }
-  in.result(make(in.operand(0)));
+  const TensorId x = in.operand(0);
+  const DataType given = in.tensor(x).type;
+  if (given == kFloat || (in_integers && given != DataType::UInt8)) return in.result(make(x));
+  // Bytes themselves, whose fractions are cut off.
+  in.result(in.cast(make(in.cast(x, kFloat)), given));
 }
 
 }  // namespace

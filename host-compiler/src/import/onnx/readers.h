@@ -14,6 +14,7 @@ void read_cast(Reader& in);
 void read_cast_like(Reader& in);
 void read_center_crop_pad(Reader& in);
 void read_clip(Reader& in);
+void read_col2im(Reader& in);
 void read_composed(Reader& in);
 void read_compress(Reader& in);
 void read_concat(Reader& in);
