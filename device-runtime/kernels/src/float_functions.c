@@ -82,12 +82,19 @@ float intarsia_ceil_f32(float x) {
   return -intarsia_floor_f32(-x);
 }
 
+// Among numbers from 2^23 on, which have no fractions, the sum is the nearest one, halves to even: the rounding of the addition itself.
+// A compiler that may reorder sums would leave it out.
 float intarsia_round_even_f32(float x) {
+#ifdef __FAST_MATH__
   const float below = intarsia_floor_f32(x), difference = x - below;
   if (!(below > -8388608.0f && below < 8388608.0f)) return below;
   const int32_t whole = (int32_t)below;
   const int up = difference > 0.5f || (difference == 0.5f && (whole & 1) != 0);
   return up ? below + 1.0f : below;
+#else
+  if (!(x > -8388608.0f && x < 8388608.0f)) return x;  // whole already, or not a number
+  return x < 0.0f ? (x - 8388608.0f) + 8388608.0f : (x + 8388608.0f) - 8388608.0f;
+#endif
 }
 
 int32_t intarsia_truncate_f32(float x) {

@@ -1,5 +1,7 @@
 // Operators that move elements and keep rows of them together: device/copy_rows.h.
 #include <algorithm>
+#include <functional>
+#include <optional>
 
 #include "kernels.h"
 
@@ -39,8 +41,8 @@ int64_t elements_between(const Shape& shape, size_t first, size_t last) {
   return count;
 }
 
-// Neighbouring axes that are one in both places are one; the innermost has to lie together.
-bool simplify_axes(CopiedRows& copy) {
+// Neighbouring axes that are one in both places are one.
+void simplify_axes(CopiedRows& copy) {
   std::vector<CopiedAxis> axes;
   for (const CopiedAxis& axis : copy.axes) {
     if (axis.extent == 1) continue;
@@ -52,6 +54,9 @@ bool simplify_axes(CopiedRows& copy) {
   }
   if (axes.empty()) axes.push_back({1, 1, 1});
   copy.axes = std::move(axes);
+}
+
+bool lies_together(const CopiedRows& copy) {
   const CopiedAxis& row = copy.axes.back();
   return row.from_step == 1 && row.to_step == 1 &&
          std::ranges::all_of(copy.axes, [](const CopiedAxis& axis) {
@@ -120,6 +125,68 @@ Stmt call_copy(OpLowering& op, const std::string& kernel, const CopiedRows& copy
                tir::int_imm(rows.to_step)});
 }
 
+const char* turn_of(DataType type) {
+  switch (type) {
+    case DataType::Int8:
+      return "intarsia_turn_s8";
+    case DataType::Int16:
+      return "intarsia_turn_s16";
+    case DataType::Float32:
+      return "intarsia_turn_f32";
+    default:
+      return nullptr;
+  }
+}
+
+// The axis of the output whose elements lie together in the input, where the innermost one's do not.
+std::optional<size_t> turned_axis(const CopiedRows& copy) {
+  const auto axis =
+      std::ranges::find_if(copy.axes, [](const CopiedAxis& axis) { return axis.from_step == 1; });
+  if (axis == copy.axes.end() || axis + 1 == copy.axes.end() || copy.axes.back().to_step != 1)
+    return std::nullopt;
+  return static_cast<size_t>(axis - copy.axes.begin());
+}
+
+// Of a transposition that moves the innermost axis: it and the output's innermost one are one call.
+LowerKernel turn_kernel(const OpView& view, const CopiedRows& copy) {
+  // A call takes as long as some elements, and a line as some of floats, which loops move as fast; steps of vectors have sixteen bits, for eight elements.
+  constexpr int64_t kFewest = 32, kMostStep = 65535 / 8;
+  const int64_t longest = view.out().type == DataType::Float32 ? 32 : 8;
+  const char* kernel = turn_of(view.out().type);
+  const std::optional<size_t> axis = turned_axis(copy);
+  if (kernel == nullptr || !axis) return nullptr;
+  const CopiedAxis rows = copy.axes[*axis], columns = copy.axes.back();
+  if (rows.extent * columns.extent < kFewest || std::max(rows.extent, columns.extent) < longest ||
+      columns.from_step > kMostStep || rows.to_step > kMostStep)
+    return nullptr;
+  std::vector<CopiedAxis> others = copy.axes;
+  others.pop_back();
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(*axis));
+  return [=, name = std::string(kernel)](OpLowering& op) {
+    op.declare({Shape{element_count(op.view.in(0).shape)}},
+               Shape{element_count(op.view.out().shape)});
+    const std::function<Stmt(size_t, Expr, Expr)> from = [&](size_t at, Expr read,
+                                                             Expr written) -> Stmt {
+      if (at < others.size())
+        return op.b.loop("i", others[at].extent, [&](const Expr& i) {
+          return from(at + 1, read + i * others[at].from_step, written + i * others[at].to_step);
+        });
+      return tir::intrinsic(name,
+                            {tir::BufferRun{op.in(0),
+                                            {read},
+                                            (columns.extent - 1) * columns.from_step + rows.extent,
+                                            tir::Access::Read},
+                             tir::BufferRun{op.out(),
+                                            {written},
+                                            (rows.extent - 1) * rows.to_step + columns.extent,
+                                            tir::Access::Write},
+                             tir::int_imm(rows.extent), tir::int_imm(columns.extent),
+                             tir::int_imm(columns.from_step), tir::int_imm(rows.to_step)});
+    };
+    return from(0, tir::int_imm(0), tir::int_imm(0));
+  };
+}
+
 }  // namespace
 
 LowerKernel copy_kernel(CoreClass core, const OpView& view) {
@@ -142,8 +209,11 @@ LowerKernel copy_kernel(CoreClass core, const OpView& view) {
     default:
       copies.push_back(moved(view));
   }
+  for (CopiedRows& copy : copies) simplify_axes(copy);
+  if (view.node.kind == graph::OpKind::Transpose && !lies_together(copies[0]))
+    return turn_kernel(view, copies[0]);
   for (CopiedRows& copy : copies)
-    if (!simplify_axes(copy) || bits(type) / 8 * copy.axes.back().extent < kShortest)
+    if (!lies_together(copy) || bits(type) / 8 * copy.axes.back().extent < kShortest)
       return nullptr;
   if (element_count(view.in(0).shape) < kFewest) return nullptr;
   return [copies, name = std::string(kernel)](OpLowering& op) {

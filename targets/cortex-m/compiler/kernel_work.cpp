@@ -283,6 +283,13 @@ KernelWork lstm(CoreClass core, const Lstm& s, KernelFamily family) {
 // Columns of the second matrix are laid out some at a time, and meet every row of the first.
 std::vector<KernelWork> products_of_matrices(CoreClass core, const Matmul& m) {
   const bool vectors = core == CoreClass::Mve, pairs = core == CoreClass::Dsp;
+  if (m.rows == 1 && (vectors || pairs)) {
+    const int64_t products = m.columns * m.depth;
+    const bool turned = m.transposed != 0;
+    return {{KernelFamily::MatrixRow,
+             {1, number(m.depth), number(turned ? 0 : m.columns), number(turned ? 0 : products),
+              number(turned ? m.columns : 0), number(turned ? products : 0)}}};
+  }
   const int64_t unit = vectors ? 16 : pairs ? 8 : 4, run = round_up(m.depth, unit);
   const int64_t together = vectors ? 8
                            : pairs ? 2
@@ -437,6 +444,14 @@ KernelWork copied_rows(CoreClass core, std::string_view name, const std::vector<
   return {KernelFamily::CopiedRows, {1, number(rows), number(rows * units)}};
 }
 
+// Along the longer side, with Helium by vectors.
+KernelWork turned(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers) {
+  const int64_t rows = numbers.at(0), columns = numbers.at(1);
+  const int64_t lines = std::min(rows, columns), each = std::max(rows, columns);
+  const int64_t lanes = core != CoreClass::Mve ? 4 : name.ends_with("f32") ? 4 : 8;
+  return {KernelFamily::Turned, {1, number(lines), number(lines * ceil_div(each, lanes))}};
+}
+
 // With Helium eight channels, else four.
 KernelWork hybrid_depthwise(CoreClass core, const Window& w) {
   const int64_t lanes = core == CoreClass::Mve ? 8 : 4, blocks = ceil_div(w.out_c, lanes);
@@ -526,6 +541,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
   if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};
   if (name.starts_with("copy_rows_")) return {copied_rows(core, name, numbers)};
+  if (name.starts_with("turn_")) return {turned(core, name, numbers)};
   // Elements that become rows take about as long as rows that are copied.
   if (name.starts_with("spread_")) return {copied_rows(core, name, numbers)};
   if (name.starts_with("row_to_steps")) return {row_steps(core, numbers.at(0))};

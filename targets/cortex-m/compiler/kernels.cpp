@@ -204,6 +204,8 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       if (real) return float_steps_kernel(core, view);
       if (wide || view.out().type == DataType::Int16) return rescale_kernel(core, view);
       return small ? nullptr : lookup_kernel(view);
+    case graph::OpKind::Relu:  // as a loop limits each element by itself
+      return core == CoreClass::Mve && !small ? lookup_kernel(view) : nullptr;
     case graph::OpKind::Abs:
     case graph::OpKind::Elu:
     case graph::OpKind::Gelu:

@@ -89,3 +89,86 @@ void intarsia_spread_f32(const float *from, float *to, int32_t count, int32_t ti
     for (int32_t i = times; i > 0; --i) *to++ = *from;
 #endif
 }
+
+// With Helium a vector of a row that is read, whose elements are scattered, or one of a row that is written, whose elements are gathered:
+// whichever is longer. Elsewhere four elements of it.
+#if INTARSIA_HAS_MVE
+#define TURN(lanes, context, steps, load, store, gather, scatter)                                 \
+  if (rows > columns)                                                                             \
+    for (int32_t c = 0; c < columns; ++c)                                                         \
+      for (int32_t r = 0; r < rows; r += (lanes))                                                 \
+        scatter(to + r * to_step + c, steps(to_step),                                             \
+                load(from + c * from_step + r, context((uint32_t)(rows - r))),                    \
+                context((uint32_t)(rows - r)));                                                   \
+  else                                                                                            \
+    for (int32_t r = 0; r < rows; ++r)                                                            \
+      for (int32_t c = 0; c < columns; c += (lanes))                                              \
+        store(                                                                                    \
+            to + r * to_step + c,                                                                 \
+            gather(from + c * from_step + r, steps(from_step), context((uint32_t)(columns - c))), \
+            context((uint32_t)(columns - c)));
+INTARSIA_INLINE uint16x8_t eight_steps(int32_t step) {
+  return vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)step);
+}
+#if __ARM_FEATURE_MVE & 2
+INTARSIA_INLINE uint32x4_t four_steps(int32_t step) {
+  return vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)step);
+}
+#endif
+#else
+#define TURN(TYPE)                                                                \
+  if (rows > columns)                                                             \
+    for (int32_t c = 0; c < columns; ++c, from += from_step, ++to) {              \
+      TYPE *each = to;                                                            \
+      int32_t r = 0;                                                              \
+      for (; r + 4 <= rows; r += 4, each += 4 * to_step) {                        \
+        const TYPE first = from[r], second = from[r + 1];                         \
+        const TYPE third = from[r + 2], fourth = from[r + 3];                     \
+        each[0] = first, each[to_step] = second;                                  \
+        each[2 * to_step] = third, each[3 * to_step] = fourth;                    \
+      }                                                                           \
+      for (; r < rows; ++r, each += to_step) *each = from[r];                     \
+    }                                                                             \
+  else                                                                            \
+    for (int32_t r = 0; r < rows; ++r, ++from, to += to_step) {                   \
+      const TYPE *each = from;                                                    \
+      int32_t c = 0;                                                              \
+      for (; c + 4 <= columns; c += 4, each += 4 * from_step) {                   \
+        const TYPE first = each[0], second = each[from_step];                     \
+        const TYPE third = each[2 * from_step], fourth = each[3 * from_step];     \
+        to[c] = first, to[c + 1] = second, to[c + 2] = third, to[c + 3] = fourth; \
+      }                                                                           \
+      for (; c < columns; ++c, each += from_step) to[c] = *each;                  \
+    }
+#endif
+
+void intarsia_turn_s8(const int8_t *from, int8_t *to, int32_t rows, int32_t columns,
+                      int32_t from_step, int32_t to_step) {
+#if INTARSIA_HAS_MVE
+  TURN(8, vctp16q, eight_steps, vldrbq_z_s16, vstrbq_p_s16, vldrbq_gather_offset_z_s16,
+       vstrbq_scatter_offset_p_s16)
+#else
+  TURN(int8_t)
+#endif
+}
+void intarsia_turn_s16(const int16_t *from, int16_t *to, int32_t rows, int32_t columns,
+                       int32_t from_step, int32_t to_step) {
+#if INTARSIA_HAS_MVE
+  TURN(8, vctp16q, eight_steps, vldrhq_z_s16, vstrhq_p_s16, vldrhq_gather_shifted_offset_z_s16,
+       vstrhq_scatter_shifted_offset_p_s16)
+#else
+  TURN(int16_t)
+#endif
+}
+void intarsia_turn_f32(const float *from, float *to, int32_t rows, int32_t columns,
+                       int32_t from_step, int32_t to_step) {
+#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
+  TURN(4, vctp32q, four_steps, vldrwq_z_f32, vstrwq_p_f32, vldrwq_gather_shifted_offset_z_f32,
+       vstrwq_scatter_shifted_offset_p_f32)
+#elif INTARSIA_HAS_MVE
+  for (int32_t r = 0; r < rows; ++r)
+    for (int32_t c = 0; c < columns; ++c) to[r * to_step + c] = from[c * from_step + r];
+#else
+  TURN(float)
+#endif
+}

@@ -158,8 +158,101 @@ INTARSIA_OUTLINE void by_columns(const struct intarsia_matmul *m, const struct r
 }
 #endif
 
+#if INTARSIA_HAS_DSP_WORDS
+// One row: the columns serve it alone, and stay where they are. Its elements, without its zero point, become halfwords, of which
+// SMLAD takes two: neighbours; where columns lie together, those of even and odd places of four.
+INTARSIA_OUTLINE int32_t widen_row(const struct intarsia_matmul *m, const int8_t *a, int16_t *to) {
+  int32_t sum = 0;
+  for (int32_t k = 0; k < filled(m->depth); ++k) {
+    const int32_t value = k < m->depth ? a[k] - m->a_zero : 0;
+    const int32_t at = m->transposed == 0 ? k : (k & ~3) | (k & 1) << 1 | (k >> 1 & 1);
+    to[at] = (int16_t)value;
+    sum += value;
+  }
+  return sum;
+}
+
+INTARSIA_INLINE uint32_t lower_halves(uint32_t a, uint32_t b) {
+  uint32_t both;
+  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(both) : "r"(a), "r"(b));
+  return both;
+}
+INTARSIA_INLINE uint32_t upper_halves(uint32_t a, uint32_t b) {
+  uint32_t both;
+  __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(both) : "r"(b), "r"(a));
+  return both;
+}
+
+INTARSIA_OUTLINE void row_by_columns(const struct intarsia_matmul *m, const uint32_t *row,
+                                     const int8_t *b, int8_t *output, int32_t below) {
+  const struct intarsia_channel channel = {0, m->multiplier, m->round, m->shift};
+  const int32_t columns = m->columns;
+  for (int32_t c = 0; c < columns; c += 4) {
+    // The last four overlap the ones before; of fewer each is read by itself.
+    const int32_t at = c + 4 <= columns || columns < 4 ? c : columns - 4;
+    int32_t sums[4] = {below, below, below, below};
+    if (columns < 4) {
+      const int16_t *element = (const int16_t *)(const void *)row;
+      for (int32_t i = 0; i < columns; ++i)
+        for (int32_t k = 0; k < m->depth; ++k) sums[i] += element[k] * b[k * columns + i];
+    } else {
+      const int8_t *from = b + at;
+      int32_t sum0 = below, sum1 = below, sum2 = below, sum3 = below;
+      const uint32_t *pair = row;
+      for (int32_t k = m->depth; k > 0; k -= 2, from += 2 * columns) {
+        const uint32_t x = intarsia_load_word(from),
+                       y = intarsia_load_word(k > 1 ? from + columns : from);
+        const uint32_t x0 = intarsia_even_pair(x), x1 = intarsia_odd_pair(x);
+        const uint32_t y0 = intarsia_even_pair(y), y1 = intarsia_odd_pair(y), values = *pair++;
+        sum0 = intarsia_pair_product(lower_halves(x0, y0), values, sum0);
+        sum1 = intarsia_pair_product(lower_halves(x1, y1), values, sum1);
+        sum2 = intarsia_pair_product(upper_halves(x0, y0), values, sum2);
+        sum3 = intarsia_pair_product(upper_halves(x1, y1), values, sum3);
+      }
+      sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
+    }
+    for (int32_t i = 0; i < 4 && at + i < columns; ++i)
+      output[at + i] = intarsia_result(sums[i], &channel, -128, 127, INTARSIA_WHOLE);
+  }
+}
+
+INTARSIA_OUTLINE void row_by_turned_columns(const struct intarsia_matmul *m, const uint32_t *row,
+                                            const int8_t *b, int8_t *output, int32_t below) {
+  const struct intarsia_channel channel = {0, m->multiplier, m->round, m->shift};
+  const int32_t depth = m->depth;
+  for (int32_t c = 0; c < m->columns; ++c) {
+    int32_t sum = below, k = depth;
+    const uint32_t *pair = row;
+    for (; k >= 4; k -= 4, b += 4, pair += 2) {
+      const uint32_t x = intarsia_load_word(b);
+      sum = intarsia_pair_product(intarsia_even_pair(x), pair[0], sum);
+      sum = intarsia_pair_product(intarsia_odd_pair(x), pair[1], sum);
+    }
+    const int16_t *element = (const int16_t *)(const void *)pair;
+    for (int32_t i = 0; i < k; ++i) sum += *b++ * element[(i & 1) << 1 | i >> 1];
+    *output++ = intarsia_result(sum, &channel, -128, 127, INTARSIA_WHOLE);
+  }
+}
+
+static void one_row(const struct intarsia_matmul *m, const int8_t *a, const int8_t *b,
+                    int8_t *output, int8_t *scratch) {
+  const int32_t below = -m->b_zero * widen_row(m, a, (int16_t *)(void *)scratch);
+  const uint32_t *const row = (const uint32_t *)(const void *)scratch;
+  if (m->transposed != 0)
+    row_by_turned_columns(m, row, b, output, below);
+  else
+    row_by_columns(m, row, b, output, below);
+}
+#endif
+
 void intarsia_matmul_s8(const struct intarsia_matmul *m, const int8_t *a, const int8_t *b,
                         int8_t *output, int8_t *scratch) {
+#if INTARSIA_HAS_DSP_WORDS
+  if (m->rows == 1) {
+    one_row(m, a, b, output, scratch);
+    return;
+  }
+#endif
   const int32_t depth = m->depth, run = filled(depth), columns = m->columns;
   const int32_t column_step = m->transposed != 0 ? depth : 1,
                 step = m->transposed != 0 ? 1 : columns;

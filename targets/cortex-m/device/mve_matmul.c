@@ -68,8 +68,76 @@ INTARSIA_OUTLINE void set_biases(int32_t *table, const int32_t *starts, int32_t 
   }
 }
 
+#if INTARSIA_HAS_MVE
+// One row: the columns serve it alone, and stay where they are. What is taken off the row's elements is its zero point; `below` is what
+// the other one takes off every sum.
+static void store_row_results(const struct intarsia_matmul *m, int8_t *to, int32x4_t sums,
+                              mve_pred16_t some) {
+  const int32x4_t scaled = vqrdmulhq_n_s32(sums, m->multiplier);
+  const int32x4_t rounded = vaddq_n_s32(vaddq_s32(scaled, vshrq_n_s32(scaled, 31)), m->round);
+  const int32x4_t value = vshlq_r_s32(rounded, -m->shift);
+  vstrbq_p_s32(to, vminq_s32(vmaxq_s32(value, vdupq_n_s32(-128)), vdupq_n_s32(127)), some);
+}
+
+static void row_by_columns(const struct intarsia_matmul *m, const int8_t *a, const int8_t *b,
+                           int8_t *output, int32_t below) {
+  const int32_t columns = m->columns;
+  for (int32_t c = 0; c < columns; c += 8) {
+    const int32_t left = columns - c;
+    const mve_pred16_t some = vctp32q((uint32_t)left),
+                       more = vctp32q((uint32_t)(left > 4 ? left - 4 : 0));
+    int32x4_t first = vdupq_n_s32(below), second = first;
+    const int8_t *from = b + c;
+    for (int32_t k = 0; k < m->depth; ++k, from += columns) {
+      const int32_t value = a[k] - m->a_zero;
+      first = vmlaq_n_s32(first, vldrbq_z_s32(from, some), value);
+      second = vmlaq_n_s32(second, vldrbq_z_s32(from + 4, more), value);
+    }
+    store_row_results(m, output + c, first, some);
+    if (left > 4) store_row_results(m, output + c + 4, second, more);
+  }
+}
+
+// Of columns that lie together: products of bytes, and what the row's zero point takes off.
+static void row_by_turned_columns(const struct intarsia_matmul *m, const int8_t *a, const int8_t *b,
+                                  int8_t *output, int32_t below) {
+  const int32_t depth = m->depth;
+  for (int32_t c = 0; c < m->columns; c += 4) {
+    const int32_t left = m->columns - c, columns = left < 4 ? left : 4;
+    int32_t sums[4] = {0};
+    for (int32_t i = 0; i < columns; ++i, b += depth) {
+      int32_t products = below, sum = 0;
+      for (int32_t k = 0; k < depth; k += kVector) {
+        const mve_pred16_t some = vctp8q((uint32_t)(depth - k));
+        const int8x16_t column = vldrbq_z_s8(b + k, some);
+        products = vmladavaq_s8(products, column, vldrbq_z_s8(a + k, some));
+        sum = vaddvaq_s8(sum, column);
+      }
+      sums[i] = products - m->a_zero * sum;
+    }
+    store_row_results(m, output + c, vldrwq_s32(sums), vctp32q((uint32_t)columns));
+  }
+}
+
+static void one_row(const struct intarsia_matmul *m, const int8_t *a, const int8_t *b,
+                    int8_t *output) {
+  const int32_t below =
+      m->b_zero == 0 ? 0 : m->b_zero * (m->depth * m->a_zero - sum_of(a, m->depth));
+  if (m->transposed != 0)
+    row_by_turned_columns(m, a, b, output, below);
+  else
+    row_by_columns(m, a, b, output, below);
+}
+#endif
+
 void intarsia_mve_matmul_s8(const struct intarsia_matmul *m, const int8_t *a, const int8_t *b,
                             int8_t *output, int8_t *scratch) {
+#if INTARSIA_HAS_MVE
+  if (m->rows == 1) {
+    one_row(m, a, b, output);
+    return;
+  }
+#endif
   const int32_t depth = m->depth, run = (depth + kVector - 1) / kVector * kVector,
                 columns = m->columns;
   const int32_t column_step = m->transposed != 0 ? depth : 1,

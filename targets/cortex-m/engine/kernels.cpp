@@ -169,6 +169,9 @@ void add_engine(EngineRegistry& registry) {
   registry.add_kernel("intarsia_spread_s8", engine::kernel_function<&intarsia_spread_s8>());
   registry.add_kernel("intarsia_spread_s16", engine::kernel_function<&intarsia_spread_s16>());
   registry.add_kernel("intarsia_spread_f32", engine::kernel_function<&intarsia_spread_f32>());
+  registry.add_kernel("intarsia_turn_s8", engine::kernel_function<&intarsia_turn_s8>());
+  registry.add_kernel("intarsia_turn_s16", engine::kernel_function<&intarsia_turn_s16>());
+  registry.add_kernel("intarsia_turn_f32", engine::kernel_function<&intarsia_turn_f32>());
   registry.add_kernel("intarsia_resize_bilinear_s8",
                       engine::kernel_function<&intarsia_resize_bilinear_s8>());
   registry.add_kernel("intarsia_resize_bilinear_s16",

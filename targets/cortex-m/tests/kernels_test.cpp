@@ -380,8 +380,9 @@ TEST(Elements, OfFloatsAndThoseThatMove) {
     KernelProgram kernels(core);
     kernels.add(float_elements());
     kernels.add(moved_rows());
-    for (const char* name : {"each_sum_f32", "each_difference_f32", "each_product_f32",
-                             "copy_rows_s8", "copy_rows_s16", "copy_rows_f32"})
+    for (const char* name :
+         {"each_sum_f32", "each_difference_f32", "each_product_f32", "copy_rows_s8",
+          "copy_rows_s16", "copy_rows_f32", "turn_s8", "turn_s16", "turn_f32"})
       EXPECT_TRUE(kernels.calls(std::string("intarsia_") + name)) << name;
     check(kernels);
   }
@@ -476,6 +477,16 @@ TEST(Broadcasting, ShortRowsShareACall) {
     EXPECT_EQ(calls_of(kernels, "intarsia_copy_rows_s8"), 1U);
     check(kernels);
   }
+}
+
+// All values of a byte, where a loop would limit each of sixteen by itself.
+TEST(Elements, LimitsAreLookedUpWithHelium) {
+  KernelProgram kernels("cortex-m55");
+  Random random(53);
+  kernels.add(
+      plain_module(random, OpKind::Relu, graph::ReluAttrs{graph::Activation::Relu6}, {1, 300}));
+  EXPECT_TRUE(kernels.calls("intarsia_each_lookup_s8"));
+  check(kernels);
 }
 
 // Windows of two columns and of one become windows of two with twice the channels, where these share more than the second

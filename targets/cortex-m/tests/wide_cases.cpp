@@ -310,6 +310,12 @@ std::vector<graph::Module> moved_rows() {
          std::vector<std::vector<int64_t>>{{1, 0, 2, 3}, {2, 1, 0, 3}, {0, 2, 1, 3}, {3, 1, 2, 0}})
       modules.push_back(moved_module(random, OpKind::Transpose, type, {2, 3, 5, 7},
                                      graph::TransposeAttrs{order}));
+    // The innermost axis moves.
+    for (const Shape& shape : {Shape{2, 3, 9, 11}, {1, 40, 5, 7}, {2, 6, 7, 3}, {3, 4, 4, 17}})
+      for (const std::vector<int64_t>& order : std::vector<std::vector<int64_t>>{
+               {0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {1, 3, 0, 2}})
+        modules.push_back(
+            moved_module(random, OpKind::Transpose, type, shape, graph::TransposeAttrs{order}));
   }
   return modules;
 }
