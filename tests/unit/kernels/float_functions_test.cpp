@@ -58,4 +58,18 @@ TEST(FloatFunctions, Gelu) {
   }
 }
 
+// Halves, their neighbours, and where fractions end.
+TEST(FloatFunctions, RoundToEven) {
+  for (const float whole :
+       {0.0f, 1.0f, 2.0f, 7.0f, 4194303.0f, 4194304.0f, 8388607.0f, 8388608.0f, 1e30f})
+    for (const float fraction : {0.0f, 0.25f, 0.49999997f, 0.5f, 0.50000006f, 0.75f})
+      for (const float sign : {1.0f, -1.0f}) {
+        const float x = sign * (whole + fraction);
+        EXPECT_EQ(intarsia_round_even_f32(x), std::nearbyint(x)) << x;
+      }
+  EXPECT_TRUE(std::isnan(intarsia_round_even_f32(std::numeric_limits<float>::quiet_NaN())));
+  EXPECT_EQ(intarsia_round_even_f32(-std::numeric_limits<float>::infinity()),
+            -std::numeric_limits<float>::infinity());
+}
+
 }  // namespace
