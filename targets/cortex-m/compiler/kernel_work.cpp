@@ -529,7 +529,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("dequantize_s")) return {float_numbers(core, numbers.at(0))};
   if (name == "each_hard_swish_s16") return {hard_swish(core, numbers.at(0))};
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
-  if (name == "softmax_table_s8") return {softmax(core, numbers.at(0), numbers.at(1))};
+  if (name == "softmax_table_s8" || name == "softmax_rows_s8")
+    return {softmax(core, numbers.at(0), numbers.at(1))};
   if (name.ends_with("svdf_s8")) return {svdf(core, Svdf(numbers), false)};
   if (name.ends_with("svdf_s16")) return {svdf(core, Svdf(numbers), true)};
   if (name.ends_with("lstm_s8")) return {lstm(core, Lstm(numbers), KernelFamily::Lstm)};

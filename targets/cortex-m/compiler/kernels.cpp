@@ -191,7 +191,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::ResizeBilinear:
       return resize_kernel(core, view);
     case graph::OpKind::Softmax:  // a table of 1 kB instead of less code
-      return small ? nullptr : softmax_kernel(view);
+      return small ? nullptr : softmax_kernel(core, view);
     case graph::OpKind::Logistic:
     case graph::OpKind::Tanh:
       if (real) return float_curve_kernel(core, view);

@@ -76,7 +76,7 @@ LowerKernel matmul_kernel(CoreClass core, const OpView& view);
 LowerKernel mul_kernel(CoreClass core, const OpView& view);
 LowerKernel pool_kernel(CoreClass core, const OpView& view);
 LowerKernel resize_kernel(CoreClass core, const OpView& view);  // bilinear
-LowerKernel softmax_kernel(const OpView& view);
+LowerKernel softmax_kernel(CoreClass core, const OpView& view);
 LowerKernel lookup_kernel(const OpView& view);                   // of what loops look up as well
 LowerKernel sigmoid_kernel(CoreClass core, const OpView& view);  // of Logistic and Tanh of int16
 // Between int16 tensors: Quantize, and what converters leave of HardSwish.

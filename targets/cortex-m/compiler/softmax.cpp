@@ -10,7 +10,7 @@ namespace intarsia::targets::cortex_m {
 
 using namespace operators;
 
-LowerKernel softmax_kernel(const OpView& view) {
+LowerKernel softmax_kernel(CoreClass core, const OpView& view) {
   if (view.in(0).type != DataType::Int8 || view.out().type != DataType::Int8) return nullptr;
   const std::optional<SoftmaxScaling> scaling = softmax_scaling(
       view.in(0).quantization.scale[0], view.node.attrs<graph::SoftmaxAttrs>().beta);
@@ -28,13 +28,17 @@ LowerKernel softmax_kernel(const OpView& view) {
     for (int byte = 0; byte < 4; ++byte) table.push_back(static_cast<uint8_t>(value >> (8 * byte)));
   }
   const int64_t count = view.in(0).shape.back(), rows = element_count(view.in(0).shape) / count;
-  return [table = std::move(table), rows, count](OpLowering& op) {
+  // Elements of a row for each that is beside others, up to which they are sooner done together.
+  constexpr int64_t kShortRow = 8, kTogether = 4;
+  const bool together =
+      core == CoreClass::Mve && rows > 1 && count <= kShortRow * std::min(rows, kTogether);
+  const std::string kernel = together ? "intarsia_softmax_rows_s8" : "intarsia_softmax_table_s8";
+  return [table = std::move(table), kernel, rows, count](OpLowering& op) {
     op.declare({Shape{rows, count}}, Shape{rows, count});
     const BufferId exponentials = op.constant("exponentials", DataType::Int32, {kDifferences},
                                               table, tir::ConstantUse::Weights);
-    return call_kernel(
-        op.b.func(),
-        {"intarsia_softmax_table_s8", {rows, count}, {op.in(0)}, op.out(), {}, {exponentials}});
+    return call_kernel(op.b.func(),
+                       {kernel, {rows, count}, {op.in(0)}, op.out(), {}, {exponentials}});
   };
 }
 

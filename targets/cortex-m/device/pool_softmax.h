@@ -27,6 +27,9 @@ void intarsia_max_pool_s16(const struct intarsia_window *window, const int16_t *
 // difference counts as too large.
 void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                int32_t rows, int32_t count);
+// The same of many short rows: with Helium four at a time.
+void intarsia_softmax_rows_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
+                              int32_t rows, int32_t count);
 
 // Of `count` elements of one byte: the entry of the table at the element, taken for a number from 0 to 255. The output may be the input.
 void intarsia_each_lookup_s8(const int8_t *input, void *output, const void *table, int32_t count);

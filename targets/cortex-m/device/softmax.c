@@ -151,13 +151,6 @@ static void four_rows(const int8_t *input, int8_t *output, const int32_t *expone
 
 void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                int32_t rows, int32_t count) {
-#if INTARSIA_HAS_MVE
-  // Longer rows are sooner done alone.
-  for (; rows > 1 && count <= kShortRow * (rows < 4 ? rows : 4); rows -= 4) {
-    four_rows(input, output, exponentials, rows, count);
-    input += 4 * count, output += 4 * count;
-  }
-#endif
   for (; rows > 0; --rows, input += count, output += count) {
     const int32_t largest = largest_of(input, count);
     const uint32_t sum = sum_of(input, exponentials, largest, count);
@@ -168,4 +161,16 @@ void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_
     results_of(input, output, exponentials, largest, reciprocal, kFraction - zeros + kResult,
                count);
   }
+}
+
+void intarsia_softmax_rows_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
+                              int32_t rows, int32_t count) {
+#if INTARSIA_HAS_MVE
+  // Longer rows are sooner done alone.
+  for (; rows > 1 && count <= kShortRow * (rows < 4 ? rows : 4); rows -= 4) {
+    four_rows(input, output, exponentials, rows, count);
+    input += 4 * count, output += 4 * count;
+  }
+#endif
+  intarsia_softmax_table_s8(input, output, exponentials, rows, count);
 }

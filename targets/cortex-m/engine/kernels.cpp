@@ -142,6 +142,8 @@ void add_engine(EngineRegistry& registry) {
 #undef ADD
   registry.add_kernel("intarsia_softmax_table_s8",
                       engine::kernel_function<&intarsia_softmax_table_s8>());
+  registry.add_kernel("intarsia_softmax_rows_s8",
+                      engine::kernel_function<&intarsia_softmax_rows_s8>());
   registry.add_kernel("intarsia_each_lookup_s8",
                       engine::kernel_function<&intarsia_each_lookup_s8>());
   registry.add_kernel("intarsia_each_sigmoid_s16",
