@@ -9,5 +9,7 @@ namespace intarsia {
 
 // 64 hexadecimal digits, in lower case.
 std::string sha256(std::span<const uint8_t> bytes);
+// The same without the instructions that some processors have for it.
+std::string sha256_in_plain_code(std::span<const uint8_t> bytes);
 
 }  // namespace intarsia
