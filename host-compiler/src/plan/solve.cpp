@@ -238,9 +238,11 @@ void search_to_the_end(Group& group, int64_t low, Budget& budget) {
 
 // Brings the group's peak down towards `target` units. Each attempt asks for a part of what there may still be
 // to gain. Where an attempt succeeds, it does so early, and its strategy is asked for more; where many
-// strategies in turn have gained nothing, further ones hardly do: the rest of the budget is not spent.
+// strategies in turn have gained nothing, further ones hardly do: the rest of the budget is not spent. Where a few hundred
+// buffers meet, fewer are tried in vain, for each takes as long as many of a small network.
 void minimise_group(Group& group, int64_t target, Budget& budget) {
   constexpr int kMostInVain = 64;
+  constexpr int64_t kMostWorkInVain = 40'000'000;
   constexpr int64_t kShortest = 600, kFewItems = 32;
   constexpr std::array kEighthsLeft = {4, 6, 4, 7};
   int64_t low = std::max(target, group.bound);  // the smallest peak still worth asking for
@@ -252,15 +254,23 @@ void minimise_group(Group& group, int64_t target, Budget& budget) {
   group.instance.list_sections();
   const int64_t items = std::ssize(group.instance.items), most = std::max(kShortest, 4 * items);
   size_t asks = 0;
-  for (int attempt = 0, in_vain = 0;
-       low < group.peak && in_vain < kMostInVain && budget.steps() > 0; ++asks) {
+  int64_t work_in_vain = 0;
+  for (int attempt = 0, in_vain = 0; low < group.peak && in_vain < kMostInVain &&
+                                     work_in_vain < kMostWorkInVain && budget.steps() > 0;
+       ++asks) {
     // Many networks reach their bound at once.
     const int64_t left = asks == 0 ? 0 : kEighthsLeft[asks % kEighthsLeft.size()];
     const int64_t asked = low + (group.peak - low) * left / 8;
+    const int64_t work_before = budget.work();
     const SearchEnd end = attempt_once(group, asked, attempt, most, budget);
     if (end == SearchEnd::Exhausted) low = group.bound = asked + 1;
-    in_vain = end == SearchEnd::OutOfSteps ? in_vain + 1 : 0;
-    if (end == SearchEnd::OutOfSteps) ++attempt;
+    if (end == SearchEnd::OutOfSteps) {
+      ++attempt, ++in_vain;
+      work_in_vain += work_before - budget.work();
+    } else {
+      in_vain = 0;
+      work_in_vain = 0;
+    }
   }
   if (items <= kFewItems) search_to_the_end(group, low, budget);
 }

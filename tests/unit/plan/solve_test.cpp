@@ -96,6 +96,18 @@ TEST(MinimisePeak, RepeatsItself) {
   EXPECT_EQ(once->method, again->method);
 }
 
+// Sixty-four attempts of four steps for each buffer are made in vain where steps cost little. Where hundreds of buffers meet,
+// each looks at so many others that fewer are made.
+TEST(MinimisePeak, GivesUpEarlierWhereStepsAreDear) {
+  constexpr int kPieces = 600;
+  std::mt19937_64 random(8);
+  const auto problem = cut_problem(random, kPieces, 300, 100'000);
+  const auto solution = minimise_peak(problem, {});
+  ASSERT_TRUE(solution.ok());
+  EXPECT_FALSE(solution->proven_optimal);
+  EXPECT_LT(solution->steps, 64 * 4 * kPieces);
+}
+
 TEST(MinimisePeak, AdmitsWhatItDidNotProve) {
   std::mt19937_64 random(7);
   int unproven = 0;
