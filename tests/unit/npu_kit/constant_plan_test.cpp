@@ -137,6 +137,28 @@ TEST(ConstantPlan, OfALongProgramIsNoWorseThanWhatItBeginsWith) {
   }
 }
 
+// Of a plan that there is already nothing that is far behind is cut, and what is better is found as without it.
+TEST(ConstantPlan, LeavesOutWhatIsBehindAnother) {
+  int left_out = 0;
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    ConstantSearch search = {21000, 2, 2};
+    PrefetchWindows windows({});
+    Draft alone(random_pieces(seed)), worse(random_pieces(seed)), better(random_pieces(seed));
+    const ConstantPlan found = plan_constants(alone, windows, kBudgets, search);
+    EXPECT_EQ(plan_score(found.prefetch, search), score(found.prefetch, search));
+    search.score_to_beat = 100 * score(found.prefetch, search);
+    const ConstantPlan same = plan_constants(worse, windows, kBudgets, search);
+    EXPECT_EQ(same.prefetch.cycles, found.prefetch.cycles);
+    EXPECT_EQ(worse.cut(), alone.cut());
+    search.score_to_beat = score(found.prefetch, search) / 2;
+    plan_constants(better, windows, kBudgets, search);
+    EXPECT_EQ(std::count(better.cut().begin(), better.cut().end(), size_t{1}),
+              std::ssize(better.cut()));
+    left_out += alone.cut() != better.cut() ? 1 : 0;
+  }
+  EXPECT_GT(left_out, 2);
+}
+
 // Of a single piece, and a budget, all ways there are.
 TEST(ConstantPlan, OfOnePieceIsTheBest) {
   for (uint32_t seed = 0; seed < 60; ++seed) {

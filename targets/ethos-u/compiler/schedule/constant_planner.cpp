@@ -38,6 +38,8 @@ constexpr double kSectionHeaderBytes = 4.5;
 constexpr double kSliceBytes = static_cast<double>(kStreamAlignment) + kSectionHeaderBytes;
 constexpr int kSliceRounds = 2;
 constexpr int64_t kLeastSliced = 2048;  // bytes of constants
+// From this many weights on compiling takes seconds, and streams that look alike everywhere are not looked at for sections.
+constexpr int64_t kManyWeights = int64_t{6} << 20;
 // Bytes of weights that are encoded before it is known whether they are used so.
 constexpr int64_t kMostEncodedToChoose = 32 << 10;
 
@@ -62,12 +64,24 @@ std::vector<int64_t> sizes_between(int64_t least, int64_t largest, size_t count)
   return sizes;
 }
 
+bool has_many_weights(const Program& program) {
+  int64_t weights = 0;
+  for (const Operation& operation : program.operations) {
+    if (!has_weights(operation.kind)) continue;
+    const bool depthwise = operation.kind == OperationKind::Depthwise;
+    weights += int64_t{operation.ofm.extent.depth} * operation.kernel.height *
+               operation.kernel.width * (depthwise ? 1 : operation.ifm.extent.depth);
+  }
+  return weights >= kManyWeights;
+}
+
 }  // namespace
 
 ConstantPlanner::ConstantPlanner(ScheduleDraft& draft)
     : draft_(draft),
       prefetch_({draft.hardware.outstanding_kernels, draft.hardware.outstanding_dma,
-                 draft.cost.commands()}) {
+                 draft.cost.commands()}),
+      sections_(has_many_weights(draft.program) ? Sections::WhereUneven : Sections::Always) {
   find_owners();
   plan_tables();
 }
@@ -101,7 +115,7 @@ const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfi
   place->second =
       make_constant_stream(*draft_.options.encoded, draft_.hardware,
                            draft_.schedule.operations.at(static_cast<size_t>(unit.view)),
-                           unit.ifm.type, block, unit.first, unit.end, waits);
+                           unit.ifm.type, block, unit.first, unit.end, waits, sections_);
   return place->second;
 }
 
@@ -163,11 +177,13 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   most_budget_ = *std::max_element(budgets.begin(), budgets.end());
   whole_ = draft_.units;
   counts_.assign(whole_.size(), 1);
-  npu::ConstantPlan best = constants_within(budgets, base);
+  const npu::ConstantSearch search = {counted(base), kMemoryPerTime,
+                                      draft_.constants_are_slow() ? kSliceRounds : 0};
+  npu::ConstantPlan best = npu::plan_constants(*this, prefetch_, budgets, search);
   if (draft_.options.only_cycles) return best.prefetch;
   if (budgets.size() > 1)
     if (const std::optional<int64_t> modest = modest_bytes(live, base))
-      best = or_within(*modest, std::move(best), base);
+      best = or_within(*modest, std::move(best), base, search);
   chain_blocks(best.budget, best.prefetch);
   PrefetchPlan plan = prefetch_.plan(prefetch_units(true), best.budget);
   if (budgets.size() == 1 || !draft_.constants_are_slow()) return plan;
@@ -225,13 +241,6 @@ bool ConstantPlanner::is_better(const ScheduleOptions& options, const Worth& one
   return kWorthMore * value_of(options.memory, one) < value_of(options.memory, other);
 }
 
-npu::ConstantPlan ConstantPlanner::constants_within(const std::vector<int64_t>& budgets,
-                                                    int64_t base) {
-  return npu::plan_constants(
-      *this, prefetch_, budgets,
-      {counted(base), kMemoryPerTime, draft_.constants_are_slow() ? kSliceRounds : 0});
-}
-
 // What is enough for the operations that set the peak to have their own constants, through two buffers of a third where they
 // can be cut; the others have more room than that. None where those operations have no constants.
 std::optional<int64_t> ConstantPlanner::modest_bytes(const std::vector<int64_t>& live,
@@ -248,12 +257,15 @@ std::optional<int64_t> ConstantPlanner::modest_bytes(const std::vector<int64_t>&
 }
 
 // The better of it and what there is within fewer bytes, where it takes more.
-npu::ConstantPlan ConstantPlanner::or_within(int64_t bytes, npu::ConstantPlan best, int64_t base) {
+npu::ConstantPlan ConstantPlanner::or_within(int64_t bytes, npu::ConstantPlan best, int64_t base,
+                                             npu::ConstantSearch search) {
   if (best.prefetch.peak_bytes <= bytes) return best;
   const Choice chosen = choice();
   take_units(whole_);
   counts_.assign(whole_.size(), 1);
-  npu::ConstantPlan other = constants_within({bytes}, base);
+  search.score_to_beat = kWorthMore * npu::plan_score(best.prefetch, search);
+  const int64_t budgets[] = {bytes};
+  npu::ConstantPlan other = npu::plan_constants(*this, prefetch_, budgets, search);
   const auto value_of = [&](const npu::ConstantPlan& one) {
     return value(one.prefetch.cycles, std::max(one.prefetch.peak_bytes, base));
   };

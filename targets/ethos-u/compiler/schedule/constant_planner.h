@@ -89,14 +89,15 @@ class ConstantPlanner : private npu::ConstantDraft {
   void take_units(std::vector<Unit> units);
   int64_t counted(int64_t bytes) const;
   double value(double cycles, int64_t bytes) const;
-  npu::ConstantPlan constants_within(const std::vector<int64_t>& budgets, int64_t base);
   std::optional<int64_t> modest_bytes(const std::vector<int64_t>& live, int64_t base) const;
-  npu::ConstantPlan or_within(int64_t bytes, npu::ConstantPlan best, int64_t base);
+  npu::ConstantPlan or_within(int64_t bytes, npu::ConstantPlan best, int64_t base,
+                              npu::ConstantSearch search);
   npu::PrefetchPlan plan_of_slices(npu::PrefetchPlan plan, int64_t base);
   void chain_blocks(int64_t budget, const npu::PrefetchPlan& plan);
 
   ScheduleDraft& draft_;
   npu::PrefetchWindows prefetch_;
+  Sections sections_;                       // of weights
   std::vector<Unit> whole_;                 // without slices, since `choose` began
   std::vector<size_t> counts_;              // of slices, by piece
   std::vector<TableSlots::Slot> slots_;     // by unit

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -55,6 +56,8 @@ struct ConstantSearch {
   int64_t least_bytes = 0;     // of fast memory, which feature maps take in any case
   double memory_per_time = 2;  // percent more fast memory that are worth one percent of time
   int slice_rounds = 2;        // times that all pieces are gone through; 0: nothing is cut
+  // plan_score of a plan that there is already: what is behind it is not looked at any closer.
+  double score_to_beat = std::numeric_limits<double>::infinity();
 };
 
 // What is fetched ahead, and within how many bytes of fast memory.
@@ -62,6 +65,9 @@ struct ConstantPlan {
   PrefetchPlan prefetch;
   int64_t budget = 0;  // one of those that were offered
 };
+
+// Time and what its memory is worth: less is better.
+double plan_score(const PrefetchPlan& plan, const ConstantSearch& search);
 
 // The best for these budgets (at least one; fast_memory_sizes.h), in the order of bytes. A percent of constants is worth a
 // percent of time. Greedy: all pieces in two or four, then each otherwise, as long as it helps where it runs: a stretch
