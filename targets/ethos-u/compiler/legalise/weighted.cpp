@@ -1,10 +1,12 @@
 #include "legalise/weighted.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "intarsia/plugin/check.h"
 #include "program/scaling.h"
 
 namespace intarsia::targets::ethos_u {
@@ -50,16 +52,19 @@ Weights read_weights(const Site& site) {
   const graph::Tensor& tensor = site.in(1);
   const std::vector<uint8_t>& bytes = site.module.constant(tensor.constant).bytes;
   Weights weights(static_cast<size_t>(element_count(tensor.shape)));
-  for (size_t i = 0; i < weights.size(); ++i) {
-    if (tensor.type == DataType::Int4) {
-      const int nibble = i % 2 == 0 ? bytes[i / 2] & 15 : bytes[i / 2] >> 4;
-      weights[i] = static_cast<int16_t>(nibble < 8 ? nibble : nibble - 16);
-    } else if (tensor.type == DataType::Int16) {
-      std::memcpy(&weights[i], &bytes[2 * i], sizeof weights[i]);
-    } else {
-      weights[i] = static_cast<int8_t>(bytes[i]);
-    }
+  if (tensor.type == DataType::Int16) {
+    INTARSIA_CHECK(bytes.size() >= sizeof(int16_t) * weights.size(), "constants have their size");
+    std::memcpy(weights.data(), bytes.data(), sizeof(int16_t) * weights.size());
+    return weights;
   }
+  const bool nibbles = tensor.type == DataType::Int4;
+  for (size_t i = 0; nibbles && i < weights.size(); ++i) {
+    const int nibble = i % 2 == 0 ? bytes[i / 2] & 15 : bytes[i / 2] >> 4;
+    weights[i] = static_cast<int16_t>(nibble < 8 ? nibble : nibble - 16);
+  }
+  if (!nibbles)
+    std::transform(bytes.begin(), bytes.begin() + std::ssize(weights), weights.begin(),
+                   [](uint8_t byte) { return static_cast<int8_t>(byte); });
   return weights;
 }
 

@@ -38,12 +38,30 @@ void StepWriter::make_buffers() {
 void StepWriter::write() {
   storages_before_ = draft_.schedule.storages.size();
   make_buffers();
+  list_transfers();
   for (size_t k = 0; k < draft_.units.size(); ++k) {
-    for (size_t i = k; i < draft_.units.size(); ++i) {
+    for (const size_t i : issued_[k]) {
       if (plan_.table_position[i] == static_cast<int32_t>(k)) write_table(i);
       if (plan_.position[i] == static_cast<int32_t>(k)) write_transfer(i);
     }
     write_unit(k);
+  }
+}
+
+// Programs have thousands of units: each is not compared with all behind it.
+void StepWriter::list_transfers() {
+  const size_t count = draft_.units.size();
+  issued_.assign(count, {});
+  reserved_.assign(count, {});
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t table = plan_.table_position[i], position = plan_.position[i];
+    const auto own = static_cast<int32_t>(i);
+    if (table >= 0 && table <= own) issued_[static_cast<size_t>(table)].push_back(i);
+    if (position >= 0 && position <= own && position != table)
+      issued_[static_cast<size_t>(position)].push_back(i);
+    if (!plan_.fetched[i]) continue;
+    for (int32_t k = std::max(plan_.reserved_from[i], 0); k <= own && k < position; ++k)
+      reserved_[static_cast<size_t>(k)].push_back(i);
   }
 }
 
@@ -103,10 +121,7 @@ void StepWriter::write_unit(size_t i) {
   const bool fetched = plan_.fetched[owner_of(i)];
   step.block = fetched ? unit.fetched_block : unit.direct_block;
   step.table_slot = planner_.slots()[i].number;
-  for (size_t later = i; later < draft_.units.size(); ++later)
-    if (plan_.fetched[later] && plan_.reserved_from[later] <= static_cast<int32_t>(i) &&
-        plan_.position[later] > static_cast<int32_t>(i))
-      step.reserved.push_back(buffers_.at(later));
+  for (const size_t later : reserved_[i]) step.reserved.push_back(buffers_.at(later));
   if (fetched && !has_weights(op.kind)) {
     for (FeatureMap* map : {&step.ifm, step.ifm2 ? &*step.ifm2 : nullptr})
       if (map != nullptr && draft_.groups.contains(map->span.storage))

@@ -21,6 +21,7 @@ class StepWriter {
 
  private:
   void make_buffers();
+  void list_transfers();
   size_t owner_of(size_t unit) const;
   int32_t constant_storage(size_t unit);
   void write_table(size_t unit);
@@ -34,6 +35,8 @@ class StepWriter {
   size_t storages_before_ = 0;           // that are there without steps
   std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them
   std::map<size_t, int32_t> buffers_;    // of fetched constants, by unit
+  // By unit: those whose tables or constants are issued in front of it, and those into whose buffers may be written while it runs.
+  std::vector<std::vector<size_t>> issued_, reserved_;
 };
 
 }  // namespace intarsia::targets::ethos_u
