@@ -102,6 +102,32 @@ TEST(Legalise, SumsOf16Bits) {
       }
 }
 
+// Pixels of 24 channels are written as if they had 32, and those of 16 as they are: a sum in several operations goes over such.
+TEST(Legalise, WideSumsOfPixelsThatBreak) {
+  Random random(67);
+  for (const Shape& shape : {Shape{1, 1, 64, 24}, Shape{1, 9, 10, 24}, Shape{2, 8, 16, 5},
+                             Shape{1, 5, 8, 40}, Shape{1, 7, 9, 24}}) {
+    for (const DataType type : {DataType::Int8, DataType::Int16}) {
+      Graph g;
+      const int64_t zero = type == DataType::Int8 ? 3 : 0;
+      const TensorId x = g.input(type, shape, 0.00113f, zero),
+                     y = g.input(type, shape, 0.00257f, 0);
+      const TensorId sum =
+          g.node(OpKind::Add, graph::BinaryAttrs{}, {x, y}, 1, type, 0.00291f, -zero)[0];
+      const graph::Module module =
+          g.finish(g.node(OpKind::Sub, graph::BinaryAttrs{}, {sum, x}, 1, type, 0.00347f, zero));
+      expect_taken_and_same(random, module);
+      const auto program = legalise(module, module.entry_function());
+      const bool in_several = program.operations.size() > 2;  // of 16 bits none meets any registers
+      EXPECT_TRUE(in_several || type == DataType::Int8);
+      if (!in_several) continue;
+      const bool divides = shape[2] * shape[3] % 16 == 0;
+      for (const auto& operation : program.operations)
+        EXPECT_EQ(operation.ofm.extent.depth, divides ? 16 : shape[3]);
+    }
+  }
+}
+
 // Of 16 bits, of one scale or of scales a power of two apart: TFLite's factor of the smaller operand rounds nothing, and one operation
 // is exact, with factors of 16 bits.
 TEST(Legalise, SumsOf16BitsOfScalesAPowerOfTwoApart) {

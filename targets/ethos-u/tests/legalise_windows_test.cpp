@@ -113,10 +113,10 @@ TEST(Windows, DilatedLines) {
     Along line;
     int32_t taps;
   };
-  for (const Case& c : {Case{{64, 3, 1, 4, 4, 4}, 3}, Case{{64, 3, 1, 8, 16, 0}, 3},
-                        Case{{96, 2, 1, 6, 0, 0}, 2}, Case{{60, 3, 1, 12, 6, 18}, 3},
-                        Case{{128, 3, 1, 64, 64, 64}, 3}, Case{{63, 4, 1, 9, 9, 0}, 4},
-                        Case{{66, 3, 1, 8, 8, 8}, 5}, Case{{65, 3, 1, 4, 4, 4}, 5}})
+  for (const Case& c :
+       {Case{{64, 3, 1, 4, 4, 4}, 3}, Case{{64, 3, 1, 8, 16, 0}, 3}, Case{{96, 2, 1, 6, 0, 0}, 2},
+        Case{{60, 3, 1, 12, 6, 18}, 3}, Case{{128, 3, 1, 64, 64, 64}, 3},
+        Case{{63, 4, 1, 9, 9, 0}, 4}, Case{{66, 3, 1, 8, 8, 8}, 5}, Case{{65, 3, 1, 4, 4, 4}, 5}})
     for (const DataType type : kTypes)
       for (const bool upright : {false, true})
         for (const int64_t images : {1, 2})
@@ -140,7 +140,8 @@ TEST(Windows, DilatedLinesOfParts) {
   Graph g;
   const TensorId x = g.input(DataType::Int8, {1, 3, 40, 8}, 0.05f, -7);
   const auto line = [&](std::vector<int64_t> begin) {
-    return g.like(OpKind::Slice, graph::SliceAttrs{std::move(begin), {1, 1, 32, 4}, {1, 1, 1, 1}, {}}, {x});
+    return g.like(OpKind::Slice,
+                  graph::SliceAttrs{std::move(begin), {1, 1, 32, 4}, {1, 1, 1, 1}, {}}, {x});
   };
   const TensorId weights = g.constant(random, DataType::Int8, {5, 1, 3, 4}, {{0.01f}, {0}, 0});
   graph::Conv2dAttrs attributes;

@@ -99,7 +99,7 @@ Route phased(const Window& window) {
     route.phases = phases;
   }
   if (route.phases == 1) return route;
-  route.window.y = {line.extent / route.phases, line.places / route.phases, line.kernel, 1,
+  route.window.y = {line.extent / route.phases,   line.places / route.phases, line.kernel, 1,
                     line.dilation / route.phases, line.before / route.phases};
   route.window.x = {route.phases, route.phases, 1, 1, 1, 0};
   return route;

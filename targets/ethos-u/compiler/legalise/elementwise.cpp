@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hardware/hardware.h"
 #include "hardware/limits.h"
 #include "legalise/wide.h"
 #include "program/scaling.h"
@@ -129,8 +130,47 @@ void emit_binary(Builder& builder, const Node& node, OperationKind kind, const O
   }
 }
 
-void in_bands(Builder& builder, const Operands& all,
+namespace {
+
+// The operand's elements follow each other without a gap.
+bool has_no_gaps(const Builder& builder, const Operand& operand) {
+  const Extent& whole = builder.program().tensors.at(static_cast<size_t>(operand.tensor)).extent;
+  return !operand.walk && operand.step == Extent{} && operand.extent.depth == whole.depth &&
+         (operand.extent.width == whole.width || operand.extent.height == 1);
+}
+
+// Its rows as pixels of one brick's channels.
+Operand in_whole_pixels(const Builder& builder, Operand operand) {
+  const Extent& whole = builder.program().tensors.at(static_cast<size_t>(operand.tensor)).extent;
+  const Extent& at = operand.origin;
+  const int64_t first = (int64_t{at.height} * whole.width + at.width) * whole.depth;
+  const int32_t row = operand.extent.width * operand.extent.depth;
+  operand.origin = {0, 0, static_cast<int32_t>(first)};
+  operand.extent = {operand.extent.height, row / kBrickDepth, kBrickDepth};
+  operand.walk = Walk{row, kBrickDepth};
+  return operand;
+}
+
+// The output unit puts out sixteen channels at a time, and a pixel of 24 takes as long as one of 32: where no operand repeats, such
+// rows are gone through as if pixels had sixteen.
+Operands without_broken_pixels(const Builder& builder, const Operands& all) {
+  const Extent& extent = all.out.extent;
+  const auto fits = [&](const Operand& operand) {
+    return operand.extent == extent && has_no_gaps(builder, operand);
+  };
+  if (builder.confirmed_only() || extent.depth % kBrickDepth == 0 ||
+      extent.width * extent.depth % kBrickDepth != 0 || extent.elements() < kLeastBandElements ||
+      !fits(all.a) || !fits(all.b) || !fits(all.out))
+    return all;
+  return {in_whole_pixels(builder, all.a), in_whole_pixels(builder, all.b),
+          in_whole_pixels(builder, all.out)};
+}
+
+}  // namespace
+
+void in_bands(Builder& builder, const Operands& each,
               const std::function<void(const Operands&)>& emit) {
+  const Operands all = without_broken_pixels(builder, each);
   const Extent& extent = all.out.extent;
   int32_t Extent::*axis = extent.height > 1 ? &Extent::height : &Extent::width;
   const int64_t count = extent.*axis, slice = extent.elements() / count;

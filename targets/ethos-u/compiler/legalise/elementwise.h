@@ -27,7 +27,7 @@ void emit_binary(Builder& builder, const graph::Node& node, OperationKind kind,
                  const Operands& operands, const std::function<void(Operation&)>& complete);
 
 // Bands of rows, or of a single row columns, that take no more memory on 32 bits than the result does. An operand that
-// repeats along these stays as it is.
+// repeats along these stays as it is. Where none does, pixels may be others than the operands' own.
 void in_bands(Builder& builder, const Operands& all,
               const std::function<void(const Operands&)>& emit);
 
