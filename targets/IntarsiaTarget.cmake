@@ -180,18 +180,18 @@ void add_builtin_targets(TargetRegistry& registry) {
       list(APPEND libraries intarsia_target_${identifier}_engine)
     endif()
   endforeach()
-  file(CONFIGURE OUTPUT ${library}_engine.cpp @ONLY CONTENT [[
+  file(CONFIGURE OUTPUT ${library}_engine.cpp @ONLY CONTENT [=[
 // Written by intarsia_add_target_table.
 #include "intarsia/builtin_targets.h"
 
 @declarations@
 namespace intarsia {
 
-void add_builtin_engine(EngineRegistry& registry) {
+void add_builtin_engine([[maybe_unused]] EngineRegistry& registry) {
 @calls@}
 
 }  // namespace intarsia
-]])
+]=])
   add_library(${library}_engine STATIC ${CMAKE_CURRENT_BINARY_DIR}/${library}_engine.cpp)
   target_link_libraries(${library}_engine PUBLIC intarsia::engine PRIVATE ${libraries} $<BUILD_INTERFACE:intarsia_options>)
 endfunction()
