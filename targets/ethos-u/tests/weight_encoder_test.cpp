@@ -15,8 +15,6 @@ namespace intarsia::test::ethos_u {
 namespace {
 
 using targets::ethos_u::encode_weights;
-using targets::ethos_u::Sections;
-using targets::ethos_u::WeightHeaders;
 
 std::vector<int16_t> decoded(const std::vector<uint8_t>& stream, size_t count) {
   std::vector<int16_t> weights;
@@ -71,34 +69,6 @@ TEST(WeightEncoder, KeepsWeightsWhoseStatisticsChange) {
   append(std::vector<int16_t>(2000, 0));
   append(normal(3000, 10, 0, 7));
   expect_round_trip(weights);
-}
-
-// Stretches of small and of large weights in turn, each this long.
-std::vector<int16_t> in_turns(size_t count, size_t stretch) {
-  const std::vector<int16_t> small = normal(count, 1.5, 0.5, 11), large = normal(count, 80, 0, 12);
-  std::vector<int16_t> weights(count);
-  for (size_t i = 0; i < count; ++i) weights[i] = i / stretch % 2 == 0 ? small[i] : large[i];
-  return weights;
-}
-
-TEST(WeightEncoder, LooksForSectionsOnlyWhereWeightsAreUnevenIfAsked) {
-  const auto encoded = [](const std::vector<int16_t>& weights, Sections where) {
-    WeightHeaders headers;
-    const std::vector<uint8_t> stream = encode_weights(weights, &headers, {}, where);
-    EXPECT_EQ(decoded(stream, weights.size()), weights);
-    return std::pair(stream, headers.palettes);
-  };
-  // What differs from one thousand weights to another is found as ever.
-  const std::vector<int16_t> uneven = in_turns(16384, 4096);
-  EXPECT_EQ(encoded(uneven, Sections::WhereUneven), encoded(uneven, Sections::Always));
-  EXPECT_GT(encoded(uneven, Sections::WhereUneven).second, 1);
-  // What is the same mixture everywhere is not looked at.
-  const std::vector<int16_t> even = in_turns(16384, 256);
-  EXPECT_GT(encoded(even, Sections::Always).second, 1);
-  EXPECT_EQ(encoded(even, Sections::WhereUneven).second, 1);
-  // Few weights take no time.
-  const std::vector<int16_t> few = in_turns(2048, 256);
-  EXPECT_EQ(encoded(few, Sections::WhereUneven), encoded(few, Sections::Always));
 }
 
 TEST(WeightEncoder, IsSmall) {

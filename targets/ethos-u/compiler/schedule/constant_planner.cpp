@@ -38,8 +38,6 @@ constexpr double kSectionHeaderBytes = 4.5;
 constexpr double kSliceBytes = static_cast<double>(kStreamAlignment) + kSectionHeaderBytes;
 constexpr int kSliceRounds = 2;
 constexpr int64_t kLeastSliced = 2048;  // bytes of constants
-// From this many weights on compiling takes seconds, and streams that look alike everywhere are not looked at for sections.
-constexpr int64_t kManyWeights = int64_t{6} << 20;
 // Bytes of weights that are encoded before it is known whether they are used so.
 constexpr int64_t kMostEncodedToChoose = 32 << 10;
 
@@ -64,24 +62,12 @@ std::vector<int64_t> sizes_between(int64_t least, int64_t largest, size_t count)
   return sizes;
 }
 
-bool has_many_weights(const Program& program) {
-  int64_t weights = 0;
-  for (const Operation& operation : program.operations) {
-    if (!has_weights(operation.kind)) continue;
-    const bool depthwise = operation.kind == OperationKind::Depthwise;
-    weights += int64_t{operation.ofm.extent.depth} * operation.kernel.height *
-               operation.kernel.width * (depthwise ? 1 : operation.ifm.extent.depth);
-  }
-  return weights >= kManyWeights;
-}
-
 }  // namespace
 
 ConstantPlanner::ConstantPlanner(ScheduleDraft& draft)
     : draft_(draft),
       prefetch_({draft.hardware.outstanding_kernels, draft.hardware.outstanding_dma,
-                 draft.cost.commands()}),
-      sections_(has_many_weights(draft.program) ? Sections::WhereUneven : Sections::Always) {
+                 draft.cost.commands()}) {
   find_owners();
   plan_tables();
 }
@@ -115,7 +101,7 @@ const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfi
   place->second =
       make_constant_stream(*draft_.options.encoded, draft_.hardware,
                            draft_.schedule.operations.at(static_cast<size_t>(unit.view)),
-                           unit.ifm.type, block, unit.first, unit.end, waits, sections_);
+                           unit.ifm.type, block, unit.first, unit.end, waits);
   return place->second;
 }
 

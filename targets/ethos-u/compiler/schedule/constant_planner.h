@@ -97,7 +97,6 @@ class ConstantPlanner : private npu::ConstantDraft {
 
   ScheduleDraft& draft_;
   npu::PrefetchWindows prefetch_;
-  Sections sections_;                       // of weights
   std::vector<Unit> whole_;                 // without slices, since `choose` began
   std::vector<size_t> counts_;              // of slices, by piece
   std::vector<TableSlots::Slot> slots_;     // by unit

@@ -67,7 +67,7 @@ bool decoder_sets_pace(const Hardware& hardware, const BlockConfig& block) {
 ConstantStream make_constant_stream(EncodedStreams& encoded, const Hardware& hardware,
                                     const Operation& operation, DataType ifm_type,
                                     const BlockConfig& block, int32_t first, int32_t end,
-                                    bool decoding_counts, Sections where) {
+                                    bool decoding_counts) {
   const Kernel& kernel = operation.kernel;
   const bool depthwise = operation.kind == OperationKind::Depthwise;
   const WeightTensor tensor = {operation.weights, operation.ofm.extent.depth, kernel.height,
@@ -92,7 +92,7 @@ ConstantStream make_constant_stream(EncodedStreams& encoded, const Hardware& har
       traversal.ifm_16bit = element_bytes(ifm_type) == 2;
       const std::vector<int16_t> ordered = order_weights(tensor, channels, traversal);
       const EncodedStreams::Stream stream =
-          encoded.of(ordered, decoding_counts ? worth_of_headers(ordered) : HeaderWorth{}, where);
+          encoded.of(ordered, decoding_counts ? worth_of_headers(ordered) : HeaderWorth{});
       result.header_cycles = std::max(result.header_cycles, header_cycles(stream.headers));
       result.bytes.insert(result.bytes.end(), stream.bytes.begin(), stream.bytes.end());
     }

@@ -32,6 +32,6 @@ bool decoder_sets_pace(const Hardware& hardware, const BlockConfig& block);
 ConstantStream make_constant_stream(EncodedStreams& encoded, const Hardware& hardware,
                                     const Operation& operation, DataType ifm_type,
                                     const BlockConfig& block, int32_t first, int32_t end,
-                                    bool decoding_counts, Sections where);
+                                    bool decoding_counts);
 
 }  // namespace intarsia::targets::ethos_u

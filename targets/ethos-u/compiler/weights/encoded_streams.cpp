@@ -26,7 +26,7 @@ class Mixture {
 }  // namespace
 
 EncodedStreams::Key EncodedStreams::key_of(std::span<const int16_t> weights,
-                                           const HeaderWorth& worth, Sections where) {
+                                           const HeaderWorth& worth) {
   Mixture one(0xd6e8feb86659fd93), other(0xa0761d6478bd642f);
   constexpr size_t kAtOnce = sizeof(uint64_t) / sizeof(int16_t);
   for (size_t at = 0; at < weights.size(); at += kAtOnce) {
@@ -40,20 +40,19 @@ EncodedStreams::Key EncodedStreams::key_of(std::span<const int16_t> weights,
           static_cast<uint64_t>(worth.slice),
           static_cast<uint64_t>(worth.palette),
           static_cast<uint64_t>(worth.entry),
-          static_cast<uint64_t>(where),
           one.value(),
           other.value()};
 }
 
 EncodedStreams::Stream EncodedStreams::of(std::span<const int16_t> weights,
-                                          const HeaderWorth& worth, Sections where) {
-  const Key key = key_of(weights, worth, where);
+                                          const HeaderWorth& worth) {
+  const Key key = key_of(weights, worth);
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = made_.find(key); known != made_.end()) return known->second;
   }
   Stream stream;
-  stream.bytes = encode_weights(weights, &stream.headers, worth, where);
+  stream.bytes = encode_weights(weights, &stream.headers, worth);
   const std::lock_guard lock(mutex_);
   if (made_.emplace(key, stream).second) {
     order_.push_back(key);

@@ -22,14 +22,14 @@ class EncodedStreams {
     WeightHeaders headers;
   };
   // As encode_weights.
-  Stream of(std::span<const int16_t> weights, const HeaderWorth& worth, Sections where);
+  Stream of(std::span<const int16_t> weights, const HeaderWorth& worth);
 
  private:
   // What was made last is kept, up to this many bytes.
   static constexpr int64_t kMostBytes = int64_t{64} << 20;
-  // Their number, what headers are worth, where sections are looked for, and 128 bits that tell contents apart.
-  using Key = std::array<uint64_t, 7>;
-  static Key key_of(std::span<const int16_t> weights, const HeaderWorth& worth, Sections where);
+  // Their number, what headers are worth, and 128 bits that tell contents apart.
+  using Key = std::array<uint64_t, 6>;
+  static Key key_of(std::span<const int16_t> weights, const HeaderWorth& worth);
 
   std::mutex mutex_;
   std::map<Key, Stream> made_;

@@ -503,10 +503,10 @@ struct Stream {
 }  // namespace
 
 std::vector<uint8_t> encode_weights(std::span<const int16_t> weights, WeightHeaders* headers,
-                                    const HeaderWorth& worth, Sections where) {
+                                    const HeaderWorth& worth) {
   INTARSIA_CHECK(!weights.empty(), "a stream has at least one weight");
   const Statistics statistics = statistics_of(weights);
-  const std::vector<size_t> ends = choose_sections(weights, statistics, worth, where);
+  const std::vector<size_t> ends = choose_sections(weights, statistics, worth);
   Stream several, best;
   if (ends.size() > 1) {
     size_t begin = 0;

@@ -19,8 +19,8 @@ struct WeightHeaders {
 // Values are -255..255; at least one. The result ends at a multiple of 16 bytes. It is the shortest that is found, headers
 // counted as longer by their worth.
 std::vector<uint8_t> encode_weights(std::span<const int16_t> weights,
-                                    WeightHeaders* headers = nullptr, const HeaderWorth& worth = {},
-                                    Sections where = Sections::Always);
+                                    WeightHeaders* headers = nullptr,
+                                    const HeaderWorth& worth = {});
 
 // About how many bytes they take, whatever their order.
 int64_t estimate_weight_bytes(std::span<const int16_t> weights);

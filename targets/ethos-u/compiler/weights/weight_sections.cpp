@@ -17,8 +17,6 @@ namespace {
 constexpr size_t kParts = 4, kLeastPart = 256;
 // Places where a palette may start: this far apart at least, and about this many at most.
 constexpr size_t kLeastBlock = 8, kMostBlocks = 8192;
-// Parts of a stream that are compared with the whole: this long at least, and this many.
-constexpr size_t kLeastCompared = 1024, kFewestCompared = 4, kMostCompared = 32;
 
 bool same(const Choice& a, const Choice& b) {
   return a.zero_runs == b.zero_runs && a.palette.symbols == b.palette.symbols &&
@@ -38,19 +36,6 @@ std::vector<Choice> candidates(std::span<const int16_t> weights, const Statistic
     add(choose(statistics_of(weights.subspan(begin, end - begin)), false));
   }
   return result;
-}
-
-// Whether its parts by themselves are smaller than the whole, palettes and all.
-bool is_uneven(std::span<const int16_t> weights, const Statistics& statistics) {
-  const size_t parts = std::min(weights.size() / kLeastCompared, kMostCompared);
-  if (parts < kFewestCompared) return true;
-  const int64_t whole = choose(statistics, false).bits;
-  int64_t bits = 0;
-  for (size_t i = 0; i < parts; ++i) {
-    const size_t begin = weights.size() * i / parts, end = weights.size() * (i + 1) / parts;
-    bits += choose(statistics_of(weights.subspan(begin, end - begin)), false).bits;
-  }
-  return bits < whole;
 }
 
 // The shortest path through blocks of weights, whose states are a palette, a code and, with runs of
@@ -225,8 +210,7 @@ class Search {
 }  // namespace
 
 std::vector<size_t> choose_sections(std::span<const int16_t> weights, const Statistics& statistics,
-                                    const HeaderWorth& headers, Sections where) {
-  if (where == Sections::WhereUneven && !is_uneven(weights, statistics)) return {weights.size()};
+                                    const HeaderWorth& headers) {
   return Search(weights, headers).run(statistics);
 }
 

@@ -14,16 +14,8 @@ struct HeaderWorth {
   int32_t slice = 0, palette = 0, entry = 0;
 };
 
-// Which streams palettes of their own are looked for in, which takes a third of the time of encoding.
-enum class Sections : uint8_t {
-  Always,
-  // Where stretches of a thousand weights and more are smaller by themselves. Of many weights those that are left out would
-  // gain a few thousandths.
-  WhereUneven,
-};
-
 // Ends of the sections; the last is the end of the weights, whose statistics are known.
 std::vector<size_t> choose_sections(std::span<const int16_t> weights, const Statistics& statistics,
-                                    const HeaderWorth& headers, Sections where);
+                                    const HeaderWorth& headers);
 
 }  // namespace intarsia::targets::ethos_u
