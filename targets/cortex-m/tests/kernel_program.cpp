@@ -84,8 +84,11 @@ bool fits_small_memory(const graph::Module& module, const std::string& core) {
   return scratch <= kScratch;
 }
 
+// Operators that are loops are compared as exactly as kernels are, which keep their roundings: Clang would fuse products and sums,
+// GCC does not as it is asked for C11.
 std::string KernelProgram::text() const {
-  return "#include <stdbool.h>\n#include <stdint.h>\n#include \"intarsia/contract/placement.h\"\n"
+  return "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n#include <stdbool.h>\n#include "
+         "<stdint.h>\n#include \"intarsia/contract/placement.h\"\n"
          "#include \"intarsia/kernels/kernels.h\"\n#include "
          "\"intarsia/targets/cortex_m/kernels.h\"\n" +
          functions_;
