@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "intarsia/import.h"
 #include "intarsia/plugin/op_families.h"
-#include "tflite_builder.h"
+#include "unit/import/onnx_model.h"
 
 namespace intarsia::testing {
 namespace {
@@ -61,16 +60,11 @@ TEST(NewOperator, RefusesTypesThatItsRowDoesNotList) {
   EXPECT_NE(text.find("it takes i8 -> i8 | f32 -> f32"), std::string::npos) << text;
 }
 
-TEST(NewOperator, IsReadFromTfliteFiles) {
-  constexpr int32_t kSign = 158;
-  test::ModelSpec spec;
-  const int32_t x = spec.add(
-      {.name = "x", .shape = {1, 4}, .type = test::kFloat32, .scale = {}, .zero_point = {}});
-  const int32_t y = spec.add(
-      {.name = "y", .shape = {1, 4}, .type = test::kFloat32, .scale = {}, .zero_point = {}});
-  spec.operators.push_back({.code = kSign, .inputs = {x}, .outputs = {y}});
-  spec.inputs = {x}, spec.outputs = {y};
-  const auto module = import_model(test::build(spec), {.file = "signs.tflite"});
+TEST(NewOperator, IsReadFromOnnxFiles) {
+  onnx_models::Model signs;
+  signs.input("x", {1, 4}).output("y");
+  signs.node("Sign", {"x"}, {"y"});
+  const auto module = signs.read();
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   ASSERT_EQ(module->entry_function().nodes.size(), 1u);
   EXPECT_EQ(module->entry_function().nodes[0].kind, sign());
