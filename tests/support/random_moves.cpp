@@ -187,7 +187,8 @@ Module scatter_nd(Builder& b) {
   const TensorId data = b.input(r.chance(60) ? shape : Shape{});
   const int64_t most = *std::max_element(shape.begin(), shape.begin() + depth);
   b.constant(indices, DataType::Int32, {}, r.chance(30) ? -1 : 0, most - 1);
-  b.tensor(b.input(updates)).quantization = b.tensor(data).quantization;
+  const TensorId update = b.input(updates);
+  b.tensor(update).quantization = b.tensor(data).quantization;
   const bool sums = b.type() == DataType::Float32 || b.type() == DataType::Int32;
   const bool selects = sums || b.type() == DataType::Int8 || b.type() == DataType::Int16;
   b.node().attributes =

@@ -56,13 +56,13 @@ class WideKernels {
     tuned_ += function->find("static const struct intarsia_") != std::string::npos;
     text_ += *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(",
                                      prefix, kernel.name);
-    size_t scratch = 0, parameters = kernel.parameters.size();
+    std::vector<size_t> scratch;
     for (const tir::Buffer& buffer : kernel.buffers)
-      if (buffer.scope == tir::Scope::Local)
-        scratch += static_cast<size_t>(buffer.bytes()), ++parameters;
-    for (size_t i = 0; i < parameters; ++i) text_ += fmt::format("{}p[{}]", i == 0 ? "" : ", ", i);
+      if (buffer.scope == tir::Scope::Local) scratch.push_back(static_cast<size_t>(buffer.bytes()));
+    for (size_t i = 0; i < kernel.parameters.size() + scratch.size(); ++i)
+      text_ += fmt::format("{}p[{}]", i == 0 ? "" : ", ", i);
     text_ += ");\n}\n";
-    cases_.push_back({std::move(module), scratch});
+    cases_.push_back({std::move(module), std::move(scratch)});
   }
 
   size_t tuned() const { return tuned_; }
@@ -89,10 +89,10 @@ class WideKernels {
  private:
   struct Case {
     graph::Module module;
-    size_t scratch;
+    std::vector<size_t> scratch;  // bytes of each buffer
   };
 
-  // Inputs and state in the order of the operator's operands, then the output and the scratch. Memory around
+  // Inputs and state in the order of the operator's operands, then the output and the scratch buffers. Memory around
   // them is not the kernel's: none of it may change.
   static void check_case(const Case& c, void (*run)(void**)) {
     constexpr size_t kAround = 32;
@@ -104,7 +104,8 @@ class WideKernels {
     for (const graph::TensorId id : node.inputs)
       if (id.valid() && function.tensor(id).variable)
         states.push_back(initial(function.tensor(id), kAround));
-    std::vector<uint8_t> scratch(c.scratch + kAround, 0xCD);
+    std::vector<std::vector<uint8_t>> scratch;
+    for (const size_t bytes : c.scratch) scratch.emplace_back(bytes + kAround, 0xCD);
     for (int k = 0; k < kRuns; ++k) {
       std::vector<graph::TensorValue> inputs = testing::random_inputs(random, c.module);
       const Result<std::vector<graph::TensorValue>> expected = evaluator.run(inputs);
@@ -120,15 +121,17 @@ class WideKernels {
                                                          : inputs[input++].data());
       }
       arguments.push_back(output.data());
-      arguments.push_back(scratch.data());
+      for (std::vector<uint8_t>& buffer : scratch) arguments.push_back(buffer.data());
       run(arguments.data());
       ASSERT_TRUE(std::equal((*expected)[0].begin(), (*expected)[0].end(), output.begin()))
           << "run " << k;
-      states.push_back(output), states.push_back(scratch);
-      for (const std::vector<uint8_t>& bytes : states)
+      const auto expect_untouched_behind = [](const std::vector<uint8_t>& bytes) {
         for (size_t end = bytes.size() - kAround; end < bytes.size(); ++end)
           ASSERT_EQ(bytes[end], 0xCD);
-      states.resize(states.size() - 2);
+      };
+      expect_untouched_behind(output);
+      for (const auto* buffers : {&states, &scratch})
+        for (const std::vector<uint8_t>& bytes : *buffers) expect_untouched_behind(bytes);
     }
   }
 
