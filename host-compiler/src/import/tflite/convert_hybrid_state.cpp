@@ -206,6 +206,8 @@ void SubgraphReader::compose_hybrid_svdf(const OperatorInfo& op, const Draft& dr
 
 // The weights, or biases, of the four gates one below the other; weights keep their scales, row by row. -1 where they differ.
 int32_t SubgraphReader::stacked(const OperatorInfo& op, std::span<const int32_t> gates) {
+  if (std::ranges::any_of(gates, [&](int32_t id) { return id < 0 || tensor(id).shape.empty(); }))
+    return -1;
   graph::Tensor all = tensor(gates[0]);
   const Shape one = all.shape;
   const bool is_real = all.type == DataType::Float32;
