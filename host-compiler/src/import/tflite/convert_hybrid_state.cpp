@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "import/loop_function.h"
 #include "import/tflite/subgraph_reader.h"
 
@@ -258,6 +260,11 @@ void SubgraphReader::compose_hybrid_lstm(const OperatorInfo& op, const Draft& dr
       tensor(recurrent).shape[0] != 4 * units || tensor(biases).shape != Shape{4 * units} ||
       hidden != Shape{batches, units} || tensor(op.inputs[19]).shape != hidden)
     return problem(op, "has operands whose shapes do not belong together");
+  // The loop begins with results of zeros, which are a constant.
+  constexpr int64_t kMostResults = int64_t{1} << 24;
+  if (steps * batches * units > kMostResults)
+    return problem(op, fmt::format("makes {} results in {} steps", steps * batches * units, steps),
+                   fmt::format("at most {} are possible; give it fewer steps", kMostResults));
 
   int32_t x = operands[0];
   const bool turns = !a.time_major && batches > 1;

@@ -296,6 +296,15 @@ bool SubgraphReader::convert_unsigned(const OperatorInfo& op, OperatorReader& in
   const bool makes = std::ranges::any_of(op.outputs, is_signed_now);
   if (!makes && std::ranges::none_of(op.inputs, is_signed_now)) return false;
   const bool takes = is_signed_now(op.inputs.empty() ? -1 : op.inputs[0]);
+  // What these make of a byte follows from the scales on both sides; operands of CONCATENATION that have none stay as they are.
+  constexpr std::array kOfScales = {kLOGISTIC,      kTANH,    kAVERAGE_POOL_2D,
+                                    kCONCATENATION, kSOFTMAX, kRESIZE_BILINEAR};
+  const auto has_scale = [&](std::span<const int32_t> ids) {
+    return !ids.empty() && ids[0] >= 0 && tensor(ids[0]).quantization.present();
+  };
+  if (std::ranges::find(kOfScales, op.code) != kOfScales.end() &&
+      (!has_scale(op.outputs) || (op.code != kCONCATENATION && !has_scale(op.inputs))))
+    return in.problem("computes on u8 and has an input or output without a scale"), true;
   switch (op.code) {
     case kLOGISTIC:
       return tabulate_unsigned(op, OpKind::Logistic), true;
