@@ -196,6 +196,7 @@ class IntegerNormalizer {
     if (is_one_factor()) return in_.requantize(multiplied(part), as_);
     const float step = normal_limit() * kUnit;
     const TensorId normal = multiplied(step);
+    if (!in_.ok() || in_.shape(normal) != shape_) return {};
     const std::optional<size_t> axis = only_axis();
     const TensorId y = axis ? by_convolution(normal, step, *axis, part) : by_elements(normal);
     return in_.requantize(y, as_);
@@ -306,6 +307,15 @@ bool is_known(Reader& in, TensorId id) {
   return !id.valid() || in.is_constant(id);
 }
 
+// Whether it is none, or is repeated against tensors of this shape without making them larger.
+bool fits(Reader& in, TensorId id, const Shape& shape) {
+  if (!id.valid()) return true;
+  const Shape& own = in.shape(id);
+  return own.size() <= shape.size() &&
+         std::equal(own.rbegin(), own.rend(), shape.rbegin(),
+                    [](int64_t a, int64_t b) { return a == 1 || a == b; });
+}
+
 }  // namespace
 
 TensorId integers(Reader& in) {
@@ -349,6 +359,7 @@ TensorId normalized_integers(Reader& in, const Normalization& what, const Tail& 
       !is_known(in, what.factor) || !is_known(in, what.offset))
     return {};
   const Shape shape = x.shape;
+  if (!fits(in, what.factor, shape) || !fits(in, what.offset, shape)) return {};
   return in.attempt([&]() -> TensorId {
     IntegerNormalizer normalizer(in, what, tail);
     const TensorId y = normalizer.is_possible() ? normalizer.run() : TensorId{};
