@@ -91,6 +91,14 @@ std::array<int32_t, 2> elements_of(int32_t first, int32_t end, int32_t outputs, 
   return {first, std::min(end, extent)};
 }
 
+// Of an operand of an elementwise operation, what the box of the OFM takes.
+Box elements_beside(const Operation& op, const Box& box, const FeatureMap& map) {
+  const auto rows = elements_of(box.y0, box.y1, op.ofm_height, map.height);
+  const auto columns = elements_of(box.x0, box.x1, op.ofm_width, map.width);
+  const auto channels = elements_of(box.c0, box.c1, op.ofm_depth, map.depth);
+  return {rows[0], rows[1], columns[0], columns[1], channels[0], channels[1]};
+}
+
 // Positions of one axis that the windows of outputs [first, end) look at.
 std::array<int32_t, 2> window_positions(int32_t first, int32_t end, int32_t stride, int32_t extent,
                                         int32_t padding, int32_t inputs) {
@@ -118,18 +126,13 @@ Box read_of(const Operation& op, int64_t block, int32_t depth) {
   const FeatureMap& map = op.ifm.map;
   const Box box = Blocks(op).made(block);
   if (op.kind == OperationKind::Resize) return ethos_u::whole(map);
+  if (op.kind == OperationKind::Elementwise) return elements_beside(op, box, map);
   const auto channels = sums_depth(op) ? std::array<int32_t, 2>{0, std::min(depth, map.depth)}
                                        : elements_of(box.c0, box.c1, op.ofm_depth, map.depth);
-  std::array<int32_t, 2> rows, columns;
-  if (op.kind == OperationKind::Elementwise) {
-    rows = elements_of(box.y0, box.y1, op.ofm_height, map.height);
-    columns = elements_of(box.x0, box.x1, op.ofm_width, map.width);
-  } else {
-    rows = window_positions(box.y0, box.y1, op.kernel.stride_y, op.kernel.extent_y(),
-                            op.padding.top, map.height);
-    columns = window_positions(box.x0, box.x1, op.kernel.stride_x, op.kernel.extent_x(),
-                               op.padding.left, map.width);
-  }
+  const auto rows = window_positions(box.y0, box.y1, op.kernel.stride_y, op.kernel.extent_y(),
+                                     op.padding.top, map.height);
+  const auto columns = window_positions(box.x0, box.x1, op.kernel.stride_x, op.kernel.extent_x(),
+                                        op.padding.left, map.width);
   return {rows[0], rows[1], columns[0], columns[1], channels[0], channels[1]};
 }
 
@@ -139,10 +142,7 @@ Box read2_of(const Operation& op, int64_t block, int32_t depth) {
   const Box box = Blocks(op).made(block);
   if (op.kind == OperationKind::Conv)
     return {0, map.height, box.c0, std::min(box.c1, map.width), 0, std::min(depth, map.depth)};
-  const auto rows = elements_of(box.y0, box.y1, op.ofm_height, map.height);
-  const auto columns = elements_of(box.x0, box.x1, op.ofm_width, map.width);
-  const auto channels = elements_of(box.c0, box.c1, op.ofm_depth, map.depth);
-  return {rows[0], rows[1], columns[0], columns[1], channels[0], channels[1]};
+  return elements_beside(op, box, map);
 }
 
 // The blocks from the first on that are one job each. Of sums over more channels than every job takes it is only known that
@@ -198,7 +198,7 @@ bool overwrites_input(const std::vector<Operation>& chain) {
   const Operation& last = chain.back();
   if (!last.ofm.in_memory()) return false;
   const FeatureMap& ofm = last.ofm.map;
-  const auto looks_at = [&](const Operation& op, const Operand& operand, bool second) {
+  const auto looks_at = [&](const Operation& op, const Operand& operand) {
     if (!operand.in_memory()) return false;
     // Where an OFM lies on the map, element by element, each block reads what it then writes.
     const FeatureMap& map = operand.map;
@@ -207,9 +207,7 @@ bool overwrites_input(const std::vector<Operation>& chain) {
     if (by_element && ethos_u::same_layout(map, ofm) && map.height == ofm.height &&
         map.width == ofm.width && map.depth == ofm.depth)
       return false;
-    const Box all = ethos_u::whole(map);
-    if (!ethos_u::parts_meet(map, all, ofm, ethos_u::whole(ofm))) return false;
-    return !second || op.has_ifm2;
+    return ethos_u::parts_meet(map, ethos_u::whole(map), ofm, ethos_u::whole(ofm));
   };
   struct Read {
     const Operation* op;
@@ -217,8 +215,8 @@ bool overwrites_input(const std::vector<Operation>& chain) {
   };
   std::vector<Read> reads;
   for (const Operation& op : chain) {
-    if (looks_at(op, op.ifm, false)) reads.push_back({&op, false});
-    if (looks_at(op, op.ifm2, true)) reads.push_back({&op, true});
+    if (looks_at(op, op.ifm)) reads.push_back({&op, false});
+    if (op.has_ifm2 && looks_at(op, op.ifm2)) reads.push_back({&op, true});
   }
   if (reads.empty()) return false;
 
