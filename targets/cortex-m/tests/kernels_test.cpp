@@ -1,14 +1,13 @@
 // Every kernel on this machine, through its portable twins of the cores' instructions, against the
 // reference evaluator: all small shapes, and larger ones at random.
 #include <cmath>
-#include <functional>
 
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
 #include "kernel_cases.h"
-#include "kernel_library.h"
+#include "kernel_checks.h"
 #include "kernel_program.h"
 #include "support/c_program.h"
 #include "support/needs.h"
@@ -18,59 +17,6 @@ namespace intarsia::test::cortex_m {
 namespace {
 
 using graph::OpKind;
-
-using MakeInputs = std::function<std::vector<graph::TensorValue>(Random&, const graph::Module&)>;
-
-void check(const KernelProgram& kernels, const std::string& compiler = "gcc",
-           const MakeInputs& make_inputs = testing::random_inputs) {
-  const testing::CProgram program(
-      compiler, kernels.text(),
-      fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/device-runtime/kernels/include "
-                  "-I{1}/device-runtime/contract/include -Wl,--no-as-needed {2}",
-                  INTARSIA_CORTEX_M_VIEWS, INTARSIA_SOURCE_DIR, kernel_library(compiler)));
-  ASSERT_TRUE(program.ok()) << program.errors();
-  Random random(7);
-  for (size_t i = 0; i < kernels.count(); ++i) {
-    SCOPED_TRACE(fmt::format("case {}\n{}", i, graph::print(kernels.module(i))));
-    auto* run = program.find<void(void**)>(fmt::format("m{}_run", i));
-    ASSERT_NE(run, nullptr);
-    std::vector<graph::TensorValue> inputs = make_inputs(random, kernels.module(i));
-    graph::Evaluator evaluator(kernels.module(i));
-    const Result<std::vector<graph::TensorValue>> expected = evaluator.run(inputs);
-    ASSERT_TRUE(expected.ok());
-    // Memory around the tensors is not the kernel's: none of it may change.
-    constexpr size_t kGuard = 32;
-    std::vector<uint8_t> output((*expected)[0].size() + kGuard, 0xCD);
-    std::vector<std::vector<uint8_t>> scratch;
-    std::vector<void*> arguments;
-    for (graph::TensorValue& input : inputs) arguments.push_back(input.data());
-    arguments.push_back(output.data());
-    for (const size_t bytes : kernels.scratch(i)) scratch.emplace_back(bytes + kGuard, 0xCD);
-    for (std::vector<uint8_t>& buffer : scratch) arguments.push_back(buffer.data());
-    run(arguments.data());
-    ASSERT_EQ(difference(kernels.module(i), output, (*expected)[0]), "");
-    ASSERT_TRUE(std::all_of(output.end() - kGuard, output.end(),
-                            [](uint8_t byte) { return byte == 0xCD; }));
-    for (size_t further = 1; further < expected->size(); ++further)
-      ASSERT_TRUE(std::equal((*expected)[further].begin(), (*expected)[further].end(),
-                             scratch[further - 1].begin()));
-    for (const std::vector<uint8_t>& buffer : scratch)
-      ASSERT_TRUE(std::all_of(buffer.end() - kGuard, buffer.end(),
-                              [](uint8_t byte) { return byte == 0xCD; }));
-    for (const tir::InPlace& pair : kernels.in_place(i)) {
-      SCOPED_TRACE(fmt::format("in place of input {}", pair.input));
-      const auto input = static_cast<size_t>(pair.input);
-      std::vector<uint8_t> shared = inputs[input];
-      shared.resize(output.size(), 0xCD);
-      arguments[input] = arguments[inputs.size()] = shared.data();
-      run(arguments.data());
-      ASSERT_EQ(difference(kernels.module(i), shared, (*expected)[0]), "");
-      ASSERT_TRUE(std::all_of(shared.end() - kGuard, shared.end(),
-                              [](uint8_t byte) { return byte == 0xCD; }));
-      arguments[input] = inputs[input].data();
-    }
-  }
-}
 
 class EveryCore : public ::testing::TestWithParam<const char*> {
  protected:
@@ -519,73 +465,6 @@ graph::Module average_of_3x3(Random& random, int64_t channels) {
   return plain_module(random, OpKind::AveragePool2d,
                       graph::Pool2dAttrs{3, 3, 2, 2, {1, 1, 1, 1}, graph::Activation::None},
                       {1, 7, 7, channels});
-}
-
-// A word or a vector of channels is worth a kernel; one channel, or a core without SIMD, is not.
-TEST(Pooling, IsAKernelWhereItPays) {
-  for (const auto& [core, channels, expected] : {std::tuple{"cortex-m4", 8, true},
-                                                 {"cortex-m55", 5, true},
-                                                 {"cortex-m4", 1, false},
-                                                 {"cortex-m0", 8, false}}) {
-    KernelProgram kernels(core);
-    Random random(14);
-    kernels.add(average_of_3x3(random, channels));
-    EXPECT_EQ(kernels.calls("intarsia_average_pool_s8"), expected) << core << " " << channels;
-    check(kernels);
-  }
-}
-
-TEST(Floats, HaveKernelsOnCoresWithAFloatingPointUnit) {
-  for (const char* core : {"cortex-m4", "cortex-m55"}) {
-    KernelProgram kernels(core);
-    kernels.add(float_convolutions());
-    kernels.add(float_depthwise_convolutions());
-    kernels.add(float_matrix_products());
-    EXPECT_EQ(kernels.tuned(), kernels.count());
-    check(kernels);
-  }
-}
-
-// The constants of a group of channels are copied where they lie in a slower memory, and all pixels are enough to pay for it.
-TEST(SlowConstants, AreCopiedByGroups) {
-  for (const int32_t cycles : {1, 2, 5}) {
-    KernelProgram kernels("cortex-m55");
-    kernels.place_constants(cycles);
-    for (const auto& make : {small_convolutions, larger_convolutions, long_and_thin,
-                             fully_connected_layers, wide_convolutions})
-      kernels.add(make());
-    Random random(21);
-    kernels.add(window_module(random, {OpKind::Conv2d, 1, 8, 8, 64, 30, 3, 3, 1}));
-    kernels.add(window_module(random, {OpKind::Conv2d, 2, 9, 7, 100, 61, 1, 1, 1}));
-    kernels.add(window_module(random, {OpKind::Conv2d, 1, 49, 10, 1, 66, 10, 4, 2}));
-    kernels.add(window_module(random, {OpKind::Conv2d, 1, 20, 20, 33, 9, 3, 3, 2}));
-    EXPECT_EQ(kernels.copies_constants() > 0, cycles > 1);
-    check(kernels);
-  }
-}
-
-TEST(Optimise, SizeLeavesMeansToLoops) {
-  for (const auto optimise :
-       {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
-    KernelProgram kernels("cortex-m4");
-    Random random(20);
-    kernels.add(plain_module(random, OpKind::Mean, graph::ReduceAttrs{{1, 2}, true}, {1, 5, 5, 8}),
-                optimise);
-    EXPECT_EQ(kernels.calls("intarsia_mean_s8"), optimise == LoweringOptions::Optimise::Balanced);
-    check(kernels);
-  }
-}
-
-TEST(Optimise, SizeHasNoTableOfExponentials) {
-  for (const auto optimise :
-       {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
-    KernelProgram kernels("cortex-m4");
-    Random random(15);
-    kernels.add(plain_module(random, OpKind::Softmax, graph::SoftmaxAttrs{}, {2, 10}), optimise);
-    EXPECT_EQ(kernels.calls("intarsia_softmax_table_s8"),
-              optimise == LoweringOptions::Optimise::Balanced);
-    check(kernels);
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(CortexM, EveryCore,

@@ -74,9 +74,7 @@ class WideKernels {
         "#include <stdint.h>\n#include \"intarsia/kernels/kernels.h\"\n#include "
         "\"intarsia/targets/cortex_m/kernels.h\"\n" +
             text_,
-        fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/device-runtime/kernels/include "
-                    "-Wl,--no-as-needed {2}",
-                    INTARSIA_CORTEX_M_VIEWS, INTARSIA_SOURCE_DIR, kernel_library(compiler)));
+        flags_with_kernels(compiler));
     ASSERT_TRUE(program.ok()) << program.errors();
     for (size_t i = 0; i < cases_.size(); ++i) {
       SCOPED_TRACE(fmt::format("case {}\n{}", i, graph::print(cases_[i].module)));

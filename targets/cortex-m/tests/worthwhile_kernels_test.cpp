@@ -1,0 +1,84 @@
+// Kernels where they pay, on both sides of that: by channels, by the core, by where constants lie and by what to optimise for.
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "kernel_cases.h"
+#include "kernel_checks.h"
+#include "kernel_program.h"
+#include "wide_modules.h"
+
+namespace intarsia::test::cortex_m {
+namespace {
+
+using graph::OpKind;
+
+// A word or a vector of channels is worth a kernel; one channel, or a core without SIMD, is not.
+TEST(Pooling, IsAKernelWhereItPays) {
+  for (const auto& [core, channels, expected] : {std::tuple{"cortex-m4", 8, true},
+                                                 {"cortex-m55", 5, true},
+                                                 {"cortex-m4", 1, false},
+                                                 {"cortex-m0", 8, false}}) {
+    KernelProgram kernels(core);
+    Random random(14);
+    kernels.add(average_of_3x3(random, channels));
+    EXPECT_EQ(kernels.calls("intarsia_average_pool_s8"), expected) << core << " " << channels;
+    check(kernels);
+  }
+}
+
+TEST(Floats, HaveKernelsOnCoresWithAFloatingPointUnit) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    kernels.add(float_convolutions());
+    kernels.add(float_depthwise_convolutions());
+    kernels.add(float_matrix_products());
+    EXPECT_EQ(kernels.tuned(), kernels.count());
+    check(kernels);
+  }
+}
+
+// The constants of a group of channels are copied where they lie in a slower memory, and all pixels are enough to pay for it.
+TEST(SlowConstants, AreCopiedByGroups) {
+  for (const int32_t cycles : {1, 2, 5}) {
+    KernelProgram kernels("cortex-m55");
+    kernels.place_constants(cycles);
+    for (const auto& make : {small_convolutions, larger_convolutions, long_and_thin,
+                             fully_connected_layers, wide_convolutions})
+      kernels.add(make());
+    Random random(21);
+    kernels.add(window_module(random, {OpKind::Conv2d, 1, 8, 8, 64, 30, 3, 3, 1}));
+    kernels.add(window_module(random, {OpKind::Conv2d, 2, 9, 7, 100, 61, 1, 1, 1}));
+    kernels.add(window_module(random, {OpKind::Conv2d, 1, 49, 10, 1, 66, 10, 4, 2}));
+    kernels.add(window_module(random, {OpKind::Conv2d, 1, 20, 20, 33, 9, 3, 3, 2}));
+    EXPECT_EQ(kernels.copies_constants() > 0, cycles > 1);
+    check(kernels);
+  }
+}
+
+TEST(Optimise, SizeLeavesMeansToLoops) {
+  for (const auto optimise :
+       {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
+    KernelProgram kernels("cortex-m4");
+    Random random(20);
+    kernels.add(plain_module(random, OpKind::Mean, graph::ReduceAttrs{{1, 2}, true}, {1, 5, 5, 8}),
+                optimise);
+    EXPECT_EQ(kernels.calls("intarsia_mean_s8"), optimise == LoweringOptions::Optimise::Balanced);
+    check(kernels);
+  }
+}
+
+TEST(Optimise, SizeHasNoTableOfExponentials) {
+  for (const auto optimise :
+       {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
+    KernelProgram kernels("cortex-m4");
+    Random random(15);
+    kernels.add(plain_module(random, OpKind::Softmax, graph::SoftmaxAttrs{}, {2, 10}), optimise);
+    EXPECT_EQ(kernels.calls("intarsia_softmax_table_s8"),
+              optimise == LoweringOptions::Optimise::Balanced);
+    check(kernels);
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test::cortex_m
