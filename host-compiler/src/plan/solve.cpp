@@ -239,10 +239,11 @@ void search_to_the_end(Group& group, int64_t low, Budget& budget) {
 // Brings the group's peak down towards `target` units. Each attempt asks for a part of what there may still be
 // to gain. Where an attempt succeeds, it does so early, and its strategy is asked for more; where many
 // strategies in turn have gained nothing, further ones hardly do: the rest of the budget is not spent. Where a few hundred
-// buffers meet, fewer are tried in vain, for each takes as long as many of a small network.
+// buffers meet, fewer are tried in vain, for each takes as long as many of a small network: the work in vain may grow with
+// the buffers, that of all the strategies would grow with their square.
 void minimise_group(Group& group, int64_t target, Budget& budget) {
   constexpr int kMostInVain = 64;
-  constexpr int64_t kMostWorkInVain = 40'000'000;
+  constexpr int64_t kMostWorkInVainOfItem = 250'000;
   constexpr int64_t kShortest = 600, kFewItems = 32;
   constexpr std::array kEighthsLeft = {4, 6, 4, 7};
   int64_t low = std::max(target, group.bound);  // the smallest peak still worth asking for
@@ -255,8 +256,9 @@ void minimise_group(Group& group, int64_t target, Budget& budget) {
   const int64_t items = std::ssize(group.instance.items), most = std::max(kShortest, 4 * items);
   size_t asks = 0;
   int64_t work_in_vain = 0;
-  for (int attempt = 0, in_vain = 0; low < group.peak && in_vain < kMostInVain &&
-                                     work_in_vain < kMostWorkInVain && budget.steps() > 0;
+  for (int attempt = 0, in_vain = 0;
+       low < group.peak && in_vain < kMostInVain && work_in_vain < kMostWorkInVainOfItem * items &&
+       budget.steps() > 0;
        ++asks) {
     // Many networks reach their bound at once.
     const int64_t left = asks == 0 ? 0 : kEighthsLeft[asks % kEighthsLeft.size()];
