@@ -82,8 +82,8 @@ Module mean(Builder& b) {
   b.node().attributes = attrs;
   const OpKind kind = b.node().kind;
   const bool narrow = b.type() == DataType::Int8 || b.type() == DataType::Int16;
-  const bool sums =
-      kind == OpKind::Mean || kind == OpKind::Sum || (kind == OpKind::ReduceProd && narrow);
+  const bool sums = kind == OpKind::Mean || ((kind == OpKind::Sum || kind == OpKind::ReduceProd) &&
+                                             (narrow || b.type() == DataType::Float32));
   return !sums ? b.finish(b.type(), b.tensor(input).quantization) : b.finish();
 }
 

@@ -19,7 +19,7 @@ using enum DataType;
 
 // Sums are formed on a common scale of the operands with 20 bits more, then brought to the output's.
 void sums(OpCheck& check) {
-  if (!check.ok() || check.in(0).type == Float32) return;
+  if (!check.ok() || check.in(0).type == Float32 || check.in(0).type == Int32) return;
   bool fine = check.per_tensor(check.out(), "output");
   for (size_t i = 0; i < check.node.inputs.size(); ++i)
     fine &= check.per_tensor(check.in(i), fmt::format("operand {}", i));
@@ -125,11 +125,16 @@ Result<void> eval_cumsum(const Invocation& call) {
     running_sums<float>(call, 0.0f, same, same);
     return {};
   }
-  const FixedSum fixed(call);
   struct Wrapping {
     int32_t value;
     Wrapping operator+(int32_t x) const { return {wrapping_add(value, x)}; }
   };
+  if (call.type() == Int32) {
+    running_sums<int32_t>(
+        call, Wrapping{0}, [](int32_t x) { return x; }, [](Wrapping sum) { return sum.value; });
+    return {};
+  }
+  const FixedSum fixed(call);
   running_sums<int8_t>(
       call, Wrapping{fixed.start()}, [&](int8_t x) { return fixed.scaled(x); },
       [&](Wrapping sum) { return fixed.result(sum.value); });
@@ -137,7 +142,7 @@ Result<void> eval_cumsum(const Invocation& call) {
 }
 
 // The sum of elements of one quantisation: int8 with 19 bits more, which may wrap around, and which
-// TFLite Micro begins with the zero point once more.
+// TFLite Micro begins with the zero point once more; int32 as they are.
 struct Sum {
   DataType type;
   Expr start;
@@ -146,6 +151,12 @@ struct Sum {
 };
 
 Sum sum_of(const OpView& v) {
+  if (v.out().type == Int32)
+    return {Int32, tir::int_imm(0),
+            [](Expr sum, Expr x) {
+              return tir::call(Int32, "intarsia_add_wrapping_i32", {std::move(sum), std::move(x)});
+            },
+            [](Expr sum) { return sum; }};
   if (!is_integer(v.out().type)) {
     return {Float32, tir::float_imm(0),
             [](Expr sum, Expr x) { return std::move(sum) + std::move(x); },
@@ -166,7 +177,7 @@ Sum sum_of(const OpView& v) {
 
 Refusal refuses_sum(const OpView& view) {
   const DataType type = view.out().type;
-  if (type == Float32) return std::nullopt;
+  if (type == Float32 || type == Int32) return std::nullopt;
   if (Refusal quantization = refuses_quantization(view)) return quantization;
   const double in = view.in(0).quantization.scale[0], out = view.out().quantization.scale[0];
   if (!add_rescaling(type, in, in, out))
@@ -207,6 +218,8 @@ Stmt lower_cumsum(OpLowering& op) {
   });
 }
 
+constexpr TypeRule kRunningTypes[] = {{Int8, Int8}, {Int32, Int32}, {Float32, Float32}};
+
 constexpr Operator kAccumulationOperators[] = {
     {.kind = OpKind::AddN,
      .types = kInt8OrReal,
@@ -215,7 +228,7 @@ constexpr Operator kAccumulationOperators[] = {
      .lower = lower_add_n,
      .refuses = refuses_sum},
     {.kind = OpKind::Cumsum,
-     .types = kInt8OrReal,
+     .types = kRunningTypes,
      .infer = infer_cumsum,
      .evaluate = eval_cumsum,
      .lower = lower_cumsum,

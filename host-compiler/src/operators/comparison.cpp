@@ -109,6 +109,8 @@ void select(const Invocation& call) {
 
 Result<void> eval_select(const Invocation& call) {
   switch (call.out().type) {
+    case Bool:
+      return select<uint8_t>(call), Result<void>();
     case Int8:
       return select<int8_t>(call), Result<void>();
     case Int16:
@@ -182,7 +184,8 @@ constexpr TypeRule kEqualityTypes[] = {{Int8, Int8, Bool},
                                        evaluated_only({Bool, Bool, Bool})};
 constexpr TypeRule kOrderTypes[] = {
     {Int8, Int8, Bool}, {Int32, Int32, Bool}, {Int64, Int64, Bool}, {Float32, Float32, Bool}};
-constexpr TypeRule kSelectTypes[] = {{Bool, Int8, Int8, Int8},
+constexpr TypeRule kSelectTypes[] = {{Bool, Bool, Bool, Bool},
+                                     {Bool, Int8, Int8, Int8},
                                      {Bool, Int16, Int16, Int16},
                                      {Bool, Int32, Int32, Int32},
                                      {Bool, Float32, Float32, Float32}};

@@ -28,10 +28,15 @@ bool is_product_of_integers(OpKind kind, DataType type) {
   return kind == OpKind::ReduceProd && (type == Int8 || type == Int16);
 }
 
+// Of quantised integers or floats: whole numbers have no scales.
+bool adds_on_scales(OpKind kind, DataType type) {
+  return kind == OpKind::Mean || (kind == OpKind::Sum && type != Int32);
+}
+
 Shapes infer_reduce(OpCheck& check) {
   const auto& a = check.node.attrs<ReduceAttrs>();
   const Tensor &input = check.in(0), &output = check.out();
-  const bool sums = check.node.kind == OpKind::Mean || check.node.kind == OpKind::Sum;
+  const bool sums = adds_on_scales(check.node.kind, input.type);
   if (sums && input.type != Float32 && check.per_tensor(input, "input") &&
       check.per_tensor(output, "output") && check.ok())
     check.factor(rescale_factor(input, output), kMostExponent32);
@@ -188,6 +193,8 @@ Result<void> eval_reduce(const Invocation& call) {
     if (call.type() == Float32) return extreme(float{});
     return unsupported_types(call);
   }
+  if (call.node.kind == OpKind::Sum && call.type() == Int32)
+    return folded(int32_t{0}, [](int32_t a, int32_t b) { return wrapping_add(a, b); });
   if (call.type() == Int8) {
     sum_integers<int8_t>(call, places, count);
   } else if (call.type() == Int16) {
@@ -241,7 +248,7 @@ Result<void> eval_arg(const Invocation& call) {
 Refusal refuses_reduce(const OpView& view) {
   const int64_t count = element_count(view.in(0).shape) / element_count(view.out().shape);
   if (view.in(0).type == Int16 && count > 65535) return "more than 65535 int16 are added up";
-  const bool scales = view.node.kind == OpKind::Mean || view.node.kind == OpKind::Sum ||
+  const bool scales = adds_on_scales(view.node.kind, view.in(0).type) ||
                       is_product_of_integers(view.node.kind, view.in(0).type);
   return scales ? refuses_quantization(view) : std::nullopt;
 }
@@ -302,6 +309,12 @@ Reduction reduction(const OpView& v, int64_t count) {
             [largest](Expr acc, Expr x) { return largest ? tir::max(acc, x) : tir::min(acc, x); },
             narrowed};
   }
+  if (type == Int32)
+    return {tir::int_imm(0),
+            [](Expr acc, Expr x) {
+              return tir::call(Int32, "intarsia_add_wrapping_i32", {std::move(acc), std::move(x)});
+            },
+            narrowed};
   const auto add = [](Expr acc, Expr x) { return acc + x; };
   if (!integer) {
     if (kind == OpKind::Sum) return {tir::float_imm(0), add, narrowed};
@@ -401,9 +414,7 @@ Stmt lower_arg(OpLowering& op) {
   });
 }
 
-constexpr TypeRule kProductTypes[] = {
-    {Int8, Int8}, {Int16, Int16}, {Int32, Int32}, {Float32, Float32}};
-constexpr TypeRule kExtremeTypes[] = {
+constexpr TypeRule kNumberOrInt32[] = {
     {Int8, Int8}, {Int16, Int16}, {Int32, Int32}, {Float32, Float32}};
 constexpr TypeRule kArgTypes[] = {{Int8, Int32}, {Int16, Int32}, {Int32, Int32}, {Float32, Int32}};
 
@@ -423,28 +434,28 @@ constexpr Operator kReductionOperators[] = {
      .refuses = refuses_reduce,
      .channels = reduced_channels},
     {.kind = OpKind::Sum,
-     .types = kNumber,
+     .types = kNumberOrInt32,
      .infer = infer_reduce,
      .evaluate = eval_reduce,
      .lower = lower_reduce,
      .refuses = refuses_reduce,
      .channels = reduced_channels},
     {.kind = OpKind::ReduceMax,
-     .types = kExtremeTypes,
+     .types = kNumberOrInt32,
      .infer = infer_reduce,
      .evaluate = eval_reduce,
      .lower = lower_reduce,
      .refuses = refuses_reduce,
      .channels = reduced_channels},
     {.kind = OpKind::ReduceMin,
-     .types = kExtremeTypes,
+     .types = kNumberOrInt32,
      .infer = infer_reduce,
      .evaluate = eval_reduce,
      .lower = lower_reduce,
      .refuses = refuses_reduce,
      .channels = reduced_channels},
     {.kind = OpKind::ReduceProd,
-     .types = kProductTypes,
+     .types = kNumberOrInt32,
      .infer = infer_reduce,
      .evaluate = eval_reduce,
      .lower = lower_reduce,

@@ -188,3 +188,28 @@ def top_k_i32():
                               [-base, -base + 1, -base - 1, -2**31 + 1, -base, -base + 1, -base + 2, -2**31 + 2]],
                              np.int32)]
     return model
+
+
+# ---- Whole numbers and logic ----
+
+
+@case
+def cumsum_i32():
+    """Backwards, without the element itself; sums wrap around."""
+    values = np.array([[[1, -5, 2**31 - 1], [7, 9, 1], [-3, 2**31 - 1, 20]]] * 2, np.int32)
+    return of_values("CUMSUM", [values], list(values.shape), np.int32,
+                     opts=options("CumsumOptions", exclusive=True, reverse=True), constants=[np.array(1, np.int32)])
+
+
+@case
+def sum_i32():
+    values = np.array([[[1, -5, 2**31 - 1], [7, 9, 1], [-3, 2**31 - 1, 20]]] * 2, np.int32)
+    return of_values("SUM", [values], [2, 1, 3], np.int32, opts=options("ReducerOptions", keepDims=True),
+                     constants=[np.array([1], np.int32)])
+
+
+@case
+def select_bool():
+    which = rng_of("which").integers(0, 2, (2, 1, 5)).astype(np.bool_)
+    a, b = (rng_of(name).integers(0, 2, (2, 4, 5)).astype(np.bool_) for name in "ab")
+    return of_values("SELECT_V2", [which, a, b], [2, 4, 5], np.bool_, opts=options("SelectV2Options"))

@@ -84,8 +84,10 @@ inline std::vector<Case> supported_cases() {
   for (const DataType type : {Int8, Int16, Int32, Float32})
     cases.push_back({OpKind::ScatterNd, type});
   for (const DataType type : {Int8, Int16}) cases.push_back({OpKind::ReduceProd, type});
-  for (const OpKind kind : {OpKind::ReduceMax, OpKind::ReduceMin, OpKind::ArgMax, OpKind::ArgMin})
+  for (const OpKind kind : {OpKind::ReduceMax, OpKind::ReduceMin, OpKind::ArgMax, OpKind::ArgMin,
+                            OpKind::Sum, OpKind::Cumsum})
     cases.push_back({kind, Int32});
+  cases.push_back({OpKind::Select, Bool});
   for (const OpKind kind : {OpKind::ArgMax, OpKind::ArgMin}) cases.push_back({kind, Int16});
   for (const OpKind kind : {OpKind::Sin, OpKind::Cos, OpKind::Pow, OpKind::L2Pool2d})
     cases.push_back({kind, Float32});
