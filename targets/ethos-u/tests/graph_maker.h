@@ -34,6 +34,17 @@ class Graph {
     return tensor({"c", type, std::move(shape), std::move(q),
                    ConstantId{static_cast<int32_t>(module_.constants.size()) - 1}});
   }
+  graph::TensorId places(const std::vector<int32_t>& values) {
+    std::vector<uint8_t> bytes;
+    for (const int32_t value : values)
+      for (int b = 0; b < 4; ++b) bytes.push_back(static_cast<uint8_t>(value >> (8 * b)));
+    module_.constants.push_back({fmt::format("c{}", module_.constants.size()), bytes});
+    return tensor({"p",
+                   DataType::Int32,
+                   {std::ssize(values)},
+                   {},
+                   ConstantId{static_cast<int32_t>(module_.constants.size()) - 1}});
+  }
   std::vector<graph::TensorId> node(graph::OpKind kind, graph::Attributes attributes,
                                     std::vector<graph::TensorId> inputs, size_t outputs,
                                     DataType type, float scale, int64_t zero) {

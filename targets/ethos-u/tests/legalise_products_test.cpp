@@ -130,6 +130,25 @@ TEST(Products, OfActivationsOf16BitsAtTheEndsOfTheRange) {
     }
 }
 
+// Many short rows in pieces: one piece, several, and some of each matrix; with zero points between which products fit, and others.
+TEST(Products, OfActivationsOfManyShortRows) {
+  Random random(50);
+  const std::vector<std::pair<Shape, Shape>> cases = {
+      {{70, 5}, {5, 4}}, {{1300, 7}, {7, 6}}, {{5, 16, 8}, {5, 8, 12}}, {{3, 40, 9}, {9, 3}}};
+  for (const auto& [a, b] : cases)
+    for (const bool b_transposed : {false, true})
+      for (const auto& [a_zero, b_zero] : std::vector<std::pair<int64_t, int64_t>>{
+               {-128, 0}, {3, -5}, {-128, 127}, {127, -128}, {-128, -128}}) {
+        Shape second = b;
+        if (b_transposed) std::swap(second[second.size() - 2], second.back());
+        const graph::Module module =
+            matrix_product({a, a_zero}, {second, b_zero}, false, b_transposed);
+        expect_taken_and_same(random, module);
+        // Fewer than two a row.
+        EXPECT_LT(operation_count(module), 45u);
+      }
+}
+
 // Two operations a row where products fit 16 bits; else one more for eight rows, or one for all.
 TEST(Products, OperationsOfARow) {
   const auto count = [](int64_t a_zero, int64_t b_zero, bool b_transposed) {

@@ -115,6 +115,35 @@ TEST(Rearrange, MirroredPadding) {
       }
 }
 
+// A copy for each run of neighbours, along any axis: of one image and several.
+TEST(Rearrange, PickedPlaces) {
+  Random random(37);
+  for (const DataType type : kTypes)
+    for (const Shape& shape : {Shape{1, 4, 5, 6}, Shape{2, 4, 5, 6}, Shape{9}})
+      for (size_t axis = 0; axis < shape.size(); ++axis) {
+        const auto last = static_cast<int32_t>(shape[axis]) - 1;
+        Graph g;
+        const TensorId x = g.input(type, shape, 0.05f, zero_for(random, type));
+        const auto picked =
+            g.like(OpKind::Gather, graph::GatherAttrs{static_cast<int64_t>(axis), 0},
+                   {x, g.places({0, 0, std::min(last, 1), last, 0, std::min(last, 1)})});
+        const graph::Module module = g.finish(picked);
+        expect_taken_and_same(random, module);
+        EXPECT_LE(operation_count(module), 6u);
+      }
+}
+
+TEST(Rearrange, PlacesApartAreNotPicked) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {4, 6}, 0.05f, 0);
+  std::vector<int32_t> many;
+  for (int32_t i = 0; i < 65; ++i) many.push_back(i % 2 == 0 ? 3 : 1);
+  const graph::Module module =
+      g.finish(g.like(OpKind::Gather, graph::GatherAttrs{1, 0}, {x, g.places(many)}));
+  EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]),
+            "the places lie in 65 runs, more than 64");
+}
+
 TEST(Rearrange, Repetitions) {
   Random random(35);
   for (const DataType type : kTypes) {

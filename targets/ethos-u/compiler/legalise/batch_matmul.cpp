@@ -12,6 +12,7 @@
 
 #include "hardware/limits.h"
 #include "legalise/batch_matmul_int16.h"
+#include "legalise/batch_matmul_rows.h"
 #include "legalise/matrix_product.h"
 #include "legalise/operators.h"
 #include "legalise/wide.h"
@@ -183,12 +184,19 @@ Reason refuses_batch_matmul(const Site& site) {
   if (pools && s.shared * (fits ? 1 : 2) > kMostPoolElements)
     return fmt::format("{}: a sum of {} products is above {}", product(), s.shared,
                        kMostPoolElements / (fits ? 1 : 2));
-  return refuses_rows(site, s, kMostRows);
+  const Reason rows = refuses_rows(site, s, kMostRows);
+  return rows && pays_in_pieces(s, fits) ? refuses_extents(site, s) : rows;
 }
 
 void legalise_batch_matmul(Builder& builder, const Node& node) {
   if (builder.tensor(node.inputs.at(0)).type == DataType::Int16)
     return legalise_batch_matmul_int16(builder, node);
+  const Site site{builder.module(), builder.function(), node};
+  const MatrixProduct product(site);
+  if (refuses_rows(site, product, kMostRows))
+    return RowPieces(builder, node, product, fits_16_bits(site),
+                     *channel_scale(product_factor_of(site)))
+        .emit();
   ProductEmitter(builder, node).emit();
 }
 

@@ -8,10 +8,6 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// Rows whose commands are few whatever they multiply, as of copies elsewhere. With more, a row is to run longer than its
-// operations take to begin, which is about a hundred cycles each, at a product a cycle.
-constexpr int64_t kFewRows = 64, kLeastProducts = 256;
-
 // The operand's matrix for the output's i-th: axes of one element repeat.
 int64_t matrix_of(const Shape& operand, const Shape& out, int64_t i) {
   int64_t index = 0, stride = 1;
@@ -47,12 +43,18 @@ std::string product_text(const Site& site) {
                      fmt::join(site.in(1).shape, ","));
 }
 
-Reason refuses_rows(const Site& site, const MatrixProduct& product, int64_t most_rows) {
-  const int64_t rows = product.all_rows(), products = product.shared * product.columns;
-  for (const int64_t extent : {rows, product.a_matrices * product.rows, product.b_matrices})
+Reason refuses_extents(const Site& site, const MatrixProduct& product) {
+  for (const int64_t extent :
+       {product.all_rows(), product.a_matrices * product.rows, product.b_matrices})
     if (extent > kMostExtent)
       return fmt::format("{}: an extent of {} is above {}", product_text(site), extent,
                          kMostExtent);
+  return std::nullopt;
+}
+
+Reason refuses_rows(const Site& site, const MatrixProduct& product, int64_t most_rows) {
+  if (Reason reason = refuses_extents(site, product)) return reason;
+  const int64_t rows = product.all_rows(), products = product.shared * product.columns;
   if (rows > most_rows)
     return fmt::format("{} takes the commands of {} rows, above {}", product_text(site), rows,
                        most_rows);

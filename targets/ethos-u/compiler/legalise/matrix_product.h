@@ -32,7 +32,11 @@ inline Extent extent(int64_t height, int64_t width, int64_t depth) {
 inline constexpr int64_t kMostRows = 1024;
 // What is said of the site in reasons.
 std::string product_text(const Site& site);
-// Extents beyond the registers', and rows that are too many or too short.
+// Rows whose commands are few whatever they multiply, as of copies elsewhere. With more, a row is to run longer than its
+// operations take to begin, which is about a hundred cycles each, at a product a cycle.
+inline constexpr int64_t kFewRows = 64, kLeastProducts = 256;
+// Extents beyond the registers'; and these, and rows that are too many or too short.
+Reason refuses_extents(const Site& site, const MatrixProduct& product);
 Reason refuses_rows(const Site& site, const MatrixProduct& product, int64_t most_rows);
 
 }  // namespace intarsia::targets::ethos_u

@@ -72,6 +72,7 @@ constexpr Row kRows[] = {
     {{SpaceToDepth, refuses_blocks, legalise_blocks}, kBoth},
     {{DepthToSpace, refuses_blocks, legalise_blocks}, kBoth},
     {{MirrorPad, refuses_mirror_pad, legalise_mirror_pad}, kBoth},
+    {{Gather, refuses_pick, legalise_pick}, kBoth},
     {{Tile, refuses_repeat, legalise_repeat}, kBoth},
     {{BroadcastTo, refuses_repeat, legalise_repeat}, kBoth},
     {{BatchMatmul, refuses_batch_matmul, legalise_batch_matmul}, kBoth},
@@ -135,10 +136,11 @@ Reason refuses(const Site& site) {
   const Row* row = find_row(site.node.kind);
   INTARSIA_CHECK(row != nullptr, "only operators with a rule are asked about");
   if (row->types == kOwn) return row->rule.refuses(site);
-  const size_t values = is_weighted(site.node.kind) ? 1 : site.node.inputs.size();
+  const bool is_one = is_weighted(site.node.kind) || site.node.kind == Gather;
+  const size_t values = is_one ? 1 : site.node.inputs.size();
   for (size_t i = 0; i < values; ++i) {
     if (!site.has(i)) continue;
-    const char* role = site.node.inputs.size() == 1 || is_weighted(site.node.kind)
+    const char* role = site.node.inputs.size() == 1 || is_one
                            ? "input"
                            : std::array{"first operand", "second operand"}[std::min<size_t>(i, 1)];
     if (Reason reason = check_value(role, site.in(i), row->types & ~kIndexOut)) return reason;
