@@ -238,10 +238,38 @@ TEST(OnnxDamage, IsRefusedOrHarmless) {
 INSTANTIATE_TEST_SUITE_P(All, OnnxOperator, testing::ValuesIn(cases(kOperators)),
                          [](const auto& info) { return info.param; });
 
-// Not the average whose input has so fine a scale that an average on it is not within a step.
+// What the kind computes with in the case; nothing: there is none.
+std::optional<DataType> type_within(const std::string& name, OpKind kind, size_t operand) {
+  const Result<Module> module =
+      import_model(bytes_of(kOperators / name / "model.onnx"), {name + ".onnx"});
+  if (!module.ok()) return std::nullopt;
+  const Function& entry = module->entry_function();
+  const auto node = std::ranges::find(entry.nodes, kind, &Node::kind);
+  if (node == entry.nodes.end()) return std::nullopt;
+  return entry.tensor(node->inputs[operand]).type;
+}
+
+// The floats before them become a table as the model is compiled.
+TEST(OnnxFunctions, AveragesOfThemAreOfIntegers) {
+  EXPECT_EQ(type_within("elu_average", OpKind::AveragePool2d, 0), DataType::Int16);
+  EXPECT_EQ(type_within("hard_swish_mean", OpKind::Mean, 0), DataType::Int16);
+  EXPECT_EQ(type_within("gelu_written_mean", OpKind::Mean, 0), DataType::Int16);
+}
+
+TEST(OnnxPlaces, QuantisedValuesArePutThereAsTheyAre) {
+  EXPECT_EQ(type_within("max_unpool", OpKind::ScatterNd, 2), DataType::Int8);
+  EXPECT_EQ(type_within("scatter_many_rows", OpKind::ScatterNd, 2), DataType::Int8);
+  EXPECT_EQ(type_within("scatter_adds_rows", OpKind::ScatterNd, 2), DataType::Float32);
+}
+
+// Not the average whose input has so fine a scale that an average on it is not within a step, and what begins with functions or
+// places that are computed in floats.
 std::vector<std::string> operators_of_integers() {
   std::vector<std::string> names = cases(kOperators);
-  std::erase(names, "average_pool_fine");
+  for (const char* name :
+       {"average_pool_fine", "elu_average", "hard_swish_mean", "gelu_written_mean", "max_unpool",
+        "max_pool_places", "scatter_many_rows", "scatter_adds_rows"})
+    std::erase(names, name);
   return names;
 }
 INSTANTIATE_TEST_SUITE_P(All, IntegerOnnxOperator, testing::ValuesIn(operators_of_integers()),

@@ -231,7 +231,7 @@ def written_out(nodes, shapes, scales, output, constants, opset=17, zero_points=
         given.append(RNG.integers(-128, 128, shape).astype(np.int8) if inputs is None else inputs[i])
         kept += [numpy_helper.from_array(np.float32(scale), f"x{i}_scale"), numpy_helper.from_array(np.int8((zero_points or [3] * len(shapes))[i]), f"x{i}_zero")]
         made.append(helper.make_node("DequantizeLinear", [f"x{i}", f"x{i}_scale", f"x{i}_zero"], [f"x{i}_real"]))
-    made += [helper.make_node(kind, operands, [result], **attributes) for kind, operands, result, attributes in nodes]
+    made += [helper.make_node(kind, operands, result if isinstance(result, list) else [result], **attributes) for kind, operands, result, attributes in nodes]
     kept += [numpy_helper.from_array(np.float32(output[0]), "y_scale"), numpy_helper.from_array(np.int8(output[1]), "y_zero")]
     made.append(helper.make_node("QuantizeLinear", ["y", "y_scale", "y_zero"], ["q"]))
     graph = helper.make_graph(made, "operator", [helper.make_tensor_value_info(f"x{i}", TensorProto.INT8, x.shape) for i, x in enumerate(given)],
@@ -298,6 +298,39 @@ def masked_cases():
     yield "prelu_one_slope", *written_out([("PRelu", ["x0_real", "slopes"], "y", {})], [(1, 6, 4, 5)], [0.03], (0.02, -20), dict(slopes=np.full((6, 1, 1), 0.25, f)))
 
 
+def function_cases():
+    """What a quantiser leaves in floats: functions that it does not know, and the averages of them."""
+    f = np.float32
+    x = RNG.integers(-128, 128, (1, 6, 8, 9)).astype(np.int8)
+    yield "elu_average", *written_out(
+        [("Elu", ["x0_real"], "elu", {}), ("AveragePool", ["elu"], "y", dict(kernel_shape=[2, 3], strides=[2, 3]))], [(1, 6, 8, 9)], [0.04], (0.02, -40), {}, inputs=[x])
+    yield "hard_swish_mean", *written_out(
+        [("HardSwish", ["x0_real"], "swish", {}), ("GlobalAveragePool", ["swish"], "y", {})], [(1, 6, 8, 9)], [0.05], (0.015, -100), {}, inputs=[x])
+    yield "gelu_written_mean", *written_out(
+        [("Div", ["x0_real", "root"], "part", {}), ("Erf", ["part"], "erf", {}), ("Add", ["erf", "one"], "sum", {}), ("Mul", ["x0_real", "sum"], "both", {}),
+         ("Mul", ["both", "half"], "gelu", {}), ("ReduceMean", ["gelu"], "y", dict(axes=[2]))],
+        [(1, 6, 8, 9)], [0.04], (0.01, -90), dict(root=f(2 ** 0.5), one=f(1), half=f(0.5)), inputs=[x])
+
+
+def place_cases():
+    """Places that only the running model knows."""
+    f = np.float32
+    yield "max_unpool", *written_out(
+        [("MaxPool", ["x0_real"], ["pooled", "places"], dict(kernel_shape=[2, 2], strides=[2, 2])), ("MaxUnpool", ["pooled", "places"], "y", dict(kernel_shape=[2, 2], strides=[2, 2]))],
+        [(2, 3, 6, 8)], [0.03], (0.03, 5), {}, zero_points=[5])
+    yield "max_pool_places", *written_out(
+        [("MaxPool", ["x0_real"], ["pooled", "places"], dict(kernel_shape=[3, 2], strides=[1, 2], pads=[1, 0, 1, 1])), ("Cast", ["places"], "y", dict(to=1))],
+        [(2, 2, 5, 6)], [0.03], (1.0, -128), {})
+    yield "scatter_many_rows", *written_out(
+        [("Floor", ["x0_real"], "floor", {}), ("Cast", ["floor"], "places", dict(to=7)), ("ScatterND", ["table", "places", "x1_real"], "y", {})],
+        [(300, 1), (300, 4)], [1.0, 0.02], (0.02, 3), dict(table=np.zeros((128, 4), f)), zero_points=[-128, 3],
+        inputs=[RNG.integers(-128, 0, (300, 1)).astype(np.int8), RNG.integers(-128, 128, (300, 4)).astype(np.int8)])
+    yield "scatter_adds_rows", *written_out(
+        [("Cast", ["x0_real"], "places", dict(to=7)), ("ScatterND", ["table", "places", "x1_real"], "y", dict(reduction="add"))],
+        [(300, 1), (300, 2)], [1.0, 0.02], (0.1, 0), dict(table=random(20, 2)), zero_points=[0, 0], opset=18,
+        inputs=[RNG.integers(-20, 20, (300, 1)).astype(np.int8), RNG.integers(-20, 20, (300, 2)).astype(np.int8)])
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -328,7 +361,7 @@ def main():
         write(root / name, model, inputs)
     for name, case in [*normalisation_cases(), *row_normalisation_cases()]:
         write(root / name, case.model(), case.inputs)
-    for name, model, inputs in [*written_norm_cases(), *masked_cases()]:
+    for name, model, inputs in [*written_norm_cases(), *masked_cases(), *function_cases(), *place_cases()]:
         write(root / name, model, inputs)
 
 

@@ -126,8 +126,7 @@ TEST(OnnxPick, RowsAtPlacesOfTheRunningModel) {
     return model.refusal();
   };
   EXPECT_EQ(scatter(2), "is taken");
-  EXPECT_THAT(scatter(300), HasSubstr("puts 300 rows at places that are known only when the model "
-                                      "runs; at most 256 are possible"));
+  EXPECT_EQ(scatter(300), "is taken");
   EXPECT_EQ(scatter(2, "add"), "is taken");
   EXPECT_THAT(scatter(2, "mean"), HasSubstr("has the reduction 'mean'"));
 }

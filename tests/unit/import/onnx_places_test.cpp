@@ -125,11 +125,64 @@ TEST(OnnxPlaces, ScatteredRowsThatAddUp) {
               ElementsAre(0, 1, 42, 63, 4, 5));
 }
 
-TEST(OnnxPlaces, MoreElementsThanAreScatteredOneByOne) {
+TEST(OnnxPlaces, ManyScatteredElements) {
   Model model(18);
   model.input("x", {400}).input("places", {300}, kInt64).input("z", {300}).output("y");
   model.node("ScatterElements", {"x", "places", "z"}, {"y"});
-  EXPECT_THAT(model.refusal(), HasSubstr("puts 300 rows at places that are known only when"));
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < 300; ++i) places.push_back(2 * i % 400 - 400);
+  const std::vector<float> y =
+      floats_of(model, {raw_values(counted(400)), raw_values(places), raw_values(counted(300))});
+  ASSERT_EQ(y.size(), 400u);
+  EXPECT_THAT(std::vector<float>(y.begin() + 196, y.begin() + 202),
+              ElementsAre(298, 197, 299, 199, 100, 201));
+}
+
+void set_integers(format::Node& node, const char* name, const std::vector<int64_t>& values) {
+  format::Attribute& attribute = Model::attribute(node, name);
+  for (const int64_t value : values) attribute.add_integers(value);
+}
+
+// The first of the largest, counted through all of the tensor; with padding, which is none of them.
+TEST(OnnxPlaces, OfMaxima) {
+  Model model(12);
+  model.input("x", {2, 1, 2, 3}).output("y");
+  format::Node& pool = model.node("MaxPool", {"x"}, {"most", "places"});
+  set_integers(pool, "kernel_shape", {2, 2});
+  set_integers(pool, "pads", {0, 1, 0, 0});
+  Model::attribute(model.node("Cast", {"places"}, {"y"}), "to").set_integer(1);
+  EXPECT_THAT(floats_of(model, {raw_values(std::vector<float>{1, 5, 5, 2, -4, 9,  //
+                                                              -1, -1, -3, -1, -7, -2})}),
+              ElementsAre(3, 1, 5, 6, 6, 7));
+}
+
+TEST(OnnxPlaces, ValuesPutBackToThem) {
+  const auto unpooled = [](const std::vector<int64_t>& shape) {
+    Model model(12);
+    model.input("x", {1, 1, 1, 2}).input("places", {1, 1, 1, 2}, kInt64).output("y");
+    model.integers("shape", shape);
+    format::Node& node = model.node("MaxUnpool", {"x", "places", "shape"}, {"y"});
+    set_integers(node, "kernel_shape", {2, 2});
+    set_integers(node, "strides", {2, 2});
+    return model;
+  };
+  Model model = unpooled({1, 1, 2, 4});
+  EXPECT_THAT(floats_of(model, {raw_values(std::vector<float>{3, 4}),
+                                raw_values(std::vector<int64_t>{5, 2})}),
+              ElementsAre(0, 0, 4, 0, 0, 3, 0, 0));
+  EXPECT_THAT(unpooled({1, 1, 3, 4}).refusal(),
+              HasSubstr("makes [1,1,3,4] of windows that cover [1,1,2,4]"));
+}
+
+TEST(OnnxPlaces, PaddedWholeNumbers) {
+  Model model(13);
+  model.input("x", {3}, kInt64).output("y");
+  model.integers("pads", {1, 0});
+  model.integers("six", {6});
+  model.node("Pad", {"x", "pads", "six"}, {"padded"});
+  Model::attribute(model.node("Cast", {"padded"}, {"y"}), "to").set_integer(1);
+  EXPECT_THAT(floats_of(model, {raw_values(std::vector<int64_t>{7, 8, -9})}),
+              ElementsAre(6, 7, 8, -9));
 }
 
 // Blocks of 2 x 2 of one channel, a column each.

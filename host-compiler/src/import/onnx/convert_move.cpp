@@ -252,6 +252,9 @@ void read_pad(Reader& in) {
   const TensorId filler = type == kFloat ? in.number(constant)
                                          : in.make_constant(integer_values(type, {}, {whole}),
                                                             in.tensor(x).quantization);
+  if (type == DataType::Int64 && !in.is_constant(x))  // with 32 bits, as other whole numbers
+    return in.result(in.cast(
+        in.emit_alike(OpKind::PadV2, attrs, {narrowed(in, x), narrowed(in, filler)}), type));
   const TensorId made = in.emit_alike(OpKind::PadV2, attrs, {x, filler});
   if (is_shifted) return in.carried(made);
   in.result(made);

@@ -217,54 +217,44 @@ void scatter(Reader& in, const std::vector<int64_t>& places) {
   if (in.ok()) in.result(all);
 }
 
-// Rows of the updates [rows,..] are put into `all` where the running model says, one after another: caches of attention are written
-// so. `places`: [rows,K], each the beginning of a row along the first K axes.
-TensorId put_running_rows(Reader& in, TensorId all, TensorId places, TensorId updates) {
-  constexpr int64_t kMostRows = 256;
+// One row [1,..] into `all` at a place [1,K]: caches of attention are written so.
+TensorId put_running_row(Reader& in, TensorId all, TensorId places, TensorId update) {
+  const int64_t named = in.shape(places)[1], rank = std::ssize(in.shape(all));
+  Shape row(static_cast<size_t>(rank), 1);
   const Shape shape = in.shape(all);
+  std::copy(shape.begin() + named, shape.end(), row.begin() + named);
+  TensorId begin = in.reshape(places, {named});
+  if (named < rank) {
+    const TensorId zeros = in.make_constant(
+        integer_values(DataType::Int32, {rank - named},
+                       std::vector<int64_t>(static_cast<size_t>(rank - named), 0)));
+    begin = in.emit_alike(OpKind::Concat, graph::AxisAttrs{0}, {begin, zeros}, "place");
+  }
+  return in.emit_alike(OpKind::DynamicUpdateSlice, NoAttrs{},
+                       {all, in.reshape(update, row), begin});
+}
+
+// Rows of the updates [rows,..] are put into `all` where the running model says, one after another. `places`: [rows,K], each the
+// beginning of a row along the first K axes.
+TensorId put_running_rows(Reader& in, TensorId all, TensorId places, TensorId updates) {
   if (!in.ok()) return {};
-  const int64_t rows = in.shape(places)[0], named = in.shape(places)[1], rank = std::ssize(shape);
+  const Shape shape = in.shape(all);
+  const int64_t rows = in.shape(places)[0], named = in.shape(places)[1];
   const bool reduces = in.text("reduction", "none") != "none";
   const ScatterReduction* reduction = reduces ? reduction_of(in) : nullptr;
-  if (!in.ok() ||
-      !in.require(
-          rows <= kMostRows,
-          fmt::format("puts {} rows at places that are known only when the model runs", rows),
-          fmt::format("at most {} are possible", kMostRows)) ||
-      !in.require(!reduces || in.tensor(all).type == kFloat,
-                  "reduces integers; floats are possible"))
+  if (!in.ok()) return {};
+  if (rows == 1 && !reduces) return put_running_row(in, all, places, updates);
+  const DataType type = in.tensor(all).type;
+  if (reduces && is_whole(type)) all = narrowed(in, all), updates = narrowed(in, updates);
+  if (!in.ok() || !in.require(!reduces || is_whole(type) || type == kFloat,
+                              "reduces narrow integers; i32, i64 and floats are possible"))
     return {};
-  Shape row(static_cast<size_t>(rank), 1);
-  std::copy(shape.begin() + named, shape.end(), row.begin() + named);
-  updates = in.reshape(updates, {rows, element_count(row)});
-  const auto part = [&](TensorId of, int64_t at, const Shape& as) {
-    const int64_t width = in.shape(of)[1];
-    const TensorId one =
-        rows == 1 ? of
-                  : in.emit_alike(OpKind::Slice, graph::SliceAttrs{{at, 0}, {1, width}, {1, 1}, {}},
-                                  {of}, "row");
-    return in.reshape(one, as);
-  };
-  for (int64_t i = 0; i < rows && in.ok(); ++i) {
-    TensorId begin = part(places, i, {named}), update = part(updates, i, row);
-    if (reduction != nullptr) {
-      const bool selects = reduction->kind == OpKind::Maximum || reduction->kind == OpKind::Minimum;
-      const graph::Attributes attributes =
-          selects ? graph::Attributes{NoAttrs{}} : graph::Attributes{BinaryAttrs{}};
-      const TensorId there =
-          in.emit_alike(OpKind::GatherNd, NoAttrs{}, {all, part(places, i, {1, named})}, "there");
-      update = in.emit(reduction->kind, attributes, {in.reshape(there, row), update}, kFloat, {},
-                       "reduced");
-    }
-    if (named < rank) {
-      const TensorId zeros = in.make_constant(
-          integer_values(DataType::Int32, {rank - named},
-                         std::vector<int64_t>(static_cast<size_t>(rank - named), 0)));
-      begin = in.emit_alike(OpKind::Concat, graph::AxisAttrs{0}, {begin, zeros}, "place");
-    }
-    all = in.emit_alike(OpKind::DynamicUpdateSlice, NoAttrs{}, {all, update, begin});
-  }
-  return all;
+  Shape wanted{rows};
+  wanted.insert(wanted.end(), shape.begin() + named, shape.end());
+  const graph::ScatterAttrs attrs{shape, reduces ? std::string(reduction->name) : "none"};
+  const TensorId put =
+      in.emit_alike(OpKind::ScatterNd, attrs, {all, places, in.reshape(updates, wanted)});
+  return reduces && is_whole(type) && in.ok() ? in.cast(put, type) : put;
 }
 
 }  // namespace
@@ -305,8 +295,27 @@ void put_given_rows(Reader& in, const Shape& shape, const Shape& given) {
     return;
   const TensorId places = from_beginning(in, in.cast(in.operand(1), DataType::Int32),
                                          {shape.begin(), shape.begin() + named});
-  const TensorId all =
-      put_running_rows(in, in.operand(0), in.reshape(places, {rows, named}), in.operand(2));
+  if (!in.ok()) return;
+  const TensorId rows_of = in.reshape(places, {rows, named});
+  // Quantised rows among zeros stay integers.
+  const TensorId updates = in.value(2).tensor, around = in.value(0).tensor;
+  if (in.is_real(2) && in.is_constant(around) && in.text("reduction", "none") == "none" &&
+      !in.tensor(updates).quantization.per_channel()) {
+    const std::vector<float> zeros =
+        in.tensor(around).type == kFloat ? as_reals(in.values_of(around)) : std::vector{1.0f};
+    const TensorId made = in.attempt([&]() -> TensorId {
+      if (std::ranges::any_of(zeros, [](float x) { return x != 0; })) return {};
+      const graph::Tensor given = in.tensor(updates);
+      const TensorId zero = in.make_constant(
+          integer_values(given.type, {1}, {given.quantization.zero_point[0]}), given.quantization);
+      Shape wanted{rows};
+      wanted.insert(wanted.end(), shape.begin() + named, shape.end());
+      return in.emit_alike(OpKind::ScatterNd, graph::ScatterAttrs{shape, "none"},
+                           {zero, rows_of, in.reshape(updates, wanted)});
+    });
+    if (made.valid()) return in.result(0, {made, Form::Real, {}});
+  }
+  const TensorId all = put_running_rows(in, in.operand(0), rows_of, in.operand(2));
   if (in.ok()) in.result(all);
 }
 

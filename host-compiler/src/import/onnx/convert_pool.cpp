@@ -9,7 +9,9 @@
 #include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/unpool.h"
 #include "import/onnx/weighted.h"
+#include "import/onnx/wide_function.h"
 #include "import/onnx/window.h"
 
 namespace intarsia::onnx {
@@ -183,12 +185,14 @@ void read_pool(Reader& in) {
   std::optional<Window> window = read_window(in, {}, true);
   if (!window) return;
   pad_automatically(in, *window);
-  in.require(in.node().outputs.size() == 1 || in.node().outputs[1].empty(),
-             "gives the places of its maxima, too");
   if (!in.ok()) return;
   const bool is_max = in.is("MaxPool"),
              counts_padding = !is_max && in.integer("count_include_pad", 0) != 0;
-  if (window->depth) return read_volume_pool(in, *window, is_max);
+  if (window->depth) {
+    in.require(in.node().outputs.size() == 1 || !in.is_read(1),
+               "gives the places of its maxima in volumes");
+    return in.ok() ? read_volume_pool(in, *window, is_max) : void();
+  }
   int64_t beyond[] = {0, 0};
   if (in.integer("ceil_mode", 0) != 0 && in.text("auto_pad", "NOTSET") == "NOTSET") {
     beyond[0] = beyond_padding(window->h);
@@ -202,6 +206,11 @@ void read_pool(Reader& in) {
       axis->input += axis->before + axis->after, axis->before = axis->after = 0;
   }
   window->h.after += beyond[0], window->w.after += beyond[1];
+  if (in.node().outputs.size() > 1 && in.is_read(1)) {
+    const TensorId places = maximum_places(in, *window);
+    if (!in.ok()) return;
+    in.result(1, {places, Form::Plain, {}});
+  }
   const bool dilated = window->h.dilation != 1 || window->w.dilation != 1;
   const auto make = [&](TensorId id) {
     TensorId x = in.to_channels_last(as_image(in, id));
@@ -217,6 +226,10 @@ void read_pool(Reader& in) {
     const TensorId moved = accurate ? in.attempt([&] { return make(id); }) : TensorId{};
     if (moved.valid()) return in.carried(moved);
   }
+  constexpr int64_t kMostSummed = 65535;  // words in 32 bits
+  if (!is_max && !dilated && window->h.kernel * window->w.kernel <= kMostSummed &&
+      made_of_words(in, in.tail(false), make))
+    return;
   in.result(make(in.operand(0)));
 }
 
@@ -240,6 +253,7 @@ void read_global_pool(Reader& in) {
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
+  if (made_of_words(in, tail, [&](TensorId id) { return mean_of_words(in, attrs, id); })) return;
   in.result(in.emit_alike(OpKind::Mean, attrs, {in.operand(0)}));
 }
 

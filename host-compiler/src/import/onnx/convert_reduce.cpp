@@ -6,6 +6,7 @@
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/whole_numbers.h"
+#include "import/onnx/wide_function.h"
 #include "import/onnx/written_norms.h"
 
 namespace intarsia::onnx {
@@ -65,6 +66,9 @@ void read_reduce(Reader& in) {
   if (what.kind == OpKind::Mean)
     if (const TensorId variance = written_variance(in, in.tail(false)); variance.valid())
       return in.result(0, {variance, Form::Real, {}});
+  if (what.kind == OpKind::Mean && !attrs.axes.empty() &&
+      made_of_words(in, in.tail(false), [&](TensorId id) { return mean_of_words(in, attrs, id); }))
+    return;
   if (const auto bytes = selects ? as_signed_bytes(in, 1) : std::nullopt)
     return in.carried(attrs.axes.empty() ? bytes->front()
                                          : in.emit_alike(what.kind, attrs, {bytes->front()}));

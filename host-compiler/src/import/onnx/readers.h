@@ -65,6 +65,7 @@ void read_non_max_suppression(Reader& in);
 void read_one_hot(Reader& in);
 void read_pad(Reader& in);
 void read_pool(Reader& in);
+void read_max_unpool(Reader& in);
 void read_prelu(Reader& in);
 void read_quantize(Reader& in);
 void read_range(Reader& in);
