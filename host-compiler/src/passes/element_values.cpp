@@ -1,7 +1,9 @@
 #include "passes/element_values.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <numeric>
 
 #include "intarsia/plugin/fixed_point.h"
 #include "intarsia/plugin/op_families.h"
@@ -21,9 +23,18 @@ using graph::TensorValue;
 constexpr int kDeepest = 32;  // operators that possible_values looks back through
 
 std::vector<int64_t> range_of(int64_t least, int64_t most) {
-  std::vector<int64_t> values;
-  for (int64_t value = least; value <= most; ++value) values.push_back(value);
+  std::vector<int64_t> values(static_cast<size_t>(std::max<int64_t>(0, most - least + 1)));
+  std::iota(values.begin(), values.end(), least);
   return values;
+}
+
+// Of all values of 16 bits there are many: not an element at a time.
+template <class Element>
+TensorValue packed(const std::vector<int64_t>& values) {
+  const std::vector<Element> narrow(values.begin(), values.end());
+  TensorValue bytes(narrow.size() * sizeof(Element));
+  std::memcpy(bytes.data(), narrow.data(), bytes.size());
+  return bytes;
 }
 
 std::vector<int64_t> all_values(DataType type) {
@@ -149,6 +160,10 @@ bool enumerable(DataType type) {
 }
 
 TensorValue pack(DataType type, const std::vector<int64_t>& values) {
+  static_assert(std::endian::native == std::endian::little, "as elements of tensors lie");
+  if (values.empty()) return {};
+  if (type == DataType::Int16) return packed<int16_t>(values);
+  if (type == DataType::Int8 || type == DataType::UInt8) return packed<int8_t>(values);
   TensorValue bytes(values.size() * static_cast<size_t>(bits(type) / 8));
   for (size_t i = 0; i < values.size(); ++i)
     put_element(type, bytes.data(), static_cast<int64_t>(i), values[i]);
@@ -204,6 +219,19 @@ std::optional<TensorValue> on_elements(const Module& module, const Function& fun
   return std::move(made.value()[0]);
 }
 
+TensorValue few_of(DataType type, const TensorValue& values) {
+  constexpr size_t kFew = 64;
+  const auto size = static_cast<size_t>(bits(type) / 8);
+  const size_t count = values.size() / size;
+  if (count <= 8 * kFew) return values;
+  TensorValue few;
+  for (size_t i = 0; i < kFew; ++i) {
+    const auto at = values.begin() + static_cast<ptrdiff_t>(i * count / kFew * size);
+    few.insert(few.end(), at, at + static_cast<ptrdiff_t>(size));
+  }
+  return few;
+}
+
 bool keeps_elements(const Module& module, const Function& function, const Node& node,
                     const TensorValue& values) {
   const size_t input = function.tensor(node.inputs[0]).constant.valid() ? 1 : 0;
@@ -211,15 +239,9 @@ bool keeps_elements(const Module& module, const Function& function, const Node& 
   if (function.tensor(node.outputs[0]).type != type || bits(type) % 8 != 0) return false;
   const auto size = static_cast<size_t>(bits(type) / 8);
   // A few of many values first: mostly they say no, and sums with a position of each element have as many constants as those.
-  constexpr size_t kFew = 64;
-  if (const size_t count = values.size() / size; count > 8 * kFew) {
-    TensorValue few;
-    for (size_t i = 0; i < kFew; ++i) {
-      const auto at = values.begin() + static_cast<ptrdiff_t>(i * count / kFew * size);
-      few.insert(few.end(), at, at + static_cast<ptrdiff_t>(size));
-    }
-    if (!keeps_elements(module, function, node, few)) return false;
-  }
+  if (const TensorValue few = few_of(type, values);
+      few.size() < values.size() && !keeps_elements(module, function, node, few))
+    return false;
   const std::optional<TensorValue> made = on_elements(module, function, node, values);
   if (!made || made->size() % values.size() != 0) return false;
   const size_t copies = made->size() / values.size();

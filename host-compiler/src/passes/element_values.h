@@ -33,6 +33,10 @@ std::optional<graph::TensorValue> on_elements(const graph::Module& module,
 
 graph::TensorValue pack(DataType type, const std::vector<int64_t>& values);
 
+// A few of many values, from all over them: what does not hold for these does not hold for all. All, where they are no more than some
+// hundred.
+graph::TensorValue few_of(DataType type, const graph::TensorValue& values);
+
 // Every element of `values` comes out of the node as it went in.
 bool keeps_elements(const graph::Module& module, const graph::Function& function,
                     const graph::Node& node, const graph::TensorValue& values);

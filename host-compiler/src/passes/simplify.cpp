@@ -298,31 +298,42 @@ class Simplifier {
     const TensorId x = first.inputs[0], y = second.outputs[0];
     const std::optional<TensorValue> elements = elements_of(x);
     if (!elements) return false;
-    const std::optional<TensorValue> between =
-        on_elements(job_.module, function_, first, *elements);
-    if (!between) return false;
-    const std::optional<TensorValue> made = on_elements(job_.module, function_, second, *between);
-    if (!made) return false;
-
-    const std::string both = fmt::format("'{}' after '{}'", second.name, first.name);
-    if (*made == *elements && tensor(x).type == tensor(y).type &&
-        tensor(x).quantization == tensor(y).quantization && bypass(n, x, y))
-      return done("chain", second.name, fmt::format("{} removed", both),
-                  "together they give back every value that the first one's input can have");
+    const auto both_on = [&](const TensorValue& some) -> std::optional<TensorValue> {
+      const std::optional<TensorValue> between = on_elements(job_.module, function_, first, some);
+      return between ? on_elements(job_.module, function_, second, *between) : std::nullopt;
+    };
     Node alone = second;
     alone.inputs[0] = x;
+    Node requantisation = alone;
+    requantisation.kind = OpKind::Quantize;
+    requantisation.attributes = graph::NoAttrs{};
     const bool requantised = usual_requantisation(tensor(x).type, tensor(y).type);
     const bool same_types = tensor(x).type == tensor(second.inputs[0]).type;
-    if ((same_types || (second.kind == OpKind::Quantize && requantised)) &&
-        same_as(alone, *elements, *made)) {
+    bool gives_back =
+             tensor(x).type == tensor(y).type && tensor(x).quantization == tensor(y).quantization,
+         second_alone = same_types || (second.kind == OpKind::Quantize && requantised),
+         requantises = requantised;
+    const TensorValue few = few_of(tensor(x).type, *elements);
+    const std::optional<TensorValue> of_few = both_on(few);
+    if (!of_few) return false;
+    gives_back = gives_back && *of_few == few;
+    second_alone = second_alone && same_as(alone, few, *of_few);
+    requantises = requantises && same_as(requantisation, few, *of_few);
+    if (!gives_back && !second_alone && !requantises) return false;
+
+    const std::optional<TensorValue> made = both_on(*elements);
+    if (!made) return false;
+    const std::string both = fmt::format("'{}' after '{}'", second.name, first.name);
+    if (gives_back && *made == *elements && bypass(n, x, y))
+      return done("chain", second.name, fmt::format("{} removed", both),
+                  "together they give back every value that the first one's input can have");
+    if (second_alone && same_as(alone, *elements, *made)) {
       node(n) = std::move(alone);
       return done("chain", second.name, fmt::format("reads the input of '{}'", first.name),
                   fmt::format("{} gives what it alone gives, for every value of the input", both));
     }
-    alone.kind = OpKind::Quantize;
-    alone.attributes = graph::NoAttrs{};
-    if (requantised && same_as(alone, *elements, *made)) {
-      node(n) = std::move(alone);
+    if (requantises && same_as(requantisation, *elements, *made)) {
+      node(n) = std::move(requantisation);
       return done("chain", second.name, fmt::format("{} became one requantisation", both),
                   "it gives the same for every value of the input");
     }

@@ -167,6 +167,22 @@ TEST(BlockDependency, CountsTheBlocksThatAreFree) {
   EXPECT_EQ(block_dependency(hardware, rows_at(0, 1000, 2), rows_at(3000, 2000, 2)), 3);
 }
 
+TEST(BlockDependency, IsNoneWhereTheLastBlockIsReadFirst) {
+  const Hardware& hardware = hardware_named("ethos-u55-128");
+  for (int32_t height = 1; height <= 8; ++height)
+    for (int64_t read = 1000 - 16 * 10; read <= 1000 + 16 * 10; read += 16)
+      for (const bool has_table : {false, true})
+        for (const bool has_second : {false, true}) {
+          StreamOperation before = rows_at(0, 1000, height),
+                          operation = rows_at(read, 3000, height);
+          before.uses_lut = has_table;
+          if (has_second) operation.ifm2 = rows_at(1000, 3000, height).ifm;
+          EXPECT_EQ(waits_for_last_block(hardware, before, operation),
+                    block_dependency(hardware, before, operation) == 0)
+              << height << " rows, read from " << read << " on";
+        }
+}
+
 // An element-wise operation with a table of slot 1, as the stream writer sees it.
 StreamOperation look_up(std::string_view from, std::string_view to, int32_t region) {
   Intrinsic intrinsic;

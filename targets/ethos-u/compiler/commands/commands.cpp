@@ -1,7 +1,8 @@
 #include "commands/commands.h"
 
-#include <algorithm>
-#include <vector>
+#include <array>
+#include <bit>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -57,11 +58,63 @@ constexpr EnumeratorRow kEnumerators[] = {
 #undef ENUMERATOR
 };
 
+constexpr size_t mixed(std::string_view text, size_t seed = 0) {
+  for (const char letter : text) seed = seed * 31 + static_cast<unsigned char>(letter);
+  return seed;
+}
+
+// Where rows stand, by a hash of their names: every register of every operation is looked up several times.
+template <size_t kRows>
+class RowIndex {
+ public:
+  template <class Row, class Hash>
+  constexpr RowIndex(const Row (&rows)[kRows], const Hash& hash) {
+    for (size_t i = 0; i < kRows; ++i) {
+      size_t slot = slot_of(hash(rows[i]));
+      while (slots_[slot] != kNone) slot = (slot + 1) % kSlots;
+      slots_[slot] = static_cast<uint16_t>(i);
+    }
+  }
+
+  // The row that `is_it` says of; null: none.
+  template <class Row, class IsIt>
+  const Row* find(const Row (&rows)[kRows], size_t hash, const IsIt& is_it) const {
+    for (size_t slot = slot_of(hash); slots_[slot] != kNone; slot = (slot + 1) % kSlots)
+      if (const Row& row = rows[slots_[slot]]; is_it(row)) return &row;
+    return nullptr;
+  }
+
+ private:
+  static constexpr size_t kSlots = std::bit_ceil(2 * kRows);
+  static constexpr uint16_t kNone = 0xFFFF;
+
+  static constexpr size_t slot_of(size_t hash) { return (hash ^ hash >> 16) % kSlots; }
+  static constexpr std::array<uint16_t, kSlots> empty() {
+    std::array<uint16_t, kSlots> slots = {};
+    for (uint16_t& slot : slots) slot = kNone;
+    return slots;
+  }
+
+  std::array<uint16_t, kSlots> slots_ = empty();
+};
+
+constexpr RowIndex<std::size(kCommands)> kCommandsByName(kCommands, [](const CommandRow& row) {
+  return mixed(row.name);
+});
+constexpr RowIndex<std::size(kCommands)> kCommandsByCode(kCommands, [](const CommandRow& row) {
+  return size_t{row.code};
+});
+constexpr RowIndex<std::size(kFields)> kFieldsByName(kFields, [](const FieldRow& row) {
+  return mixed(row.field, mixed(row.command));
+});
+constexpr RowIndex<std::size(kEnumerators)> kEnumeratorsByName(
+    kEnumerators, [](const EnumeratorRow& row) { return mixed(row.name, mixed(row.of)); });
+
 const FieldRow& find_field(std::string_view command, std::string_view field) {
-  const auto found = std::find_if(std::begin(kFields), std::end(kFields), [&](const FieldRow& row) {
-    return row.command == command && row.field == field;
-  });
-  INTARSIA_CHECK(found != std::end(kFields), fmt::format("{} has a field {}", command, field));
+  const FieldRow* found = kFieldsByName.find(
+      kFields, mixed(field, mixed(command)),
+      [&](const FieldRow& row) { return row.field == field && row.command == command; });
+  INTARSIA_CHECK(found != nullptr, fmt::format("{} has a field {}", command, field));
   return *found;
 }
 
@@ -72,16 +125,16 @@ std::span<const CommandRow> command_table() {
 }
 
 const CommandRow& command_named(std::string_view name) {
-  const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                  [&](const CommandRow& row) { return row.name == name; });
-  INTARSIA_CHECK(found != std::end(kCommands), fmt::format("{} is a command of the table", name));
+  const CommandRow* found = kCommandsByName.find(
+      kCommands, mixed(name), [&](const CommandRow& row) { return row.name == name; });
+  INTARSIA_CHECK(found != nullptr, fmt::format("{} is a command of the table", name));
   return *found;
 }
 
 const CommandRow& command_of_code(uint32_t code) {
-  const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                  [&](const CommandRow& row) { return row.code == code; });
-  INTARSIA_CHECK(found != std::end(kCommands), "codes are those of the table");
+  const CommandRow* found = kCommandsByCode.find(
+      kCommands, code, [&](const CommandRow& row) { return row.code == code; });
+  INTARSIA_CHECK(found != nullptr, "codes are those of the table");
   return *found;
 }
 
@@ -101,10 +154,10 @@ int64_t field_value(std::string_view command, std::string_view field, uint32_t p
 }
 
 int64_t enumerator(std::string_view of, std::string_view name) {
-  const auto found =
-      std::find_if(std::begin(kEnumerators), std::end(kEnumerators),
-                   [&](const EnumeratorRow& row) { return row.of == of && row.name == name; });
-  INTARSIA_CHECK(found != std::end(kEnumerators), fmt::format("{} has a value {}", of, name));
+  const EnumeratorRow* found = kEnumeratorsByName.find(
+      kEnumerators, mixed(name, mixed(of)),
+      [&](const EnumeratorRow& row) { return row.name == name && row.of == of; });
+  INTARSIA_CHECK(found != nullptr, fmt::format("{} has a value {}", of, name));
   return found->value;
 }
 

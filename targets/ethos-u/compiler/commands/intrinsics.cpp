@@ -31,6 +31,7 @@ int64_t constant(const std::variant<tir::BufferRun, tir::Expr>& operand) {
 
 tir::Stmt to_statement(const Intrinsic& intrinsic) {
   std::vector<std::variant<tir::BufferRun, tir::Expr>> operands;
+  operands.reserve(2 * (intrinsic.memory.size() + intrinsic.registers.size() + 1));
   const auto number = [&](int64_t value) {
     operands.push_back(tir::int_imm(value, DataType::Int64));
   };

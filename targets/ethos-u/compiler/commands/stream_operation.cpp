@@ -36,26 +36,24 @@ class Reader {
     return nullptr;
   }
 
-  PlacedMap map(std::string_view which) const {
-    const auto name = [&](std::string_view rest) { return fmt::format("SET_{}_{}", which, rest); };
+  PlacedMap map(const MapCommands& names) const {
     PlacedMap map;
-    const AddressRange* place = range(name("BASE0"));
+    const AddressRange* place = range(names.bases[0]);
     INTARSIA_CHECK(place != nullptr, "feature maps have a place");
     map.range = *place;
     map.region = place->region;
-    for (size_t tile = 0; tile < 4; ++tile) {
-      const int64_t offset = value(name(fmt::format("BASE{}", tile)));
+    for (size_t tile = 0; tile < names.bases.size(); ++tile) {
+      const int64_t offset = value(names.bases[tile]);
       map.bases[tile] = offset == kNoTile ? kNoTile : place->begin + offset;
     }
-    map.tile_height = value(name("HEIGHT0_M1")) + 1;
-    map.tile_width = value(name("WIDTH0_M1")) + 1;
-    map.stride_y = value(name("STRIDE_Y"));
-    map.stride_x = value(name("STRIDE_X"));
-    map.stride_c = value(name("STRIDE_C"));
-    const std::string precision = name("PRECISION");
-    map.element_bytes = int64_t{1} << field(precision, "activation_precision");
+    map.tile_height = value(names.height0_m1) + 1;
+    map.tile_width = value(names.width0_m1) + 1;
+    map.stride_y = value(names.stride_y);
+    map.stride_x = value(names.stride_x);
+    map.stride_c = value(names.stride_c);
+    map.element_bytes = int64_t{1} << field(names.precision, "activation_precision");
     map.bricks =
-        field(precision, "activation_format") == enumerator("activation_format", "NHCWB16");
+        field(names.precision, "activation_format") == enumerator("activation_format", "NHCWB16");
     map.extent.width = static_cast<int32_t>(map.tile_width);
     map.extent.height = static_cast<int32_t>(map.tile_height);
     return map;
@@ -117,8 +115,8 @@ StreamOperation view_operation(const Hardware& hardware, const Intrinsic& intrin
   for (const PlacedOperand& operand : operands)
     (operand.base == command_named("SET_OFM_BASE0").code ? result.writes : result.reads)
         .push_back(operand.range);
-  result.ifm = in.map("IFM");
-  result.ofm = in.map("OFM");
+  result.ifm = in.map(kIfm);
+  result.ofm = in.map(kOfm);
   result.ifm.extent.depth = static_cast<int32_t>(in.value("SET_IFM_DEPTH_M1") + 1);
   result.ofm.extent = {static_cast<int32_t>(in.value("SET_OFM_HEIGHT_M1") + 1),
                        static_cast<int32_t>(in.value("SET_OFM_WIDTH_M1") + 1),
@@ -132,7 +130,7 @@ StreamOperation view_operation(const Hardware& hardware, const Intrinsic& intrin
                        field_value("OP_POOL", "pooling_mode", intrinsic.parameter) ==
                            enumerator("pooling_mode", "REDUCE_SUM"));
   if (in.range("SET_IFM2_BASE0") != nullptr) {
-    result.ifm2 = in.map("IFM2");
+    result.ifm2 = in.map(kIfm2);
     const auto broadcast = [&](std::string_view field) {
       return in.field("SET_IFM2_BROADCAST", field) != 0;
     };

@@ -172,6 +172,18 @@ int32_t block_dependency(const Hardware& hardware, const StreamOperation& before
   return result;
 }
 
+bool waits_for_last_block(const Hardware& hardware, const StreamOperation& before,
+                          const StreamOperation& operation) {
+  if (before.uses_lut && !operation.uses_lut && hardware.reserved_banks() == 0) return true;
+  const auto waits = [&](const PlacedMap& map) {
+    if (!map.range.overlaps(before.ofm.range)) return false;
+    const std::optional<Box> in = input_of_job(operation, map, 0),
+                             out = block_of(before, block_count(before) - 1);
+    return in && (!out || boxes_touch(map, *in, before.ofm, *out));
+  };
+  return waits(operation.ifm) || (operation.ifm2 && waits(*operation.ifm2));
+}
+
 WaitTracker::WaitTracker(const Hardware& hardware)
     : hardware_(hardware), hazards_({hardware.outstanding_dma, hardware.outstanding_kernels}) {}
 

@@ -30,5 +30,8 @@ class WaitTracker {
 // Blocks of `before` that may still be under way when `operation` begins: BLOCKDEP.
 int32_t block_dependency(const Hardware& hardware, const StreamOperation& before,
                          const StreamOperation& operation);
+// Whether none may, in a part of the time: all that schedules ask for.
+bool waits_for_last_block(const Hardware& hardware, const StreamOperation& before,
+                          const StreamOperation& operation);
 
 }  // namespace intarsia::targets::ethos_u

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "commands/commands.h"
 #include "intarsia/plugin/check.h"
 
@@ -44,22 +42,21 @@ class Encoder {
     registers_.push_back({command_named(command).code, with_payload(shift, scale.multiplier)});
   }
 
-  // What IFM, IFM2 and OFM have alike. `which` is "IFM" ...
-  void set_map(std::string_view which, const FeatureMap& map) {
-    const auto name = [&](std::string_view rest) { return fmt::format("SET_{}_{}", which, rest); };
+  // What IFM, IFM2 and OFM have alike.
+  void set_map(const MapCommands& names, const FeatureMap& map) {
     // Tiles: rows from `wrap_height` on lie elsewhere. Columns are never divided.
     const int32_t upper = map.wrap_base ? map.wrap_height : map.extent.height;
     const int64_t bases[] = {map.base - map.span.offset, kNoTile,
                              map.wrap_base ? *map.wrap_base - map.span.offset : kNoTile, kNoTile};
-    for (int tile = 0; tile < 4; ++tile)
-      registers_.push_back({command_named(name(fmt::format("BASE{}", tile))).code, bases[tile]});
-    set(name("WIDTH0_M1"), "width_m1", map.extent.width - 1);
-    set(name("HEIGHT0_M1"), "height_m1", upper - 1);
-    set(name("HEIGHT1_M1"), "height_m1", upper - 1);
-    set_long(name("STRIDE_C"), map.stride_c);
-    set_long(name("STRIDE_Y"), map.stride_y);
-    set_long(name("STRIDE_X"), map.stride_x);
-    set(name("ZERO_POINT"), "zero_point", map.zero_point);
+    for (size_t tile = 0; tile < names.bases.size(); ++tile)
+      registers_.push_back({command_named(names.bases[tile]).code, bases[tile]});
+    set(names.width0_m1, "width_m1", map.extent.width - 1);
+    set(names.height0_m1, "height_m1", upper - 1);
+    set(names.height1_m1, "height_m1", upper - 1);
+    set_long(names.stride_c, map.stride_c);
+    set_long(names.stride_y, map.stride_y);
+    set_long(names.stride_x, map.stride_x);
+    set(names.zero_point, "zero_point", map.zero_point);
   }
 
   // IFM_PRECISION and its like; what is not in all of them is or-ed in.
@@ -81,7 +78,7 @@ class Encoder {
 void set_ifm(Encoder& out, const Operation& operation, const Step& step) {
   constexpr std::string_view kScaling[] = {"OPA_OPB_16", "OPA_32", "OPB_32"};
   constexpr std::string_view kUpscale[] = {"NONE", "NEAREST", "TRANSPOSE"};
-  out.set_map("IFM", step.ifm);
+  out.set_map(kIfm, step.ifm);
   out.set("SET_IFM_DEPTH_M1", "depth_m1", step.ifm.extent.depth - 1);
   out.set_bits(
       "SET_IFM_PRECISION",
@@ -107,7 +104,7 @@ void set_ifm2(Encoder& out, const Operation& operation, const Step& step) {
   FeatureMap map;
   if (step.ifm2) {
     map = *step.ifm2;
-    out.set_map("IFM2", map);
+    out.set_map(kIfm2, map);
     bits |= broadcast("broadcast_h", map.extent.height != step.ifm.extent.height) |
             broadcast("broadcast_w", map.extent.width != step.ifm.extent.width) |
             broadcast("broadcast_c", map.extent.depth != step.ifm.extent.depth);
@@ -123,7 +120,7 @@ void set_ifm2(Encoder& out, const Operation& operation, const Step& step) {
 
 void set_ofm(Encoder& out, const Operation& operation, const Step& step) {
   constexpr std::string_view kRounding[] = {"TFL", "TRUNCATE", "NATURAL"};
-  out.set_map("OFM", step.ofm);
+  out.set_map(kOfm, step.ofm);
   out.set("SET_OFM_HEIGHT_M1", "height_m1", step.ofm.extent.height - 1);
   out.set("SET_OFM_WIDTH_M1", "width_m1", step.ofm.extent.width - 1);
   out.set("SET_OFM_DEPTH_M1", "depth_m1", step.ofm.extent.depth - 1);
@@ -249,9 +246,8 @@ Encoded encode_operation(const Hardware& hardware, const Operation& operation, c
   set_ofm(out, operation, step);
   if (!is_elementwise(operation.kind)) set_kernel(out, operation, step);
   for (size_t core = 0; core < step.weights.size(); ++core) {
-    const std::string_view which = core == 0 ? "" : "1";
-    out.set_long(fmt::format("SET_WEIGHT{}_LENGTH", which), step.weights[core].bytes);
-    out.set_long(fmt::format("SET_SCALE{}_LENGTH", which), step.scales[core].bytes);
+    out.set_long(core == 0 ? "SET_WEIGHT_LENGTH" : "SET_WEIGHT1_LENGTH", step.weights[core].bytes);
+    out.set_long(core == 0 ? "SET_SCALE_LENGTH" : "SET_SCALE1_LENGTH", step.scales[core].bytes);
   }
   set_activation(out, operation, step);
   set_block(out, step);

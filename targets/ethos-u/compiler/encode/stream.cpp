@@ -25,16 +25,21 @@ namespace {
 // The command that says which region a base belongs to.
 std::string_view region_command(uint32_t base) {
   struct Row {
-    std::string_view base, region;
+    uint32_t base;
+    std::string_view region;
   };
-  static constexpr Row kRows[] = {
-      {"SET_IFM_BASE0", "SET_IFM_REGION"},       {"SET_IFM2_BASE0", "SET_IFM2_REGION"},
-      {"SET_OFM_BASE0", "SET_OFM_REGION"},       {"SET_WEIGHT_BASE", "SET_WEIGHT_REGION"},
-      {"SET_WEIGHT1_BASE", "SET_WEIGHT_REGION"}, {"SET_SCALE_BASE", "SET_SCALE_REGION"},
-      {"SET_SCALE1_BASE", "SET_SCALE_REGION"},   {"SET_DMA0_SRC", "SET_DMA0_SRC_REGION"},
-      {"SET_DMA0_DST", "SET_DMA0_DST_REGION"}};
-  for (const Row& row : kRows)
-    if (command_named(row.base).code == base) return row.region;
+  const auto code = [](std::string_view name) { return command_named(name).code; };
+  static const Row rows[] = {{code("SET_IFM_BASE0"), "SET_IFM_REGION"},
+                             {code("SET_IFM2_BASE0"), "SET_IFM2_REGION"},
+                             {code("SET_OFM_BASE0"), "SET_OFM_REGION"},
+                             {code("SET_WEIGHT_BASE"), "SET_WEIGHT_REGION"},
+                             {code("SET_WEIGHT1_BASE"), "SET_WEIGHT_REGION"},
+                             {code("SET_SCALE_BASE"), "SET_SCALE_REGION"},
+                             {code("SET_SCALE1_BASE"), "SET_SCALE_REGION"},
+                             {code("SET_DMA0_SRC"), "SET_DMA0_SRC_REGION"},
+                             {code("SET_DMA0_DST"), "SET_DMA0_DST_REGION"}};
+  for (const Row& row : rows)
+    if (row.base == base) return row.region;
   INTARSIA_CHECK(false, "memory operands are bases of the table");
 }
 

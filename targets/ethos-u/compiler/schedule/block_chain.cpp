@@ -121,7 +121,7 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
       scores, [&](size_t option) { return chain[0][option].cost->first_fetch; },
       [&](size_t i, size_t one, size_t other) {
         const Candidate &before = chain[i - 1][one], &candidate = chain[i][other];
-        return draft.dependency_once(before.unit, candidate.unit) == 0
+        return draft.waits_for_last_once(before.unit, candidate.unit)
                    ? candidate.cost->first_fetch
                    : candidate.cost->behind(before.cost->drain) - candidate.cost->alone();
       });

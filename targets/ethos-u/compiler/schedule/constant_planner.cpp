@@ -113,7 +113,7 @@ std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
     PrefetchUnit& out = units[i];
     out.direct = unit.direct;
     out.fetched = unit.fetched;
-    out.waits = i > 0 && draft_.dependency(draft_.units[i - 1], unit) == 0;
+    out.waits = i > 0 && draft_.waits_for_last(draft_.units[i - 1], unit);
     out.live_bytes = live[i];
     out.owner = unit.owner;
     out.operation = static_cast<int32_t>(unit.operation);
@@ -373,12 +373,12 @@ npu::SlicedPiece ConstantPlanner::sliced(size_t piece, int32_t count) {
     PrefetchUnit& out = result.units.emplace_back();
     out.direct = part.direct;
     out.fetched = part.fetched;
-    out.waits = before != nullptr && draft_.dependency(*before, part) == 0;
+    out.waits = before != nullptr && draft_.waits_for_last(*before, part);
     add_weights(part, false, out);
     before = &part;
   }
   result.next_waits =
-      end < draft_.units.size() && draft_.dependency(*before, draft_.units[end]) == 0;
+      end < draft_.units.size() && draft_.waits_for_last(*before, draft_.units[end]);
   return result;
 }
 

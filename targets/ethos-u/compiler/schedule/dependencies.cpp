@@ -46,11 +46,11 @@ StreamOperation view_of(const Operation& operation, const Unit& unit, const Bloc
 
 }  // namespace
 
-int32_t unit_dependency(const Hardware& hardware, const Operation& before_operation,
-                        const Unit& before, const BlockConfig& before_block,
-                        const Operation& operation, const Unit& unit, const BlockConfig& block) {
-  return block_dependency(hardware, view_of(before_operation, before, before_block),
-                          view_of(operation, unit, block));
+bool unit_waits_for_last(const Hardware& hardware, const Operation& before_operation,
+                         const Unit& before, const BlockConfig& before_block,
+                         const Operation& operation, const Unit& unit, const BlockConfig& block) {
+  return waits_for_last_block(hardware, view_of(before_operation, before, before_block),
+                              view_of(operation, unit, block));
 }
 
 }  // namespace intarsia::targets::ethos_u

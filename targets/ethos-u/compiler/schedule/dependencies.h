@@ -8,10 +8,10 @@ namespace intarsia::targets::ethos_u {
 
 struct Unit;
 
-// BLOCKDEP between two units that follow each other: an estimate, as storages have no addresses yet. Only
+// Whether BLOCKDEP between two units that follow each other is 0: an estimate, as storages have no addresses yet. Only
 // what lies in the same storage can meet.
-int32_t unit_dependency(const Hardware& hardware, const Operation& before_operation,
-                        const Unit& before, const BlockConfig& before_block,
-                        const Operation& operation, const Unit& unit, const BlockConfig& block);
+bool unit_waits_for_last(const Hardware& hardware, const Operation& before_operation,
+                         const Unit& before, const BlockConfig& before_block,
+                         const Operation& operation, const Unit& unit, const BlockConfig& block);
 
 }  // namespace intarsia::targets::ethos_u

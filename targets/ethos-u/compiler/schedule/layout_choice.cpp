@@ -52,7 +52,7 @@ class LayoutChooser {
   // Cycles of a unit with what it waits for.
   double cycles_of(size_t i) {
     const OperationCost& cost = draft_.units[i].fetched;
-    const bool waits = i == 0 || draft_.dependency(draft_.units[i - 1], draft_.units[i]) == 0;
+    const bool waits = i == 0 || draft_.waits_for_last(draft_.units[i - 1], draft_.units[i]);
     return waits ? cost.alone() + cost.first_fetch : cost.behind(draft_.units[i - 1].fetched.drain);
   }
 

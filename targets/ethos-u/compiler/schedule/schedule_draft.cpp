@@ -210,7 +210,7 @@ size_t ScheduleDraft::PairHash::operator()(const Pair& pair) const {
   return static_cast<size_t>(state);
 }
 
-int32_t ScheduleDraft::dependency(const Unit& before, const Unit& unit) {
+bool ScheduleDraft::waits_for_last(const Unit& before, const Unit& unit) {
   Pair pair = {};
   size_t at = 0;
   for (const Unit* one : {&before, &unit}) {
@@ -224,17 +224,17 @@ int32_t ScheduleDraft::dependency(const Unit& before, const Unit& unit) {
     add(block.height, block.width);
     add(block.depth, int64_t{bricks[0]} + 2 * int64_t{bricks[1]});
   }
-  const auto [known, fresh] = dependencies_.try_emplace(pair);
-  if (fresh) known->second = dependency_once(before, unit);
+  const auto [known, fresh] = waits_.try_emplace(pair);
+  if (fresh) known->second = waits_for_last_once(before, unit);
   return known->second;
 }
 
-int32_t ScheduleDraft::dependency_once(const Unit& before, const Unit& unit) const {
+bool ScheduleDraft::waits_for_last_once(const Unit& before, const Unit& unit) const {
   const auto operation = [&](const Unit& of) -> const Operation& {
     return schedule.operations.at(static_cast<size_t>(of.view));
   };
-  return unit_dependency(hardware, operation(before), before, before.fetched_block, operation(unit),
-                         unit, unit.fetched_block);
+  return unit_waits_for_last(hardware, operation(before), before, before.fetched_block,
+                             operation(unit), unit, unit.fetched_block);
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -57,10 +57,10 @@ class ScheduleDraft {
 
   // The unit of a whole operation again, after places have changed.
   void make_whole(size_t operation);
-  // BLOCKDEP of a unit behind another, with constants in fast memory.
-  int32_t dependency(const Unit& before, const Unit& unit);
+  // Whether BLOCKDEP of a unit behind another is 0, with constants in fast memory.
+  bool waits_for_last(const Unit& before, const Unit& unit);
   // The same of units that are not asked for again: remembering it takes as long as finding it.
-  int32_t dependency_once(const Unit& before, const Unit& unit) const;
+  bool waits_for_last_once(const Unit& before, const Unit& unit) const;
 
   const Hardware& hardware;
   const Program& program;
@@ -80,12 +80,12 @@ class ScheduleDraft {
   const TensorPlace& place_tensor(int32_t id);
   void place_groups();
 
-  // What BLOCKDEP follows from, of both units.
+  // What it follows from, of both units.
   using Pair = std::array<uint64_t, 8>;
   struct PairHash {
     size_t operator()(const Pair& pair) const;
   };
-  std::unordered_map<Pair, int32_t, PairHash> dependencies_;
+  std::unordered_map<Pair, bool, PairHash> waits_;
 };
 
 }  // namespace intarsia::targets::ethos_u
