@@ -151,6 +151,20 @@ std::vector<uint8_t> Channels::block_table(const std::vector<size_t>& order) con
   return bytes;
 }
 
+std::optional<std::vector<uint8_t>> Channels::shared_table(size_t block) const {
+  const Multiplier& first = list.front().multiplier;
+  std::vector<uint8_t> bytes;
+  append(bytes, first.value);
+  append(bytes, rounding(first, out_zero));
+  append(bytes, 24 + first.shift);
+  for (const auto& [bias, multiplier] : list) {
+    if (multiplier.value != first.value || multiplier.shift != first.shift) return std::nullopt;
+    append(bytes, bias);
+  }
+  for (size_t filled = list.size(); filled % block != 0; ++filled) append(bytes, 0);
+  return bytes;
+}
+
 std::string kernel_for(const std::string& family, const Channels& channels, const Window& window) {
   if (!channels.quick) return family + "_any_s8";
   return family +

@@ -32,6 +32,8 @@ struct Channels {
   // Blocks of as many channels as `order` has: their biases; then, in that order, their multipliers, roundings, and 24
   // less their shifts. Channels beyond the last have zeros.
   std::vector<uint8_t> block_table(const std::vector<size_t>& order) const;
+  // Where all channels have one multiplier: it, its rounding, 24 less its shift; then the biases, and zeros up to whole blocks.
+  std::optional<std::vector<uint8_t>> shared_table(size_t block) const;
 };
 
 // The first channels of blocks of `lanes` <= channels; the last overlaps the one before rather than

@@ -448,8 +448,10 @@ KernelWork copied_rows(CoreClass core, std::string_view name, const std::vector<
 KernelWork turned(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers) {
   const int64_t rows = numbers.at(0), columns = numbers.at(1);
   const int64_t lines = std::min(rows, columns), each = std::max(rows, columns);
-  const int64_t lanes = core != CoreClass::Mve ? 4 : name.ends_with("f32") ? 4 : 8;
-  return {KernelFamily::Turned, {1, number(lines), number(lines * ceil_div(each, lanes))}};
+  const bool floats = name.ends_with("f32");
+  const int64_t units = lines * ceil_div(each, core == CoreClass::Mve && !floats ? 8 : 4);
+  return {KernelFamily::Turned,
+          {1, number(lines), number(floats ? 0 : units), number(floats ? units : 0)}};
 }
 
 // With Helium eight channels, else four.

@@ -96,7 +96,7 @@ int64_t scratch_bytes(const Window& w, const QuadWords& quad) {
 // kernel's assembly would wait, less the copying, and strips and pairs of pixels that are gone through for each group.
 int64_t saved_by_copies(const Window& w, const QuadWords& quad, int64_t waits) {
   constexpr int64_t kWords = kVector / 4, kCopied = 6, kPairOfGroup = 20;
-  constexpr int64_t kRow = 20, kVectorOfColumn = 8, kPairOfColumn = 11;  // device/mve_strip.h
+  constexpr int64_t kRow = 20, kVectorOfColumn = 6, kPairOfColumn = 11;  // device/mve_strip.h
   const int64_t steps = run_bytes(w) / kVector, quads = ceil_div(w.out_c, kQuad);
   const int64_t row = w.strip_h == 0 ? w.pixels() : w.strip_h * w.strip_w;
   const int64_t pairs = ceil_div(w.pixels(), 2), groups = ceil_div(w.out_c, w.group);
@@ -167,9 +167,17 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
   const BufferId weights =
       op.constant("weights", DataType::Int8, {count, run / kVector, lanes, kVector},
                   std::move(made.weights), tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {count, 4 * lanes},
-                                     std::move(made.channels), tir::ConstantUse::Weights);
-  const std::string kernel = one_pixel ? "intarsia_mve_dense_s8" : "intarsia_mve_conv_s8";
+  // Of one pixel the table is read as often as weights are: where channels are alike it is their biases alone.
+  std::optional<std::vector<uint8_t>> shared;
+  if (one_pixel) shared = channels.shared_table(static_cast<size_t>(lanes));
+  if (shared) made.channels = std::move(*shared);
+  const auto words = static_cast<int64_t>(made.channels.size()) / 4;
+  const BufferId table =
+      op.constant("channels", DataType::Int32, shared ? Shape{words} : Shape{count, 4 * lanes},
+                  std::move(made.channels), tir::ConstantUse::Weights);
+  const std::string kernel = shared      ? "intarsia_mve_dense_shared_s8"
+                             : one_pixel ? "intarsia_mve_dense_s8"
+                                         : "intarsia_mve_conv_s8";
   return call_kernel(op.b.func(),
                      {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }

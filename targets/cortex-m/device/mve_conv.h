@@ -29,6 +29,12 @@ void intarsia_mve_dense_s8(const struct intarsia_window *window, const int8_t *i
                            int8_t *output, int8_t *scratch, const int8_t *weights,
                            const int32_t *channels);
 
+// The same of channels that share what follows their sums. channels: multiplier, rounding and 24 less the shift of all;
+// [out_c / 8] of eight biases.
+void intarsia_mve_dense_shared_s8(const struct intarsia_window *window, const int8_t *input,
+                                  int8_t *output, int8_t *scratch, const int8_t *weights,
+                                  const int32_t *channels);
+
 // Int16 activations with int8 weights; in_c is the bytes of a column, and so runs, strips and scratch are in bytes. group: as above.
 // weights: [out_c / 4] of four biases, [run / 16][4][8] weights of a byte, four multipliers times 2^16, four times 16 less
 // the shift, at least 17.

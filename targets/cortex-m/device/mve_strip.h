@@ -66,6 +66,29 @@ INTARSIA_INLINE void intarsia_strip_columns(const int8_t *from, int8_t *to, int3
 #endif
 }
 
+// Sixteen channels of each of an even number of columns; count >= 2.
+INTARSIA_INLINE void intarsia_strip_two_columns(const int8_t *from, int8_t *to, int32_t count,
+                                                int32_t from_step, int32_t to_step) {
+#if INTARSIA_HAS_MVE
+  __asm__ volatile(
+      "dls lr, %[count]\n"
+      "1: vldrb.8 q0, [%[from]]\n"
+      "add %[from], %[from], %[from_step]\n"
+      "vldrb.8 q1, [%[from]]\n"
+      "add %[from], %[from], %[from_step]\n"
+      "vstrb.8 q0, [%[to]]\n"
+      "add %[to], %[to], %[to_step]\n"
+      "vstrb.8 q1, [%[to]]\n"
+      "add %[to], %[to], %[to_step]\n"
+      "le lr, 1b\n"
+      : [from] "+r"(from), [to] "+r"(to)
+      : [count] "r"(count / 2), [from_step] "r"(from_step), [to_step] "r"(to_step)
+      : "q0", "q1", "lr", "memory");
+#else
+  for (; count > 0; --count, from += from_step, to += to_step) memcpy(to, from, kStripLanes);
+#endif
+}
+
 // 32 channels of each column; count >= 1.
 INTARSIA_INLINE void intarsia_strip_wide_columns(const int8_t *from, int8_t *to, int32_t count,
                                                  int32_t from_step, int32_t to_step) {
@@ -118,6 +141,12 @@ INTARSIA_OUTLINE __attribute__((unused)) void intarsia_strip(const struct intars
     int32_t c = 0;
     for (; c + 2 * kStripLanes <= channels; c += 2 * kStripLanes)
       intarsia_strip_wide_columns(image + c, to + c, inside, channels, column);
+    if (c + kStripLanes <= channels && inside >= 2) {
+      const int32_t even = inside & ~1;
+      intarsia_strip_two_columns(image + c, to + c, even, channels, column);
+      if (even != inside) memcpy(to + even * column + c, image + even * channels + c, kStripLanes);
+      c += kStripLanes;
+    }
     for (; c < channels; c += kStripLanes) {
       const int32_t lanes = intarsia_clamp_i32(channels - c, 0, kStripLanes);
       intarsia_strip_columns(image + c, to + c, inside, lanes, channels, column);

@@ -22,6 +22,7 @@ constexpr int64_t kQuick = int64_t{1} << 30;  // sums of the quick arithmetic st
 struct Layer {
   int64_t rows = 1, inputs = 4, outputs = 4, bias = 0, in_zero = 0, out_zero = 0;
   double ratio = 1.0 / 256;
+  std::optional<double> last_ratio = {};  // of the last channel
   int weight = 1;
   std::optional<int> first = {}, second = {};
   graph::Activation activation = graph::Activation::None;
@@ -53,7 +54,10 @@ graph::Module module_of(const Layer& layer) {
     }
     const auto constant = static_cast<size_t>(tensor.constant.index);
     module.constants[constant].bytes = tensor.type == DataType::Int8 ? weights : biases;
-    for (float& scale : tensor.quantization.scale) scale = static_cast<float>(layer.ratio);
+    tensor.quantization.scale.assign(
+        layer.last_ratio ? static_cast<size_t>(layer.outputs) : tensor.quantization.scale.size(),
+        static_cast<float>(layer.ratio));
+    if (layer.last_ratio) tensor.quantization.scale.back() = static_cast<float>(*layer.last_ratio);
   }
   function.tensors[static_cast<size_t>(function.outputs[0].index)].quantization = {
       {1.0f}, {layer.out_zero}, 0};
@@ -122,6 +126,15 @@ TEST(Choices, DenseLayersHaveOneRowOfWordsAndFourChannels) {
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.inputs = 5}), "intarsia_dsp_conv_s8");
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.outputs = 3}), "intarsia_dsp_conv_s8");
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.outputs = 5}), "intarsia_dsp_dense_s8");
+}
+
+// The table of others has numbers of each channel.
+TEST(Choices, RowsWhoseChannelsAreAlikeShareTheirNumbersOnHelium) {
+  EXPECT_EQ(kernel_of("cortex-m55", Layer{}), "intarsia_mve_dense_shared_s8");
+  EXPECT_EQ(kernel_of("cortex-m55", Layer{.outputs = 9}), "intarsia_mve_dense_shared_s8");
+  EXPECT_EQ(kernel_of("cortex-m55", Layer{.outputs = 9, .last_ratio = 1.0 / 300}),
+            "intarsia_mve_dense_s8");
+  EXPECT_EQ(kernel_of("cortex-m55", Layer{.rows = 2}), "intarsia_mve_conv_s8");
 }
 
 // What a halfword of two weights leaves to the second sum is 24 bits. Beyond, a row is read where it lies: widened it would take

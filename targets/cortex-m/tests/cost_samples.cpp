@@ -66,6 +66,7 @@ class Samples {
       add(hybrid(i)), add(shifted(i)), add(elements(i)), add(rows_moved(i));
     for (int i = 0; i < count_; i += 2)
       add(row_steps_module(r_, r_.range(1, 4), r_.range(20, 1500), r_.chance(50)));
+    for (int i = 0; i < count_; ++i) add(matrix_row()), add(lines_turned(i));
     return std::move(all_);
   }
 
@@ -117,7 +118,7 @@ class Samples {
 
   void add(graph::Module module) {
     const graph::Function& function = module.entry_function();
-    if (function.outputs.size() != 1 || function.nodes.size() != 1 ||
+    if (function.nodes.size() != 1 ||
         standard_lowering_refuses(module, function, function.nodes[0]))
       return;
     std::string what = operators::OpView{module, function, function.nodes[0]}.signature();
@@ -291,6 +292,18 @@ class Samples {
     const bool turned = r_.chance(50);
     return matmul_module(r_, {r_.range(1, 2), rows, depth},
                          turned ? Shape{1, columns, depth} : Shape{1, depth, columns}, turned);
+  }
+  graph::Module matrix_row() {
+    const int64_t depth = channels(160), columns = channels(120);
+    const bool turned = r_.chance(50);
+    return matmul_module(r_, {1, 1, depth},
+                         turned ? Shape{1, columns, depth} : Shape{1, depth, columns}, turned);
+  }
+  graph::Module lines_turned(int which) {
+    constexpr DataType kTypes[] = {DataType::Int8, DataType::Int16, DataType::Float32};
+    return moved_module(r_, OpKind::Transpose, kTypes[which % 3],
+                        {1, size(1, 24), size(2, 24), channels(40)},
+                        graph::TransposeAttrs{{0, 3, 1, 2}});
   }
   graph::Module wide(OpKind kind) {
     WideCase c{kind, size(2, 10), size(4, 10), channels(24), 0, r_.range(1, 3), r_.range(1, 3)};

@@ -189,7 +189,8 @@ TEST(Assembly, IndirectJumpsLandOnBti) {
   const auto work = TemporaryFolder::make();
   ASSERT_TRUE(work.ok());
   // Bytes of a step, with its BTI, and jumps of a source.
-  std::map<std::string, std::pair<uint64_t, size_t>> sources = {{"mve_dense", {72, 1}}};
+  std::map<std::string, std::pair<uint64_t, size_t>> sources = {{"mve_dense", {72, 1}},
+                                                                {"mve_dense_shared", {72, 1}}};
   for (const std::string& object :
        objects_of(*core, "clang", {"-O2", "-mbranch-protection=standard"}, *work)) {
     const std::string source = std::filesystem::path(object).stem().string();

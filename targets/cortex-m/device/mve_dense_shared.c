@@ -1,0 +1,54 @@
+// A fully connected layer on cores with Helium whose channels have one multiplier: mve_octets.h, with the numbers of
+// results in registers; of a table in slow memory only biases are read.
+#include "intarsia/targets/cortex_m/mve_octets.h"
+
+enum { kNumbers = 3 };
+
+INTARSIA_INLINE void all_channels(struct intarsia_octets *layer, const int8_t *weights,
+                                  const int32_t *channels, int32_t steps) {
+#if INTARSIA_HAS_MVE
+  (void)steps;
+  register struct intarsia_octets *l __asm__("r11") = layer;
+  register const int8_t *weight __asm__("r5") = weights;
+  register const int32_t *table __asm__("r3") = channels;
+  INTARSIA_OCTETS(
+      "ldm r3!, {r0, r2, r4}\n"
+      "vdup.32 q3, r0\n"
+      "vdup.32 q4, r2\n"
+      "vdup.32 q5, r4\n",
+      "vmov q0[2], q0[0], r0, r8\n"
+      "vmov q0[3], q0[1], r4, r12\n"
+      "vmov q1[2], q1[0], r2, r10\n"
+      "vqrdmulh.s32 q0, q0, q3\n"
+      "vmov q1[3], q1[1], r6, lr\n"
+      "ldrd r0, r2, [r11, #12]\n"
+      "vqrdmulh.s32 q1, q1, q3\n"
+      "vshr.s32 q2, q0, #31\n"
+      "ldr r1, [r11]\n"
+      "vadd.i32 q0, q0, q4\n"
+      "ldr r7, [r11, #8]\n"
+      "vadd.i32 q0, q0, q2\n"
+      "subs r2, r2, r0\n"
+      "vshr.s32 q2, q1, #31\n"
+      "vqshl.s32 q0, q0, q5\n"
+      "vadd.i32 q1, q1, q4\n"
+      "vctp.16 r2\n"
+      "vadd.i32 q1, q1, q2\n"
+      "vqshl.s32 q1, q1, q5\n");
+#else
+  const int32_t count = (int32_t)(layer->end - layer->output);
+  for (int32_t c = 0; c < count; ++c) {
+    const int32_t sum = intarsia_octet_sum(layer, weights, c, steps, channels[kNumbers + c]);
+    layer->output[c] = intarsia_mve_top_result(sum, channels[0], channels[1], channels[2], true);
+  }
+#endif
+}
+
+void intarsia_mve_dense_shared_s8(const struct intarsia_window *w, const int8_t *input,
+                                  int8_t *output, int8_t *scratch, const int8_t *weights,
+                                  const int32_t *channels) {
+  struct intarsia_octets layer;
+  intarsia_set_octets(&layer, w, input, output, scratch);
+  all_channels(&layer, weights, channels, (w->kernel_w * w->in_c + kVector - 1) / kVector);
+  if (w->low != -128 || w->high != 127) intarsia_mve_clamp(output, w->out_c, w->low, w->high);
+}
