@@ -1,6 +1,7 @@
 #include "function_schedules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "hardware/hardware.h"
@@ -18,10 +19,16 @@ Result<Scheduled> schedule_of(const Hardware& hardware, Program program,
   return Scheduled{std::move(program), std::move(schedule)};
 }
 
+// A preference, and no fact of the hardware: memory that a copy of the input takes is to bring two percent of time for each of
+// its own. What a network needs in any case is less, and a copy may be what makes it too large for a device.
+constexpr double kTimeForCopies = 2;
+
 bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options) {
   if (options.for_size && one.fast_bytes != other.fast_bytes)
     return one.fast_bytes < other.fast_bytes;
-  return one.cycles < other.cycles;
+  const double memory = static_cast<double>(std::max<int64_t>(one.fast_bytes, 1)) /
+                        static_cast<double>(std::max<int64_t>(other.fast_bytes, 1));
+  return one.cycles * std::pow(memory, kTimeForCopies) < other.cycles;
 }
 
 // Windows that overlap in memory save or cost time depending on where the input lies: both ways are
@@ -76,8 +83,10 @@ Asked asked_of(const Target& device, const graph::Function& function,
 Result<Scheduled> make_scheduled(const Target& device, const graph::Module& module,
                                  const graph::Function& function, const Asked& asked) {
   const Hardware& hardware = hardware_of(device);
-  const LegaliseOptions how{.confirmed_only = device.get_bool("confirmed-only"),
-                            .rounds_sums = rounds_sums(device)};
+  const LegaliseOptions how{
+      .confirmed_only = device.get_bool("confirmed-only"),
+      .rounds_sums = rounds_sums(device),
+      .variables_are_fast = asked.options.memory.arena == asked.options.memory.cache};
   ScheduleOptions options = asked.options;
   if (asked.preferred_limit) {
     options.sram_limit = asked.preferred_limit;

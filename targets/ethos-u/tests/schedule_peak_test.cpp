@@ -92,14 +92,23 @@ TEST(SingleBricks, AreMapsOf16ChannelsBetweenOperations) {
   EXPECT_EQ(named(two_convolutions(DataType::Int16, 16)), all_rows) << "as long as a burst";
 }
 
-TEST(SingleBricks, AreTakenWholeByAllOperations) {
-  const std::vector<Layout> all_rows(4, Layout::Nhwc);
+TEST(SingleBricks, AreWrittenWhole) {
+  constexpr Layout kRows = Layout::Nhwc, kBricks = Layout::Nhcwb16;
+  const std::vector<Layout> all_rows(4, kRows);
   Schedule part = two_convolutions(DataType::Int8, 16);
   part.steps[1].ifm.extent.depth = 8;
-  EXPECT_EQ(named(part), all_rows) << "one reads half of each brick";
+  EXPECT_EQ(named(part), (std::vector{kRows, kBricks, kBricks, kRows}))
+      << "one reads the first half of each brick";
+  part.steps[1].ifm.base = 8;
+  EXPECT_EQ(named(part), (std::vector{kRows, kBricks, kRows, kRows})) << "the second half";
   Schedule halves = two_convolutions(DataType::Int8, 16);
   halves.steps[0].block.ofm.depth = 8;
-  EXPECT_EQ(named(halves), all_rows) << "its blocks are halves of bricks";
+  EXPECT_EQ(named(halves), (std::vector{kRows, kRows, kBricks, kRows}))
+      << "its blocks are halves of bricks";
+  Schedule beside = two_convolutions(DataType::Int8, 16);
+  beside.steps[0].ofm.extent.depth = 8;
+  EXPECT_EQ(named(beside), (std::vector{kRows, kRows, kBricks, kRows}))
+      << "the other half may be there already";
   Schedule apart = two_convolutions(DataType::Int8, 16);
   apart.steps[0].ofm.stride_x = apart.steps[1].ifm.stride_x = 32;
   EXPECT_EQ(named(apart), all_rows) << "part of a map of more channels";
@@ -110,7 +119,14 @@ TEST(SingleBricks, AreTakenWholeByAllOperations) {
   summed.operations.push_back(summed.operations[0]);
   summed.operations[1].kind = OperationKind::ReduceSum;
   summed.steps[1].operation = 1;
-  EXPECT_EQ(named(summed), all_rows) << "REDUCE_SUM wants NHWC";
+  EXPECT_EQ(named(summed), (std::vector{kRows, kBricks, kRows, kRows})) << "REDUCE_SUM wants NHWC";
+  Schedule element_wise = two_convolutions(DataType::Int8, 16);
+  element_wise.operations.push_back(element_wise.operations[0]);
+  element_wise.operations[1].kind = OperationKind::Add;
+  element_wise.steps[1].operation = 1;
+  element_wise.steps[1].ifm.extent.depth = 8;
+  EXPECT_EQ(named(element_wise), (std::vector{kRows, kBricks, kRows, kRows}))
+      << "it would work on whole bricks";
 }
 
 }  // namespace

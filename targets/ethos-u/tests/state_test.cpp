@@ -3,6 +3,7 @@
 
 #include "compiled.h"
 #include "graph_maker.h"
+#include "legalise/legalise.h"
 #include "support/random_builder.h"
 
 namespace intarsia::test::ethos_u {
@@ -98,6 +99,18 @@ TEST(State, OfLstmsWithManyWeights) {
     EXPECT_LT(sram_bytes(*model), ends + 12 * kUnits)
         << "both products of all gates take 16 bytes for each unit";
   }
+}
+
+// What a step makes of the cell state replaces what it had, where the variable lies in the memory of all maps: nobody else reads it.
+TEST(State, OfAnLstmIsMadeInPlace) {
+  testing::Random random(21);
+  const graph::Module module = wide_lstm(random, DataType::Int8);
+  const auto operations = [&](bool variables_are_fast) {
+    return targets::ethos_u::legalise(module, module.entry_function(),
+                                      {.variables_are_fast = variables_are_fast})
+        .operations.size();
+  };
+  EXPECT_EQ(operations(true) + 1, operations(false)) << "it is copied where variables lie";
 }
 
 graph::Module parsed(const std::string& text) {

@@ -141,6 +141,17 @@ void Builder::leave(const Operand& value, TensorId variable) {
   left_.push_back({reshaped(value, to.extent), to, node_});
 }
 
+bool Builder::may_make_in_place(const Operand& from, TensorId variable) {
+  if (!options_.variables_are_fast || write(variable).tensor != from.tensor) return false;
+  NpuTensor& kept = program_.tensors.at(static_cast<size_t>(from.tensor));
+  int64_t uses = 0;
+  for (const Node& node : function_.nodes)
+    for (const TensorId id : node.inputs) uses += id.valid() && id.index == variable.index ? 1 : 0;
+  if (kept.kind != NpuTensor::Kind::State || uses != 1) return false;
+  kept.is_kept = true;
+  return true;
+}
+
 std::string Builder::name_of(TensorId id) const {
   const std::string& name = tensor(id).name;
   return name.empty() ? fmt::format("t{}", id.index) : name;

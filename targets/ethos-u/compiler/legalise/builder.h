@@ -42,6 +42,8 @@ struct LegaliseOptions {
   bool confirmed_only = false;
   // Sums that no registers make exact are the NPU's own, at most a step from TFLite's (sum_scales.h).
   bool rounds_sums = false;
+  // Variables lie in the memory that maps between operations lie in.
+  bool variables_are_fast = false;
 };
 
 class Builder {
@@ -96,6 +98,9 @@ class Builder {
 
   // The variable holds that value behind the program's last operation.
   void leave(const Operand& value, graph::TensorId variable);
+  // Whether a node that reads a variable through `from` may make its next value in place, a step at a time, in place of leaving
+  // it: nobody else sees the value, and it lies where other maps do.
+  bool may_make_in_place(const Operand& from, graph::TensorId variable);
 
   // The node reads each of their elements before it writes that of `out`.
   void may_replace(const Operand& out, const std::vector<Operand>& read);

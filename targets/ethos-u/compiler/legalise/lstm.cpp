@@ -3,6 +3,7 @@
 // bytes of fast memory for each unit and step.
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include <fmt/format.h>
@@ -108,6 +109,7 @@ class LstmLegaliser {
     const Operand out = builder_.write_as(node_.outputs.at(0), shape_.all(shape_.units));
     Operand hidden = builder_.read_as(node_.inputs.at(kHidden), state);
     Operand cell = builder_.read_as(node_.inputs.at(kCell), state);
+    if (builder_.may_make_in_place(cell, node_.outputs.at(2))) kept_cell_ = cell;
     for (int32_t step = 0; step < shape_.steps; ++step) {
       const Operand now = shape_.at(out, step);
       cell = one_step(shape_.at(input, step), hidden, cell, now);
@@ -115,7 +117,7 @@ class LstmLegaliser {
       hidden.zero_point = zero_point_of(site_.in(kHidden));
     }
     builder_.leave(hidden, node_.outputs.at(1));
-    builder_.leave(cell, node_.outputs.at(2));
+    if (!kept_cell_) builder_.leave(cell, node_.outputs.at(2));
   }
 
  private:
@@ -195,7 +197,8 @@ class LstmLegaliser {
     const auto later = [&](size_t gate) {
       return apart ? gates(Gates(kAll).subspan(gate, 1), input, hidden) : part(first, gate);
     };
-    const Operand added = inner("_added"), kept = inner("_kept"), fresh = inner("_cell");
+    const Operand added = inner("_added"), kept = inner("_kept"),
+                  fresh = kept_cell_ ? *kept_cell_ : inner("_cell");
     const auto add = [&] {
       builder_.emit(binary(OperationKind::Mul, part(first, 0), part(first, apart ? 1 : 3), added,
                            *products_.added));
@@ -227,6 +230,7 @@ class LstmLegaliser {
   const Site site_;
   const LstmShape shape_;
   const ProductScales products_;
+  std::optional<Operand> kept_cell_;  // where all steps make it
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "schedule/block_ways.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "intarsia/plugin/check.h"
@@ -28,6 +29,16 @@ double padded_share(const Operation& operation, bool part_kernel, int32_t ifm_bi
 // A preference, and no fact of the hardware: a stream of weights that padding makes twice as long is worth three percent of
 // time, beside what reading it takes. Padding is zeros, which the code makes short.
 constexpr double kPaddingWeight = 0.03;
+
+// By Arm's estimate, with ports that several maps share.
+double full_cycles(const CostModel& model, const CostModel::Places& places, bool has_ifm2,
+                   const block_timing::OperationBlocks::FullCycles& full) {
+  std::array<double, npu::kMostPorts> ports = {};
+  ports[model.port(places.ifm)] += full.ifm;
+  if (has_ifm2) ports[model.port(places.ifm2)] += full.ifm2;
+  ports[model.port(places.ofm)] += full.ofm;
+  return std::max(full.pipeline, *std::max_element(ports.begin(), ports.end()));
+}
 
 BlockWays ways_of(const Hardware& hardware, const CostModel& model, const Operation& operation,
                   const CostModel::Maps& maps, const CostModel::Places& places) {
@@ -62,11 +73,19 @@ BlockWays ways_of(const Hardware& hardware, const CostModel& model, const Operat
               {*block, padding, cycles.pipeline, cycles.decoding,
                static_cast<double>(rows[y].axis.blocks() * columns[x].axis.blocks()),
                cycles.ifm.cycles, cycles.ifm2.cycles, cycles.ofm.cycles, cycles.first_fetch,
-               cycles.drain});
+               cycles.drain,
+               full_cycles(model, places, result.has_ifm2,
+                           blocks.full_cycles(rows[y], columns[x], channels))});
         }
     }
   }
   INTARSIA_CHECK(!result.ways.empty(), "one micro-block fits every configuration");
+  const double least =
+      std::min_element(result.ways.begin(), result.ways.end(), [](const auto& a, const auto& b) {
+        return a.full < b.full;
+      })->full;
+  for (BlockWays::Way& way : result.ways)
+    way.padding *= 1 + kFullBlocksWeight * (way.full / least - 1);
   return result;
 }
 

@@ -40,37 +40,37 @@ std::vector<std::vector<int32_t>> brick_candidates(const Program& program,
 
 namespace {
 
-// Of 8 bits, whose pixels are shorter than the bursts of all memories.
-bool is_single_brick(const FeatureMap& map) {
+// Of 8 bits, whose pixels are shorter than the bursts of all memories: pixels that each begin where a brick does and are no
+// longer, such as the first channels of a concatenation to 16.
+bool lies_in_single_bricks(const FeatureMap& map) {
   const auto is_aligned = [](int64_t bytes) { return bytes % kBrickDepth == 0; };
-  return map.layout == Layout::Nhwc && map.extent.depth == kBrickDepth && map.extent.width > 1 &&
+  return map.layout == Layout::Nhwc && map.extent.depth <= kBrickDepth && map.extent.width > 1 &&
          element_bytes(map.type) == 1 && map.stride_x == kBrickDepth && is_aligned(map.stride_y) &&
          is_aligned(map.base) && is_aligned(map.wrap_base.value_or(0));
+}
+
+void name_brick(FeatureMap& map) {
+  map.layout = Layout::Nhcwb16;
+  map.stride_c = kBrickDepth;  // of any brick: there is no second one
 }
 
 }  // namespace
 
 void name_single_bricks(Schedule& schedule) {
-  std::vector<std::vector<FeatureMap*>> maps(schedule.storages.size());
-  std::vector<bool> fits(schedule.storages.size(), true);
   for (Step& step : schedule.steps) {
     if (step.operation < 0) continue;
     const OperationKind kind = schedule.operations[static_cast<size_t>(step.operation)].kind;
-    const auto look_at = [&](FeatureMap& map, bool is_whole) {
-      const auto storage = static_cast<size_t>(map.span.storage);
-      maps[storage].push_back(&map);
-      if (!is_whole || !is_single_brick(map)) fits[storage] = false;
+    const auto name = [&](FeatureMap& map, int32_t least_depth) {
+      const Storage& storage = schedule.storages[static_cast<size_t>(map.span.storage)];
+      if (storage.kind == Storage::Kind::Inner && lies_in_single_bricks(map) &&
+          map.extent.depth >= least_depth)
+        name_brick(map);
     };
-    look_at(step.ifm, kind != OperationKind::ReduceSum);
-    if (step.ifm2) look_at(*step.ifm2, true);
-    look_at(step.ofm, step.block.ofm.depth >= kBrickDepth);
-  }
-  for (size_t i = 0; i < maps.size(); ++i) {
-    if (!fits[i] || schedule.storages[i].kind != Storage::Kind::Inner) continue;
-    for (FeatureMap* map : maps[i]) {
-      map->layout = Layout::Nhcwb16;
-      map->stride_c = kBrickDepth;  // of any brick: there is no second one
-    }
+    // Element-wise operations work on whole bricks, and REDUCE_SUM wants NHWC. What is written is all of a brick.
+    const int32_t least_read = is_elementwise(kind) ? kBrickDepth : 1;
+    if (kind != OperationKind::ReduceSum) name(step.ifm, least_read);
+    if (step.ifm2) name(*step.ifm2, least_read);
+    if (step.block.ofm.depth >= kBrickDepth) name(step.ofm, kBrickDepth);
   }
 }
 

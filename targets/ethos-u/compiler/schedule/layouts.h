@@ -15,8 +15,8 @@ namespace intarsia::targets::ethos_u {
 std::vector<std::vector<int32_t>> brick_candidates(const Program& program,
                                                    const std::function<int32_t(int32_t)>& root);
 
-// A map of 16 channels lies in memory the same way in both layouts. Where all operations take it whole it is called NHCWB16, of
-// which rows are read at a time whatever reads NHWC pixel by pixel.
+// A map of 16 channels lies in memory the same way in both layouts, and so do the first channels of one. Who reads them, or writes
+// all, calls it NHCWB16, of which rows are read at a time whatever reads NHWC pixel by pixel.
 void name_single_bricks(Schedule& schedule);
 
 }  // namespace intarsia::targets::ethos_u

@@ -401,6 +401,66 @@ class OperationBlocks {
     return out;
   }
 
+  // The same as Arm's estimate has it (Vela 3.10, npu_performance.py): every block a full one, whatever is left of the map at
+  // its edges, and a read of NHWC no longer than a pixel. Without weights.
+  struct FullCycles {
+    double pipeline = 0, ifm = 0, ifm2 = 0, ofm = 0;
+  };
+  FullCycles full_cycles(const Cut& y, const Cut& x, const Cut& z) const {
+    using namespace timing_detail;
+    const auto first = [](const Cut& cut) { return cut.axis.count[0] > 0 ? 0 : 1; };
+    const Volume block = {y.block(), x.block(), z.block()};
+    const auto areas = static_cast<double>(y.axis.blocks() * x.axis.blocks());
+    const double blocks = areas * static_cast<double>(z.axis.blocks());
+    const auto read = [&](const MapTiming& map) {
+      const int64_t depth =
+          ifm_block_depth(op_.work, map.extent.depth, map.bits, block.depth, op_.part_kernel_first);
+      const double bytes = static_cast<double>(map.bits) / 8;
+      double elements = 0;
+      int64_t width = std::min(map.extent.width, block.width);
+      if (elementwise_) {
+        const bool one = map.extent.elements() == 1;
+        elements = static_cast<double>(one ? 1 : op_.ofm.extent.height * op_.ofm.extent.width) *
+                   static_cast<double>(stored_depth(map, one ? 1 : op_.ofm.extent.depth));
+      } else {
+        const auto along = [&](int64_t size, int64_t ifm, int64_t kernel, int64_t stride,
+                               int64_t dilation) {
+          return fetched(split(size, size), ifm, kernel, stride, dilation, op_.upscale);
+        };
+        width =
+            along(block.width, map.extent.width, op_.kernel_width, op_.stride_x, op_.dilation_x);
+        elements =
+            areas * static_cast<double>(along(block.height, map.extent.height, op_.kernel_height,
+                                              op_.stride_y, op_.dilation_y) *
+                                        width * stored_depth(map, map.extent.depth) *
+                                        (sums_depth_ ? z.axis.blocks() : 1));
+      }
+      const auto channels =
+          static_cast<double>(map.bricks ? 16 * width : std::min(depth, map.extent.depth));
+      return port_cycles(map.memory, elements * bytes, channels * bytes);
+    };
+    FullCycles out;
+    out.ifm = read(op_.ifm);
+    if (op_.ifm2) out.ifm2 = read(*op_.ifm2);
+    const double bytes = static_cast<double>(op_.ofm.bits) / 8;
+    const double run = op_.ofm.bricks ? bytes * static_cast<double>(16 * block.width * npu_.cores)
+                                      : std::min({bytes * static_cast<double>(block.depth),
+                                                  bytes * static_cast<double>(16 * npu_.cores),
+                                                  static_cast<double>(kPublished.most_written)});
+    out.ofm = port_cycles(op_.ofm.memory, ofm_bytes_, run);
+    const double mac =
+        elementwise_ ? 0
+                     : mac_.cycles(y.ublocks[first(y)], x.ublocks[first(x)], z.ublocks[first(z)]);
+    double output = per_element_ * static_cast<double>(block.elements());
+    if (op_.scale_bytes > 0)
+      output = std::max(output,
+                        10 * static_cast<double>(block.depth * op_.constants.read_latency) / 256);
+    const double own = latency_ + (out.ifm + out.ifm2 + out.ofm) / blocks + mac + output;
+    out.pipeline =
+        blocks * std::max({mac, output, own / 4}) + (elementwise_ ? 0 : std::min(mac, output));
+    return out;
+  }
+
  private:
   int64_t fetched_rows(const timing_detail::Axis& axis, const MapTiming& map) const {
     return timing_detail::fetched(axis, map.extent.height, op_.kernel_height, op_.stride_y,

@@ -129,7 +129,7 @@ Unit UnitMaker::make(int32_t index, int32_t first, int32_t end, bool after_colum
     if (!whole && operation.ofm.extent.depth != all.ofm.extent.depth) continue;
     Unit unit = describe(index, view, first, depth, {0, operation.ofm.extent.height});
     choose_blocks(operation, unit);
-    double cycles = unit.fetched.alone();
+    double cycles = unit.fetched.alone() + kFullBlocksWeight * unit.full_cycles;
     // Columns behind an operation that went through rows: the first block needs some of the last.
     if (is_window(operation) && by_columns(unit) != after_columns)
       cycles += unit.fetched.first_fetch;
@@ -255,6 +255,7 @@ void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
       least = score;
       block = way.block;
       cost = made;
+      unit.full_cycles = way.full;
     }
   };
   const CostModel::Places direct = places_of(operation, unit, Memory::Constants),

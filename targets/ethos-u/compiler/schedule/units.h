@@ -25,6 +25,7 @@ struct Unit {
   std::optional<FeatureMap> ifm2;
   BlockConfig direct_block, fetched_block;  // for constants where they are, and in fast memory
   OperationCost direct, fetched;
+  double full_cycles = 0;       // of the block for fetched constants, by Arm's estimate
   int64_t estimated_bytes = 0;  // of weights and scales
   int64_t scale_bytes = 0;      // of these
   double header_cycles = 0;     // to decode what the stream of weights holds beside weights
@@ -34,7 +35,7 @@ struct Unit {
 struct BlockOption {
   BlockConfig block;
   OperationCost cost;
-  double padding = 1;  // by what zeros in the stream of weights are taken to make it worse
+  double padding = 1;  // that of BlockWays::Way
   double score() const { return cost.alone() * padding; }
 };
 
