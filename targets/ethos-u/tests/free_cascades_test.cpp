@@ -30,6 +30,9 @@ class Layers {
     a.padding = {4, 5, 3, 3};
     return layer(OpKind::Conv2d, a, x, {channels, 10, 8, 1}, channels);
   }
+  TensorId whole_window(TensorId x, int32_t height, int32_t width, int32_t from, int32_t to) {
+    return layer(OpKind::Conv2d, graph::Conv2dAttrs{}, x, {to, height, width, from}, to);
+  }
   graph::Module finish(TensorId y) { return graph_.finish({y}); }
 
  private:
@@ -74,10 +77,12 @@ TEST(FreeCascades, WhatIsWidestIsThereInPart) {
   EXPECT_LT(sram_of(module, {.memory_mode = "shared-sram"}), widest + beside);
 }
 
-// A copy of the input with its border, whose windows overlap in memory, is quicker by a tenth, and more than the input.
+// A copy of the input with its border, whose windows overlap in memory, makes half of the time shorter by a tenth of all, and is more
+// than the input.
 TEST(PaddedCopies, TakeNoMemoryForATenthOfTheTime) {
   Layers layers;
-  const graph::Module module = layers.finish(layers.spectrum(layers.input({1, 49, 40, 1}), 8));
+  const TensorId heard = layers.spectrum(layers.input({1, 49, 40, 1}), 8);
+  const graph::Module module = layers.finish(layers.whole_window(heard, 25, 20, 8, 8));
   EXPECT_LE(sram_of(module, {.target = "ethos-u55-128", .memory_mode = "shared-sram"}),
             49 * 40 + 25 * 20 * 8 + 16);
 }
