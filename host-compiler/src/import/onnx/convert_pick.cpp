@@ -570,34 +570,4 @@ void read_compress(Reader& in) {
   });
 }
 
-// Cut or padded with 0 at both ends, to a size that is known.
-void read_center_crop_pad(Reader& in) {
-  const Shape shape = in.shape_of(0);
-  const auto sizes = in.known_integers(1, "its sizes");
-  if (!sizes) return;
-  std::vector<int64_t> axes = in.integers("axes").value_or(std::vector<int64_t>{});
-  if (axes.empty())
-    for (size_t i = 0; i < shape.size(); ++i) axes.push_back(static_cast<int64_t>(i));
-  if (!in.require(axes.size() == sizes->size(), "has a size per axis")) return;
-  graph::SliceAttrs cut{
-      std::vector<int64_t>(shape.size(), 0), shape, std::vector<int64_t>(shape.size(), 1), {}};
-  graph::PadAttrs pad{cut.begin, cut.begin};
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const auto at = static_cast<size_t>(in.axis(axes[i], shape.size()));
-    const int64_t size = (*sizes)[i], extent = in.ok() ? shape[at] : 1;
-    if (!in.ok() || !in.require(size >= 1 && size <= 1 << 20, fmt::format("makes {}", size)))
-      return;
-    if (size < extent)
-      cut.begin[at] = (extent - size) / 2, cut.size[at] = size;
-    else
-      pad.before[at] = (size - extent) / 2, pad.after[at] = size - extent - pad.before[at];
-  }
-  TensorId x = in.operand(0);
-  if (cut.size != shape) x = in.emit_alike(OpKind::Slice, cut, {x}, "cut");
-  if (pad !=
-      graph::PadAttrs{std::vector<int64_t>(shape.size(), 0), std::vector<int64_t>(shape.size(), 0)})
-    x = in.emit_alike(OpKind::Pad, pad, {x});
-  in.result(x);
-}
-
 }  // namespace intarsia::onnx

@@ -51,12 +51,14 @@ TensorId maximum_places(Reader& in, const Window& window) {
                   "has a window larger than its operand") ||
       !table_fits(in, windows_along(h) * windows_along(w) * h.kernel * w.kernel))
     return {};
-  const TensorId image = in.to_channels_last(as_image(in, in.operand(0)));
+  // Bytes have the same order as floats.
+  const TensorId reals = in.cast(in.operand(0), kFloat);
+  if (!in.ok()) return {};
+  const TensorId image = in.to_channels_last(as_image(in, reals));
   if (!in.ok()) return {};
   const Shape shape = in.shape(image);
-  if (!in.require(element_count(shape) <= std::numeric_limits<int32_t>::max() &&
-                      in.tensor(image).type == kFloat,
-                  "gives the places of maxima of other than floats"))
+  if (!in.require(element_count(shape) <= std::numeric_limits<int32_t>::max(),
+                  "has more than 2^31 elements"))
     return {};
   const graph::PadAttrs pad{{0, h.before, w.before, 0}, {0, h.after, w.after, 0}};
   const TensorId padded = in.emit_alike(
