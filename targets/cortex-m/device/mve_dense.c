@@ -37,12 +37,12 @@ INTARSIA_INLINE void all_channels(struct intarsia_octets *layer, const int8_t *w
 #else
   const int32_t count = (int32_t)(layer->end - layer->output);
   for (int32_t c = 0; c < count; ++c) {
-    const int32_t lane = c % kOctet, place = lane % 2 * 4 + lane / 2;
-    const int32_t *channel = channels + c / kOctet * 4 * kOctet;
+    const int32_t lane = c % kOctetChannels, place = lane % 2 * 4 + lane / 2;
+    const int32_t *channel = channels + c / kOctetChannels * 4 * kOctetChannels;
     const int32_t sum = intarsia_octet_sum(layer, weights, c, steps, channel[lane]);
-    layer->output[c] =
-        intarsia_mve_top_result(sum, channel[kOctet + place], channel[2 * kOctet + place],
-                                channel[3 * kOctet + place], true);
+    layer->output[c] = intarsia_mve_top_result(sum, channel[kOctetChannels + place],
+                                               channel[2 * kOctetChannels + place],
+                                               channel[3 * kOctetChannels + place], true);
   }
 #endif
 }
@@ -51,6 +51,7 @@ void intarsia_mve_dense_s8(const struct intarsia_window *w, const int8_t *input,
                            int8_t *scratch, const int8_t *weights, const int32_t *channels) {
   struct intarsia_octets layer;
   intarsia_set_octets(&layer, w, input, output, scratch);
-  all_channels(&layer, weights, channels, (w->kernel_w * w->in_c + kVector - 1) / kVector);
+  all_channels(&layer, weights, channels,
+               (w->kernel_w * w->in_c + kOctetVector - 1) / kOctetVector);
   if (w->low != -128 || w->high != 127) intarsia_mve_clamp(output, w->out_c, w->low, w->high);
 }

@@ -49,6 +49,7 @@ void intarsia_mve_dense_shared_s8(const struct intarsia_window *w, const int8_t 
                                   const int32_t *channels) {
   struct intarsia_octets layer;
   intarsia_set_octets(&layer, w, input, output, scratch);
-  all_channels(&layer, weights, channels, (w->kernel_w * w->in_c + kVector - 1) / kVector);
+  all_channels(&layer, weights, channels,
+               (w->kernel_w * w->in_c + kOctetVector - 1) / kOctetVector);
   if (w->low != -128 || w->high != 127) intarsia_mve_clamp(output, w->out_c, w->low, w->high);
 }

@@ -9,7 +9,12 @@
 #include "intarsia/targets/cortex_m/mve_results.h"
 #include "intarsia/targets/cortex_m/no_frame_pointer.h"
 
-enum { kVector = 16, kOctet = 8, kUnrolled = 4, kStepBytes = 17 * 4 + INTARSIA_LANDING_BYTES };
+enum {
+  kOctetVector = 16,
+  kOctetChannels = 8,
+  kOctetUnrolled = 4,
+  kOctetStepBytes = 17 * 4 + INTARSIA_LANDING_BYTES
+};
 
 // The assembly knows the layout.
 struct intarsia_octets {
@@ -70,25 +75,26 @@ _Static_assert(offsetof(struct intarsia_octets, skipped) == 4 &&
 INTARSIA_INLINE void intarsia_set_octets(struct intarsia_octets *layer,
                                          const struct intarsia_window *w, const int8_t *input,
                                          int8_t *output, int8_t *scratch) {
-  const int32_t run = w->kernel_w * w->in_c, steps = (run + kVector - 1) / kVector;
+  const int32_t run = w->kernel_w * w->in_c, steps = (run + kOctetVector - 1) / kOctetVector;
   layer->input = input;
-  if (run % kVector != 0) {
+  if (run % kOctetVector != 0) {
     intarsia_copy(scratch, input, run);
     layer->input = scratch;
   }
   layer->output = output;
   layer->end = output + w->out_c;
-  layer->passes = (steps + kUnrolled - 1) / kUnrolled;
-  layer->skipped = (uint32_t)(layer->passes * kUnrolled - steps) * kStepBytes | 1u;
+  layer->passes = (steps + kOctetUnrolled - 1) / kOctetUnrolled;
+  layer->skipped = (uint32_t)(layer->passes * kOctetUnrolled - steps) * kOctetStepBytes | 1u;
 }
 
 INTARSIA_INLINE int32_t intarsia_octet_sum(const struct intarsia_octets *layer,
                                            const int8_t *weights, int32_t channel, int32_t steps,
                                            int32_t bias) {
-  const int8_t *octet =
-      weights + channel / kOctet * steps * kOctet * kVector + channel % kOctet * kVector;
-  for (int32_t i = 0; i < steps * kVector; ++i)
-    bias += layer->input[i] * octet[i / kVector * kOctet * kVector + i % kVector];
+  const int8_t *octet = weights + channel / kOctetChannels * steps * kOctetChannels * kOctetVector +
+                        channel % kOctetChannels * kOctetVector;
+  for (int32_t i = 0; i < steps * kOctetVector; ++i)
+    bias += layer->input[i] *
+            octet[i / kOctetVector * kOctetChannels * kOctetVector + i % kOctetVector];
   return bias;
 }
 
