@@ -26,6 +26,7 @@ constexpr double kTimeForCopies = 2;
 bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options) {
   if (options.for_size && one.fast_bytes != other.fast_bytes)
     return one.fast_bytes < other.fast_bytes;
+  if (options.sram_limit) return one.cycles < other.cycles;  // what is allowed may be used
   const double memory = static_cast<double>(std::max<int64_t>(one.fast_bytes, 1)) /
                         static_cast<double>(std::max<int64_t>(other.fast_bytes, 1));
   return one.cycles * std::pow(memory, kTimeForCopies) < other.cycles;

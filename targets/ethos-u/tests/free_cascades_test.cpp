@@ -27,7 +27,7 @@ class Layers {
   TensorId spectrum(TensorId x, int32_t channels) {
     graph::Conv2dAttrs a;
     a.stride_h = a.stride_w = 2;
-    a.padding = {4, 5, 3, 3};
+    a.padding = {4, 3, 5, 3};
     return layer(OpKind::Conv2d, a, x, {channels, 10, 8, 1}, channels);
   }
   TensorId whole_window(TensorId x, int32_t height, int32_t width, int32_t from, int32_t to) {
