@@ -200,8 +200,10 @@ void LiteralEstimate::before(const Operation& op, const sim::Memory&) {
   whole.last_depth = op.ofm.depth;
   ++whole.slices;
   if (op.has_weights())
-    for (size_t core = 0; core < static_cast<size_t>(op.cores); ++core)
-      whole.weight_bytes += static_cast<double>(op.weights[core].length + op.scales[core].length);
+    for (size_t core = 0; core < static_cast<size_t>(op.cores); ++core) {
+      whole.weight_bytes += static_cast<double>(op.weights[core].length);
+      whole.scale_bytes += static_cast<double>(op.scales[core].length);
+    }
   // Copies that this operation is the first to use.
   double copied = 0;
   std::erase_if(transfers_, [&](const sim::DmaTransfer& dma) {
@@ -215,9 +217,13 @@ void LiteralEstimate::before(const Operation& op, const sim::Memory&) {
     const auto inside = [&](const sim::Range& range) {
       return range.length > 0 && range.base >= dma.target && range.base < dma.target + dma.length;
     };
-    if (!op.has_weights() || dma.target_region != op.weight_region ||
-        std::none_of(op.weights.begin(), op.weights.end(), inside))
-      return false;
+    if (!op.has_weights()) return false;
+    const bool weights = dma.target_region == op.weight_region &&
+                         std::any_of(op.weights.begin(), op.weights.end(), inside),
+               scales = dma.target_region == op.scale_region && dma.target == op.scales[0].base &&
+                        static_cast<double>(dma.length) == whole.scale_bytes;
+    if (!weights && !scales) return false;
+    whole.copies_weights |= weights;
     copied += static_cast<double>(dma.length);
     whole.from = dma.source_region;
     whole.to = dma.target_region;
@@ -299,9 +305,13 @@ double LiteralEstimate::port_cycles(const Whole& whole) const {
   }
   add(op.ofm, ofm.height * ofm.width * stored(op.ofm, ofm.depth),
       write_run(op.ofm, whole_block, npu_.cores));
-  if (op.has_weights() && whole.transfer_bytes == 0)
-    busy[static_cast<size_t>(memories_.port_of_region(op.weight_region))] +=
-        whole.weight_bytes * static_cast<double>(planes) / memory(op.weight_region).bytes_per_cycle;
+  const auto read = [&](uint32_t region, double bytes) {
+    busy[static_cast<size_t>(memories_.port_of_region(region))] +=
+        bytes * static_cast<double>(planes) / memory(region).bytes_per_cycle;
+  };
+  // A copy of weights may serve several operations, and scales may be copied without them.
+  if (op.has_weights() && !whole.copies_weights) read(op.weight_region, whole.weight_bytes);
+  if (op.has_weights() && whole.transfer_bytes == 0) read(op.scale_region, whole.scale_bytes);
   return *std::max_element(busy.begin(), busy.end());
 }
 

@@ -35,7 +35,8 @@ class LiteralEstimate final : public simulators::ethos_u::Observer {
     simulators::ethos_u::Operation op;  // with the depth of all
     int32_t last_depth = 0;             // of the last slice
     double first_transfer = 0;          // of constants that were copied for it
-    double transfer_bytes = 0, weight_bytes = 0;
+    double transfer_bytes = 0, weight_bytes = 0, scale_bytes = 0;
+    bool copies_weights = false;
     uint32_t from = 0, to = 0;  // regions of the copies
     double table = 0;           // of a table
     int slices = 0;

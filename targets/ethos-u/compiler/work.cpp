@@ -100,6 +100,8 @@ class ScheduleWork {
     if (step.ifm2) places.ifm2 = memory_of(step.ifm2->span.storage);
     for (const Span& span : step.weights)
       if (span.storage >= 0) places.weights = memory_of(span.storage);
+    for (const Span& span : step.scales)
+      if (span.storage >= 0) places.scales = memory_of(span.storage);
     const auto bytes_of = [](const std::vector<Span>& spans) {
       int64_t bytes = 0;
       for (const Span& span : spans) bytes += span.bytes;
@@ -124,9 +126,13 @@ class ScheduleWork {
     };
     read(step.ifm, places.ifm, traffic.ifm);
     if (step.ifm2) read(*step.ifm2, places.ifm2, traffic.ifm2);
-    MemoryTraffic& constants = work.memories[cost_.port(places.weights)];
-    constants.constants_read += traffic.weights.bytes + traffic.scales.bytes;
-    constants.cycles += traffic.weights.cycles + traffic.scales.cycles;
+    const auto read_constants = [&](Memory memory, const CostModel::Traffic::Way& of) {
+      MemoryTraffic& way = work.memories[cost_.port(memory)];
+      way.constants_read += of.bytes;
+      way.cycles += of.cycles;
+    };
+    read_constants(places.weights, traffic.weights);
+    read_constants(places.of_scales(), traffic.scales);
     MemoryTraffic& results = work.memories[cost_.port(places.ofm)];
     results.maps_written += traffic.ofm.bytes;
     results.cycles += traffic.ofm.cycles;
@@ -156,6 +162,7 @@ class ScheduleWork {
       use(step.ofm.span.storage);
       if (step.ifm2) use(step.ifm2->span.storage);
       for (const Span& span : step.weights) use(span.storage);
+      for (const Span& span : step.scales) use(span.storage);
     }
     std::vector<int64_t> bytes(schedule_.steps.size(), 0);
     for (size_t id = 0; id < lives.size(); ++id) {

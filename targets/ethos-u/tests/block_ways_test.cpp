@@ -62,6 +62,23 @@ TEST_P(BlockWaysOf, CostWhatEachCosts) {
       }
 }
 
+// Scales that lie elsewhere than weights keep that port busy.
+TEST_P(BlockWaysOf, ScalesMayLieApart) {
+  KnownBlockWays known;
+  Case apart = convolution(20, 32, Layout::Nhwc, Memory::Cache);
+  const auto together = known.of(hardware_, model_, apart.operation, apart.maps(), apart.places);
+  apart.places.scales = Memory::Constants;
+  const auto ways = known.of(hardware_, model_, apart.operation, apart.maps(), apart.places);
+  EXPECT_NE(ways, together);
+  const ConstantSizes sizes = {5000, 400, 33};
+  const size_t flash = model_.port(Memory::Constants);
+  for (const BlockWays::Way& way : ways->ways) {
+    const OperationCost cost = ways->cost(model_, way, sizes);
+    EXPECT_EQ(cost, model_.cost(apart.operation, apart.maps(), way.block, apart.places, sizes));
+    EXPECT_EQ(cost.ports[flash], 400 / model_.memory(Memory::Constants).bytes_per_cycle);
+  }
+}
+
 TEST_P(BlockWaysOf, AreKnownByWhatTheyFollowFrom) {
   KnownBlockWays known;
   const auto ways = [&](const Case& of) {

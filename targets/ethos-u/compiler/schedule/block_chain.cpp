@@ -90,11 +90,10 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
     } else {
       const Memory constants = fetched[i] ? Memory::Cache : Memory::Constants;
       std::vector<BlockOption> options = draft.maker.block_options(unit, constants);
-      if (repeated.are_of(draft.operation(unit))) {
+      if (unit.repeated >= 0 || repeated.are_of(draft.operation(unit))) {
         const BlockConfig& now = fetched[i] ? unit.fetched_block : unit.direct_block;
         std::erase_if(options, [&](const BlockOption& option) {
-          return option.block.ofm.depth != now.ofm.depth ||
-                 option.block.part_kernel != now.part_kernel;
+          return !is_ordered_alike(option.block, now);
         });
       }
       double before = 0, after = 0;

@@ -95,21 +95,20 @@ OperationCost BlockWays::cost(const CostModel& model, const Way& way,
                               const ConstantSizes& constants) const {
   OperationCost result;
   result.pipeline = way.pipeline;
-  double constant_cycles = 0;
+  double weight_cycles = 0, scale_cycles = 0;
   if (constants.weights > 0) {
     result.pipeline = std::max(way.pipeline, way.decoding + constants.header_cycles * way.areas);
-    const auto& memory = model.memory(places.weights);
     const double weights = static_cast<double>(constants.weights) * way.areas;
     const auto scales = static_cast<double>(constants.scales);
-    constant_cycles = block_timing::port_cycles(memory, weights, weights) +
-                      block_timing::port_cycles(memory, scales, scales);
+    weight_cycles = block_timing::port_cycles(model.memory(places.weights), weights, weights);
+    scale_cycles = block_timing::port_cycles(model.memory(places.of_scales()), scales, scales);
   }
   result.first_fetch = way.first_fetch;
   result.drain = way.drain;
   result.start = isa::ethos_u::kAssumed.command_start;
   result.ports[model.port(places.ifm)] += way.ifm;
   if (has_ifm2) result.ports[model.port(places.ifm2)] += way.ifm2;
-  result.ports[model.port(places.weights)] += constant_cycles;
+  model.add_constants(result, places, weight_cycles, scale_cycles);
   result.ports[model.port(places.ofm)] += way.ofm;
   return result;
 }
@@ -138,7 +137,7 @@ KnownBlockWays::Shape KnownBlockWays::shape_of(const Operation& operation,
       static_cast<int32_t>(operation.upscale) << 4 |
       static_cast<int32_t>(operation.operand_scaling) << 2 |
       (CostModel::clamps(operation, maps.ofm.type) ? 2 : 0) | (maps.ifm2 != nullptr ? 1 : 0));
-  add(places.weights);
+  add(static_cast<int32_t>(places.weights) << 8 | static_cast<int32_t>(places.of_scales()));
   add_map(maps.ifm, places.ifm);
   add_map(maps.ofm, places.ofm);
   if (maps.ifm2 != nullptr) add_map(*maps.ifm2, places.ifm2);

@@ -21,6 +21,8 @@ namespace {
 constexpr double kMemoryPerTime = 2;
 // And what is less than this part of an SRAM of the NPU's own is no less: nobody else has it.
 constexpr int64_t kPartsOfOwnMemory = 512;
+// What stays there for many operations may be more: what fetches it for each of them waits each time.
+constexpr int64_t kPartsForCopies = 32;
 // The number of sizes of fast memory that are tried; each takes its time.
 constexpr size_t kMostBudgets = 4;
 // The same when the operations have been cut into slices, and nothing else changes: each takes less.
@@ -41,14 +43,16 @@ constexpr int64_t kLeastSliced = 2048;  // bytes of constants
 // Bytes of weights that are encoded before it is known whether they are used so.
 constexpr int64_t kMostEncodedToChoose = 32 << 10;
 
-int64_t counted_bytes(const isa::ethos_u::MemorySystem& memory, int64_t bytes) {
+int64_t counted_bytes(const isa::ethos_u::MemorySystem& memory, int64_t bytes,
+                      int64_t parts = kPartsOfOwnMemory) {
   if (memory.arena == memory.cache) return bytes;
-  return std::max(bytes, memory.cache_bytes / kPartsOfOwnMemory);
+  return std::max(bytes, memory.cache_bytes / parts);
 }
 
-double value_of(const isa::ethos_u::MemorySystem& memory, const ConstantPlanner::Worth& worth) {
-  return worth.cycles *
-         std::pow(static_cast<double>(counted_bytes(memory, worth.bytes)), 1 / kMemoryPerTime);
+double value_of(const isa::ethos_u::MemorySystem& memory, const ConstantPlanner::Worth& worth,
+                int64_t parts = kPartsOfOwnMemory) {
+  return worth.cycles * std::pow(static_cast<double>(counted_bytes(memory, worth.bytes, parts)),
+                                 1 / kMemoryPerTime);
 }
 
 // Rising, each larger than the one before by the same part, the largest among them.
@@ -105,8 +109,37 @@ const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfi
   return place->second;
 }
 
+std::vector<ConstantPlanner::Kept> ConstantPlanner::kept() {
+  std::vector<Kept> result;
+  std::map<int32_t, size_t> place;  // by group
+  for (size_t i = 0; i < draft_.units.size(); ++i) {
+    const Unit& unit = draft_.units[i];
+    if (!unit.weights_kept) continue;
+    const auto [at, fresh] = place.try_emplace(unit.repeated, result.size());
+    if (fresh) {
+      const auto whole = static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size());
+      result.push_back({unit.repeated, i, i, i, whole - unit.scale_bytes});
+    }
+    result[at->second].last = i;
+  }
+  for (Kept& one : result) {
+    // Early enough that nothing waits for it.
+    double cycles = draft_.cost.transfer(Memory::Constants, Memory::Cache, one.bytes).cycles;
+    while (one.from > 0 && cycles > 0) cycles -= draft_.units[--one.from].fetched.alone();
+  }
+  return result;
+}
+
+// With the copies that stay.
+std::vector<int64_t> ConstantPlanner::live_bytes() {
+  std::vector<int64_t> live = draft_.live_bytes();
+  for (const Kept& one : kept())
+    for (size_t i = one.from; i <= one.last; ++i) live[i] += aligned_to_stream(one.bytes);
+  return live;
+}
+
 std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
-  const std::vector<int64_t> live = draft_.live_bytes();
+  const std::vector<int64_t> live = live_bytes();
   std::vector<PrefetchUnit> units(draft_.units.size());
   for (size_t i = 0; i < draft_.units.size(); ++i) {
     const Unit& unit = draft_.units[i];
@@ -132,11 +165,30 @@ std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
       out.table_earliest = slots_[i].earliest;
     }
   }
+  // Copies that stay come as tables do, without which a unit cannot begin.
+  for (const Kept& one : kept()) {
+    PrefetchUnit& out = units[one.first];
+    const TransferCost copy = draft_.cost.transfer(Memory::Constants, Memory::Cache, one.bytes);
+    out.table.cycles += copy.cycles;
+    for (size_t port = 0; port < copy.ports.size(); ++port)
+      out.table.ports[port] += copy.ports[port];
+    // Commands are taken as far ahead as their queue is deep.
+    const int32_t issued =
+        std::min(static_cast<int32_t>(one.from) + draft_.hardware.outstanding_kernels,
+                 static_cast<int32_t>(one.first));
+    out.table_earliest = out.has_table ? std::max(out.table_earliest, issued) : issued;
+    out.has_table = true;
+  }
   return units;
 }
 
 void ConstantPlanner::add_weights(const Unit& unit, bool exact, PrefetchUnit& out) {
   if (!has_weights(draft_.operation(unit).kind) || !draft_.constants_are_slow()) return;
+  if (unit.weights_kept) {
+    out.bytes = unit.scale_bytes;
+    out.transfer = draft_.cost.transfer(Memory::Constants, Memory::Cache, out.bytes);
+    return;
+  }
   const bool whole = unit.end - unit.first == draft_.operation(unit).ofm.extent.depth;
   // Encoding takes time: not for what is divided or does not fit anyway, nor for many weights, of which the estimate is near.
   const bool worth_it =
@@ -145,11 +197,12 @@ void ConstantPlanner::add_weights(const Unit& unit, bool exact, PrefetchUnit& ou
   out.bytes = exact || worth_it
                   ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
                   : aligned_to_stream(unit.estimated_bytes * 102 / 100 + 2 * kStreamAlignment);
+  if (unit.repeated >= 0) out.bytes -= unit.scale_bytes;
   out.transfer = draft_.cost.transfer(Memory::Constants, Memory::Cache, out.bytes);
 }
 
 PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
-  const std::vector<int64_t> live = draft_.live_bytes();
+  const std::vector<int64_t> live = live_bytes();
   const int64_t base = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
   std::vector<int64_t> budgets = {base};
   if (draft_.options.sram_limit) {
@@ -157,7 +210,7 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   } else if (!draft_.options.for_size) {
     std::vector<int64_t> constants;
     for (const Unit& unit : draft_.units)
-      constants.push_back(aligned_to_stream(unit.estimated_bytes));
+      constants.push_back(aligned_to_stream(unit.fetched_bytes()));
     budgets = npu::fast_memory_sizes(live, constants, kMostBudgets);
   }
   most_budget_ = *std::max_element(budgets.begin(), budgets.end());
@@ -227,6 +280,12 @@ bool ConstantPlanner::is_better(const ScheduleOptions& options, const Worth& one
   return kWorthMore * value_of(options.memory, one) < value_of(options.memory, other);
 }
 
+bool ConstantPlanner::is_better_copied(const ScheduleOptions& options, const Worth& one,
+                                       const Worth& other) {
+  return kWorthMore * value_of(options.memory, one, kPartsForCopies) <
+         value_of(options.memory, other, kPartsForCopies);
+}
+
 // What is enough for the operations that set the peak to have their own constants, through two buffers of a third where they
 // can be cut; the others have more room than that. None where those operations have no constants.
 std::optional<int64_t> ConstantPlanner::modest_bytes(const std::vector<int64_t>& live,
@@ -234,7 +293,7 @@ std::optional<int64_t> ConstantPlanner::modest_bytes(const std::vector<int64_t>&
   int64_t most = 0;
   for (size_t i = 0; i < live.size(); ++i) {
     if (live[i] < base || whole_[i].owner >= 0) continue;
-    const int64_t own = whole_[i].estimated_bytes;
+    const int64_t own = whole_[i].fetched_bytes();
     const bool is_cut =
         can_slice(whole_[i]) && whole_[i].end - whole_[i].first >= kCutForBuffers * kBrickDepth;
     most = std::max(most, is_cut ? own * 2 / kCutForBuffers : own);
@@ -268,8 +327,7 @@ PrefetchPlan ConstantPlanner::plan_of_slices(PrefetchPlan plan, int64_t base) {
   const auto score = [&](const PrefetchPlan& one) {
     return value(one.cycles, std::max(one.peak_bytes, base));
   };
-  for (const int64_t size :
-       npu::fast_memory_sizes(draft_.live_bytes(), constants, kMostSliceBudgets)) {
+  for (const int64_t size : npu::fast_memory_sizes(live_bytes(), constants, kMostSliceBudgets)) {
     if (size >= plan.peak_bytes) break;
     PrefetchPlan other = prefetch_.plan(units, size);
     const bool is_less = other.cycles <= plan.cycles && other.peak_bytes < plan.peak_bytes;
@@ -304,7 +362,8 @@ void ConstantPlanner::chain_blocks(int64_t budget, const PrefetchPlan& plan) {
 bool ConstantPlanner::can_slice(const Unit& unit) const {
   const Extent& whole = draft_.schedule.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
   const bool is_stripe = unit.rows.count() < whole.height;
-  return unit.estimated_bytes >= kLeastSliced && !is_stripe && unit.end - unit.first > kBrickDepth;
+  return unit.repeated < 0 && unit.estimated_bytes >= kLeastSliced && !is_stripe &&
+         unit.end - unit.first > kBrickDepth;
 }
 
 // The unit in slices of the output's depth; itself alone where that is not possible.

@@ -40,9 +40,20 @@ class ConstantPlanner : private npu::ConstantDraft {
   // Whether a plan is better than another by more than the estimate leaves open: time and fast memory with what each is
   // worth.
   static bool is_better(const ScheduleOptions& options, const Worth& one, const Worth& other);
+  // The same where one of them has copies that stay (WeightCopies): more of a memory that nobody else has may go to these.
+  static bool is_better_copied(const ScheduleOptions& options, const Worth& one,
+                               const Worth& other);
 
   // Encoded constants of a unit for that block.
   const ConstantStream& stream(const Unit& unit, const BlockConfig& block);
+  // Copies of weights that stay for several units: the first and the last of them, and the unit that may run when the copy begins
+  // to be written.
+  struct Kept {
+    int32_t group = -1;
+    size_t first = 0, last = 0, from = 0;
+    int64_t bytes = 0;
+  };
+  std::vector<Kept> kept();
   // Where the units' look-up tables lie.
   const std::vector<TableSlots::Slot>& slots() const { return slots_; }
 
@@ -79,6 +90,7 @@ class ConstantPlanner : private npu::ConstantDraft {
   void restore(const std::shared_ptr<const void>& saved) override;
 
   void plan_tables();
+  std::vector<int64_t> live_bytes();
   void find_owners();
   std::vector<npu::PrefetchUnit> prefetch_units(bool exact);
   void add_weights(const Unit& unit, bool exact, npu::PrefetchUnit& out);

@@ -103,4 +103,20 @@ ConstantStream make_constant_stream(EncodedStreams& encoded, const Hardware& har
   return result;
 }
 
+ConstantParts in_parts(const ConstantStream& stream) {
+  const auto part_of = [&](const std::vector<Span>& spans, std::vector<uint8_t>& bytes) {
+    std::vector<Span> parts;
+    for (const Span& span : spans) {
+      parts.push_back({-1, std::ssize(bytes), span.bytes});
+      const auto from = stream.bytes.begin() + static_cast<ptrdiff_t>(span.offset);
+      bytes.insert(bytes.end(), from, from + static_cast<ptrdiff_t>(span.bytes));
+    }
+    return parts;
+  };
+  ConstantParts parts;
+  parts.weights = part_of(stream.weights, parts.weight_bytes);
+  parts.scales = part_of(stream.scales, parts.scale_bytes);
+  return parts;
+}
+
 }  // namespace intarsia::targets::ethos_u

@@ -34,4 +34,11 @@ ConstantStream make_constant_stream(EncodedStreams& encoded, const Hardware& har
                                     const BlockConfig& block, int32_t first, int32_t end,
                                     bool decoding_counts);
 
+// The same in two pieces of memory, to each of which its spans are relative.
+struct ConstantParts {
+  std::vector<uint8_t> weight_bytes, scale_bytes;
+  std::vector<Span> weights, scales;
+};
+ConstantParts in_parts(const ConstantStream& stream);
+
 }  // namespace intarsia::targets::ethos_u

@@ -96,6 +96,7 @@ timing::OperationTiming CostModel::described(const Operation& operation, const M
   described.uses_table = operation.activation != Activation::None;
   described.uses_clamp = !described.uses_table && clamps(operation, maps.ofm.type);
   described.constants = memory(places.weights);
+  if (places.scales) described.scale_memory = memory(*places.scales);
   return described;
 }
 
@@ -108,6 +109,18 @@ size_t CostModel::port(Memory which) const {
 
 const isa::MemoryTiming& CostModel::memory(Memory which) const {
   return system_.ports[port(which)];
+}
+
+void CostModel::add_constants(OperationCost& cost, const Places& places, double weights,
+                              double scales) const {
+  // One sum where both are on one port: roundings would decide between ways that are as good.
+  const size_t of_weights = port(places.weights), of_scales = port(places.of_scales());
+  if (of_weights == of_scales) {
+    cost.ports[of_weights] += weights + scales;
+    return;
+  }
+  cost.ports[of_weights] += weights;
+  cost.ports[of_scales] += scales;
 }
 
 OperationCost CostModel::cost(const Operation& operation, const Maps& maps,
@@ -126,7 +139,7 @@ OperationCost CostModel::cost(const Operation& operation, const Maps& maps,
   result.start = cycles.start;
   result.ports[port(places.ifm)] += cycles.ifm.cycles;
   if (maps.ifm2 != nullptr) result.ports[port(places.ifm2)] += cycles.ifm2.cycles;
-  result.ports[port(places.weights)] += cycles.weights.cycles + cycles.scales.cycles;
+  add_constants(result, places, cycles.weights.cycles, cycles.scales.cycles);
   result.ports[port(places.ofm)] += cycles.ofm.cycles;
   return result;
 }

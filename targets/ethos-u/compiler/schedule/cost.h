@@ -45,10 +45,15 @@ class CostModel {
   struct Places {
     Memory ifm = Memory::Arena, ifm2 = Memory::Arena, ofm = Memory::Arena;
     Memory weights = Memory::Constants;
+    std::optional<Memory> scales = std::nullopt;  // where weights are, if not said
+    Memory of_scales() const { return scales.value_or(weights); }
     bool operator==(const Places&) const = default;
   };
   OperationCost cost(const Operation& operation, const Maps& maps, const BlockConfig& block,
                      const Places& places, const ConstantSizes& constants) const;
+  // Cycles of weights and scales, on the ports of the memories in which they lie.
+  void add_constants(OperationCost& cost, const Places& places, double weights,
+                     double scales) const;
   // The operation as the estimate asks for it, without blocks and sizes of constants.
   operation_timing::OperationTiming described(const Operation& operation, const Maps& maps,
                                               const Places& places) const;

@@ -78,6 +78,7 @@ struct OperationTiming {
   int64_t weight_bytes = 0, scale_bytes = 0;    // encoded, of all cores
   double weight_headers = 0;                    // cycles of all headers of the core that has most
   MemoryTiming constants;                       // where weights and scales are
+  std::optional<MemoryTiming> scale_memory;     // where scales are, if not there
 };
 
 // Cycles a part is busy for the whole operation, and bytes over the ports with what they keep busy.
@@ -353,7 +354,8 @@ class OperationBlocks {
     const double weights = static_cast<double>(op_.weight_bytes * areas);
     const double scales = static_cast<double>(op_.scale_bytes);
     out.weights = {weights, port_cycles(op_.constants, weights, weights)};
-    out.scales = {scales, port_cycles(op_.constants, scales, scales)};
+    const MemoryTiming& scale_memory = op_.scale_memory ? *op_.scale_memory : op_.constants;
+    out.scales = {scales, port_cycles(scale_memory, scales, scales)};
 
     // The pipeline: a block is fetched, accumulated and put out while its neighbours are in the other
     // stages. Four blocks at most are under way, so one leaves at the latest a quarter of its own time
@@ -520,10 +522,12 @@ inline double total_cycles(const OperationTiming& op, const OperationCycles& cyc
     std::string_view memory;
     double cycles;
   };
-  const Use uses[] = {{op.ifm.memory.name, cycles.ifm.cycles},
-                      {op.ifm2 ? op.ifm2->memory.name : op.ifm.memory.name, cycles.ifm2.cycles},
-                      {op.constants.name, cycles.weights.cycles + cycles.scales.cycles},
-                      {op.ofm.memory.name, cycles.ofm.cycles}};
+  const Use uses[] = {
+      {op.ifm.memory.name, cycles.ifm.cycles},
+      {op.ifm2 ? op.ifm2->memory.name : op.ifm.memory.name, cycles.ifm2.cycles},
+      {op.constants.name, cycles.weights.cycles},
+      {(op.scale_memory ? *op.scale_memory : op.constants).name, cycles.scales.cycles},
+      {op.ofm.memory.name, cycles.ofm.cycles}};
   double slowest = cycles.pipeline;
   for (const Use& port : uses) {
     double busy = 0;

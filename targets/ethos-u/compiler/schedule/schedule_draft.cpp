@@ -1,6 +1,7 @@
 #include "schedule/schedule_draft.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "schedule/constant_groups.h"
 #include "schedule/dependencies.h"
@@ -8,7 +9,7 @@
 namespace intarsia::targets::ethos_u {
 
 ScheduleDraft::ScheduleDraft(const Hardware& its_hardware, const Program& its_program,
-                             const ScheduleOptions& its_options)
+                             const ScheduleOptions& its_options, WeightCopies copies)
     : hardware(its_hardware),
       program(its_program),
       options(its_options),
@@ -19,6 +20,7 @@ ScheduleDraft::ScheduleDraft(const Hardware& its_hardware, const Program& its_pr
   if (constants_are_slow()) place_groups();
   for (size_t i = 0; i < program.tensors.size(); ++i) place_tensor(static_cast<int32_t>(i));
   schedule.operations = program.operations;
+  maker.take(std::move(copies));
   units.resize(program.operations.size());
   for (size_t i = 0; i < units.size(); ++i) make_whole(i);
 }

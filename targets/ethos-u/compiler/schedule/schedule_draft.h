@@ -34,7 +34,8 @@ struct MapLife {
 class ScheduleDraft {
  public:
   // Places all tensors in NHWC, feature maps in fast memory, with one unit for each operation.
-  ScheduleDraft(const Hardware& hardware, const Program& program, const ScheduleOptions& options);
+  ScheduleDraft(const Hardware& hardware, const Program& program, const ScheduleOptions& options,
+                WeightCopies copies = {});
   ScheduleDraft(const ScheduleDraft&) = delete;
   ScheduleDraft& operator=(const ScheduleDraft&) = delete;
 

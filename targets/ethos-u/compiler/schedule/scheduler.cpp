@@ -32,6 +32,8 @@ constexpr double kCascadeTimeWeight = 0.25;
 // tells apart. A percent of time is worth two of memory then, as in `ConstantPlanner::is_better`.
 constexpr double kSameTime = 1.0025;
 constexpr double kSameTimeWeight = 2;
+// Copies of weights that stay are for time alone: less memory beside them is luck with gaps.
+constexpr double kLessTime = 0.98;
 // And memory that is less by as much as is worth it.
 constexpr double kLessMemory = 0.95;
 
@@ -43,8 +45,9 @@ struct Attempt {
 
 class Scheduler {
  public:
-  Scheduler(const Hardware& hardware, const Program& program, const ScheduleOptions& options)
-      : draft_(hardware, program, options) {}
+  Scheduler(const Hardware& hardware, const Program& program, const ScheduleOptions& options,
+            WeightCopies copies = {})
+      : draft_(hardware, program, options, std::move(copies)) {}
 
   // Returns the fast memory that feature maps take at once.
   int64_t place(const Attempt& attempt) {
@@ -93,6 +96,14 @@ class Scheduler {
     plan_freely(constants, constants.choose_beside({other.worth_.cycles, room}, slices), room);
     return worth_.cycles <= kSameTime * other.worth_.cycles &&
            ConstantPlanner::is_better(draft_.options, worth_, other.worth_);
+  }
+
+  bool constants_are_slow() const { return draft_.constants_are_slow(); }
+  // After `plan`: whether it is better than another by more than the estimate leaves open.
+  bool is_better_than(const Scheduler& other) const {
+    if (draft_.options.sram_limit) return draft_.schedule.cycles < other.draft_.schedule.cycles;
+    return worth_.cycles < kLessTime * other.worth_.cycles &&
+           ConstantPlanner::is_better_copied(draft_.options, worth_, other.worth_);
   }
 
   // The operation that runs while feature maps take most.
@@ -218,6 +229,57 @@ class Scheduler {
       worth_;  // what was planned without limits, as far as the planner closes gaps at once
 };
 
+// Weights that several operations have, apart from their scales, and copies of some of them that stay: one more at a time, that
+// which is the best then.
+class CopiesSearch {
+ public:
+  CopiesSearch(const Hardware& hardware, const Program& program, const ScheduleOptions& options,
+               const Attempt& attempt)
+      : hardware_(hardware), program_(program), options_(options), attempt_(attempt) {}
+
+  void run(std::unique_ptr<Scheduler>& best) const {
+    WeightCopies copies = weight_copies(program_);
+    if (copies.groups.empty() || copies.groups.size() > kMostCopies) return;
+    take_better(scheduled(copies), best);
+    for (size_t round = 0; round < copies.groups.size(); ++round) {
+      std::unique_ptr<Scheduler> next;
+      size_t kept = 0;
+      for (size_t group = 0; group < copies.groups.size(); ++group) {
+        if (copies.groups[group].kept) continue;
+        WeightCopies more = copies;
+        more.groups[group].kept = true;
+        if (!take_better(scheduled(std::move(more)), next)) continue;
+        kept = group;
+      }
+      if (next == nullptr) return;
+      copies.groups[kept].kept = true;
+      take_better(std::move(next), best);
+    }
+  }
+
+ private:
+  // Each is tried beside each: layers of a recurrent network have two or three.
+  static constexpr size_t kMostCopies = 8;
+
+  std::unique_ptr<Scheduler> scheduled(WeightCopies copies) const {
+    auto made = std::make_unique<Scheduler>(hardware_, program_, options_, std::move(copies));
+    made->place(attempt_);
+    made->plan();
+    if (options_.sram_limit && made->placed_bytes() > *options_.sram_limit) return nullptr;
+    return made;
+  }
+  static bool take_better(std::unique_ptr<Scheduler> one, std::unique_ptr<Scheduler>& best) {
+    if (one == nullptr || (best != nullptr && !one->is_better_than(*best))) return false;
+    best = std::move(one);
+    return true;
+  }
+
+  const Hardware& hardware_;
+  const Program& program_;
+  const ScheduleOptions& options_;
+  Attempt attempt_;
+};
+
 Diagnostics beyond_limit(const Operation& fullest, int64_t limit, int64_t least) {
   return Diagnostics(
       fmt::format("'{}'", fullest.node),
@@ -247,6 +309,7 @@ Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
     attempts = {{options.for_size ? std::optional<int64_t>(0) : std::nullopt, std::nullopt}};
   }
   std::unique_ptr<Scheduler> best;
+  Attempt chosen;
   double least_cycles = std::numeric_limits<double>::infinity();
   for (const Attempt& attempt : attempts) {
     auto scheduler = std::make_unique<Scheduler>(hardware, program, options);
@@ -262,6 +325,7 @@ Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
     }
     if (cycles < least_cycles) {
       least_cycles = cycles;
+      chosen = attempt;
       best = std::move(scheduler);
     }
     if (!has_slower) break;
@@ -270,6 +334,9 @@ Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
     auto in_turns = std::make_unique<Scheduler>(hardware, program, options);
     if (in_turns->plan_in_turns(*best)) best = std::move(in_turns);
   }
+  if (best->constants_are_slow() && !options.for_size && !options.only_cycles &&
+      !program.confirmed_only)
+    CopiesSearch(hardware, program, options, chosen).run(best);
   return best->finish();
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "intarsia/plugin/check.h"
+
 namespace intarsia::targets::ethos_u {
 
 StepWriter::StepWriter(ScheduleDraft& draft, ConstantPlanner& constants,
@@ -29,7 +31,10 @@ void StepWriter::make_buffers() {
     const int32_t group = draft_.group_of(unit);
     buffer.bytes =
         group >= 0 ? draft_.schedule.storages[static_cast<size_t>(group)].bytes
-                   : static_cast<int64_t>(planner_.stream(unit, unit.fetched_block).bytes.size());
+        : unit.weights_kept
+            ? unit.scale_bytes
+            : static_cast<int64_t>(planner_.stream(unit, unit.fetched_block).bytes.size()) -
+                  (unit.repeated >= 0 ? unit.scale_bytes : 0);
     buffer.fast = true;
     buffers_[i] = draft_.add_storage(std::move(buffer), Memory::Cache);
   }
@@ -39,9 +44,14 @@ void StepWriter::write() {
   storages_before_ = draft_.schedule.storages.size();
   make_buffers();
   list_transfers();
+  keep_weights();
   for (size_t k = 0; k < draft_.units.size(); ++k) {
     for (const size_t i : issued_[k]) {
-      if (plan_.table_position[i] == static_cast<int32_t>(k)) write_table(i);
+      if (plan_.table_position[i] == static_cast<int32_t>(k)) {
+        if (planner_.slots()[i].load) write_table(i);
+        for (const ConstantPlanner::Kept& copy : kept_)
+          if (copy.first == i) write_copy(copy);
+      }
       if (plan_.position[i] == static_cast<int32_t>(k)) write_transfer(i);
     }
     write_unit(k);
@@ -75,11 +85,53 @@ int32_t StepWriter::constant_storage(size_t i) {
   if (unit.owner >= 0) return constants_.at(owner_of(i));
   const BlockConfig& block = plan_.fetched[i] ? unit.fetched_block : unit.direct_block;
   const ConstantStream& constants = planner_.stream(unit, block);
+  if (unit.repeated >= 0) {
+    std::vector<uint8_t> scales = in_parts(constants).scale_bytes;
+    const auto bytes = std::ssize(scales);
+    return constants_[i] = draft_.add_storage(
+               {draft_.operation(unit).node, Storage::Kind::Constant, -1, bytes, std::move(scales)},
+               Memory::Constants);
+  }
   constants_[i] =
       draft_.add_storage({draft_.operation(unit).node, Storage::Kind::Constant, -1,
                           static_cast<int64_t>(constants.bytes.size()), constants.bytes},
                          Memory::Constants);
   return constants_[i];
+}
+
+int32_t StepWriter::weight_storage(int32_t group, const std::vector<uint8_t>& bytes) {
+  const auto [at, fresh] = weights_.try_emplace(group, -1);
+  if (fresh) {
+    const auto first = static_cast<size_t>(
+        draft_.maker.copies().groups.at(static_cast<size_t>(group)).operations.front());
+    at->second = draft_.add_storage({draft_.program.operations.at(first).node,
+                                     Storage::Kind::Constant, -1, std::ssize(bytes), bytes},
+                                    Memory::Constants);
+  }
+  INTARSIA_CHECK(draft_.schedule.storages[static_cast<size_t>(at->second)].contents == bytes,
+                 "operations of a group take their weights in one order");
+  return at->second;
+}
+
+void StepWriter::keep_weights() {
+  kept_ = planner_.kept();
+  for (const ConstantPlanner::Kept& copy : kept_) {
+    Storage buffer;
+    buffer.name = draft_.operation(draft_.units[copy.first]).node;
+    buffer.bytes = copy.bytes;
+    buffer.fast = true;
+    copies_[copy.group] = draft_.add_storage(std::move(buffer), Memory::Cache);
+  }
+}
+
+void StepWriter::write_copy(const ConstantPlanner::Kept& copy) {
+  const Unit& unit = draft_.units[copy.first];
+  const ConstantParts parts = in_parts(planner_.stream(unit, unit.fetched_block));
+  Step transfer;
+  transfer.node = draft_.operation(unit).node;
+  transfer.from = {weight_storage(copy.group, parts.weight_bytes), 0, copy.bytes};
+  transfer.to = {copies_.at(copy.group), 0, copy.bytes};
+  draft_.schedule.steps.push_back(std::move(transfer));
 }
 
 void StepWriter::write_table(size_t i) {
@@ -99,7 +151,12 @@ void StepWriter::write_table(size_t i) {
 }
 
 void StepWriter::write_transfer(size_t i) {
-  const int32_t from = constant_storage(i);
+  const Unit& unit = draft_.units[i];
+  const int32_t from =
+      unit.repeated >= 0 && !unit.weights_kept
+          ? weight_storage(unit.repeated,
+                           in_parts(planner_.stream(unit, unit.fetched_block)).weight_bytes)
+          : constant_storage(i);
   const int64_t bytes = draft_.schedule.storages[static_cast<size_t>(from)].bytes;
   Step transfer;
   transfer.node = draft_.operation(draft_.units[i]).node;
@@ -122,6 +179,9 @@ void StepWriter::write_unit(size_t i) {
   step.block = fetched ? unit.fetched_block : unit.direct_block;
   step.table_slot = planner_.slots()[i].number;
   for (const size_t later : reserved_[i]) step.reserved.push_back(buffers_.at(later));
+  for (const ConstantPlanner::Kept& copy : kept_)
+    if (copy.from <= i && static_cast<int32_t>(i) < plan_.table_position[copy.first])
+      step.reserved.push_back(copies_.at(copy.group));
   if (fetched && !has_weights(op.kind)) {
     for (FeatureMap* map : {&step.ifm, step.ifm2 ? &*step.ifm2 : nullptr})
       if (map != nullptr && draft_.groups.contains(map->span.storage))
@@ -130,10 +190,23 @@ void StepWriter::write_unit(size_t i) {
   if (has_weights(op.kind)) {
     const int32_t storage = fetched ? buffers_.at(owner_of(i)) : constant_storage(i);
     const ConstantStream& constants = planner_.stream(draft_.units[owner_of(i)], step.block);
-    step.weights = constants.weights;
-    step.scales = constants.scales;
-    for (Span& span : step.weights) span.storage = storage;
-    for (Span& span : step.scales) span.storage = storage;
+    int32_t weights = storage, scales = storage;
+    if (unit.repeated >= 0) {
+      ConstantParts parts = in_parts(constants);
+      if (unit.weights_kept) {
+        weights = copies_.at(unit.repeated);
+      } else {
+        if (!fetched) weights = weight_storage(unit.repeated, parts.weight_bytes);
+        scales = constant_storage(i);
+      }
+      step.weights = std::move(parts.weights);
+      step.scales = std::move(parts.scales);
+    } else {
+      step.weights = constants.weights;
+      step.scales = constants.scales;
+    }
+    for (Span& span : step.weights) span.storage = weights;
+    for (Span& span : step.scales) span.storage = scales;
   }
   draft_.schedule.steps.push_back(std::move(step));
 }

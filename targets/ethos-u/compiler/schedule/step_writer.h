@@ -24,6 +24,10 @@ class StepWriter {
   void list_transfers();
   size_t owner_of(size_t unit) const;
   int32_t constant_storage(size_t unit);
+  // Of weights that several operations have, which are stored once.
+  int32_t weight_storage(int32_t group, const std::vector<uint8_t>& bytes);
+  void keep_weights();
+  void write_copy(const ConstantPlanner::Kept& copy);
   void write_table(size_t unit);
   void write_transfer(size_t unit);
   void write_unit(size_t unit);
@@ -35,6 +39,9 @@ class StepWriter {
   size_t storages_before_ = 0;           // that are there without steps
   std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them
   std::map<size_t, int32_t> buffers_;    // of fetched constants, by unit
+  std::vector<ConstantPlanner::Kept> kept_;
+  std::map<int32_t, int32_t> weights_,
+      copies_;  // by group: where weights lie, and their copy in fast memory
   // By unit: those whose tables or constants are issued in front of it, and those into whose buffers may be written while it runs.
   std::vector<std::vector<size_t>> issued_, reserved_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "intarsia/plugin/rounding.h"
 #include "schedule/views.h"
@@ -104,6 +105,8 @@ Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end
   unit.ifm = map_of(ifm);
   unit.ofm = map_of(ofm);
   if (operation.ifm2) unit.ifm2 = map_of(*operation.ifm2);
+  unit.repeated = copies_.group_of(index);
+  unit.weights_kept = unit.repeated >= 0 && copies_.groups[static_cast<size_t>(unit.repeated)].kept;
   if (has_weights(operation.kind)) {
     int64_t& whole = weight_bytes_.at(static_cast<size_t>(index));
     if (whole < 0) whole = estimate_weight_bytes(operation.weights);
@@ -123,7 +126,7 @@ Unit UnitMaker::make(int32_t index, int32_t first, int32_t end, bool after_colum
   const Operation& all = program_.operations.at(static_cast<size_t>(index));
   const bool walks = can_walk(all), whole = first == 0 && end == all.ofm.extent.depth;
   for (const int32_t view : views_of(index)) {
-    if (view != index && !walks) continue;
+    if (view != index && (!walks || copies_.group_of(index) >= 0)) continue;
     const Operation& operation = operations_.at(static_cast<size_t>(view));
     const int32_t depth = whole ? operation.ofm.extent.depth : end;
     if (!whole && operation.ofm.extent.depth != all.ofm.extent.depth) continue;
@@ -158,7 +161,7 @@ Unit UnitMaker::make_stripe(int32_t index, const RowRange& rows, const Unit* lik
     double least = std::numeric_limits<double>::infinity();
     const bool walks = can_walk(program_.operations.at(static_cast<size_t>(index)));
     for (const int32_t view : views_of(index)) {
-      if (view != index && !walks) continue;
+      if (view != index && (!walks || copies_.group_of(index) >= 0)) continue;
       const Operation& operation = operations_.at(static_cast<size_t>(view));
       if (!keeps_rows(program_.operations.at(static_cast<size_t>(index)), operation)) continue;
       Unit unit = describe(index, view, 0, operation.ofm.extent.depth, rows);
@@ -185,7 +188,7 @@ Unit UnitMaker::make_stripe(int32_t index, const RowRange& rows, const Unit* lik
   return unit;
 }
 
-void UnitMaker::reconsider(Unit& unit) const {
+void UnitMaker::reconsider(Unit& unit) {
   const Operation& operation = operations_.at(static_cast<size_t>(unit.view));
   if (unit.rows.count() == operation.ofm.extent.height) {
     choose_blocks(operation, unit);
@@ -209,6 +212,10 @@ CostModel::Places UnitMaker::places_of(const Operation& operation, const Unit& u
   places.ofm = place(unit.ofm);
   if (unit.ifm2) places.ifm2 = place(*unit.ifm2);
   places.weights = has_weights(operation.kind) ? constants : Memory::Constants;
+  if (unit.repeated >= 0) {
+    places.weights = unit.weights_kept ? Memory::Cache : constants;
+    places.scales = unit.weights_kept ? constants : Memory::Constants;
+  }
   return places;
 }
 
@@ -241,7 +248,18 @@ void UnitMaker::set_block(Unit& unit, const BlockConfig& block) const {
   count_again(unit);
 }
 
-void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
+bool is_ordered_alike(const BlockConfig& one, const BlockConfig& other) {
+  return one.ofm.depth == other.ofm.depth && one.part_kernel == other.part_kernel;
+}
+
+void UnitMaker::take(WeightCopies copies) {
+  copies_ = std::move(copies);
+  block_of_group_.assign(copies_.groups.size(), std::nullopt);
+}
+
+void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) {
+  std::optional<BlockConfig>* const like =
+      unit.repeated < 0 ? nullptr : &block_of_group_.at(static_cast<size_t>(unit.repeated));
   const ConstantSizes sizes = constants_of(operation, unit);
   const auto choose = [&](const CostModel::Places& places, BlockConfig& block,
                           OperationCost& cost) {
@@ -249,6 +267,7 @@ void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
         known_.of(hardware_, cost_, operation, maps_of(unit), places);
     double least = std::numeric_limits<double>::infinity();
     for (const BlockWays::Way& way : known->ways) {
+      if (like != nullptr && *like && !is_ordered_alike(way.block, **like)) continue;
       const OperationCost made = known->cost(cost_, way, sizes);
       const double score = made.alone() * way.padding;
       if (score >= least) continue;
@@ -260,6 +279,13 @@ void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
   };
   const CostModel::Places direct = places_of(operation, unit, Memory::Constants),
                           fetched = places_of(operation, unit, Memory::Cache);
+  if (like != nullptr) {
+    choose(fetched, unit.fetched_block, unit.fetched);
+    if (!*like) *like = unit.fetched_block;
+    unit.direct_block = unit.fetched_block;
+    unit.direct = cost_of(operation, unit, unit.direct_block, Memory::Constants);
+    return;
+  }
   choose(direct, unit.direct_block, unit.direct);
   if (direct == fetched) {
     unit.fetched_block = unit.direct_block;

@@ -11,6 +11,7 @@
 #include "schedule/cost.h"
 #include "schedule/feature_map.h"
 #include "schedule/schedule.h"
+#include "schedule/weight_copies.h"
 
 namespace intarsia::targets::ethos_u {
 
@@ -29,6 +30,14 @@ struct Unit {
   int64_t estimated_bytes = 0;  // of weights and scales
   int64_t scale_bytes = 0;      // of these
   double header_cycles = 0;     // to decode what the stream of weights holds beside weights
+  // Its weights are those of other operations too (WeightCopies): what is fetched for it alone is these, or its scales where
+  // they are kept.
+  int32_t repeated = -1;      // the group; -1: none
+  bool weights_kept = false;  // in fast memory from the first operation of the group to its last
+  int64_t fetched_bytes() const {
+    if (repeated < 0) return estimated_bytes;
+    return weights_kept ? scale_bytes : estimated_bytes - scale_bytes;
+  }
 };
 
 // A way to cut a unit into blocks.
@@ -38,6 +47,9 @@ struct BlockOption {
   double padding = 1;  // that of BlockWays::Way
   double score() const { return cost.alone() * padding; }
 };
+
+// Whether both take the weights in the same order.
+bool is_ordered_alike(const BlockConfig& one, const BlockConfig& other);
 
 class UnitMaker {
  public:
@@ -54,13 +66,16 @@ class UnitMaker {
   // All channels of some output rows, with the block of `like`, if any.
   Unit make_stripe(int32_t operation, const RowRange& rows, const Unit* like);
   // Its blocks and costs again, after maps have moved to another memory. A stripe keeps its blocks.
-  void reconsider(Unit& unit) const;
+  void reconsider(Unit& unit);
   // Every way to cut it into blocks, with constants in that memory.
   std::vector<BlockOption> block_options(const Unit& unit, Memory constants) const;
   // Its costs again, after the size of its constants has become known.
   void count_again(Unit& unit) const;
   // The unit with this block wherever its constants are.
   void set_block(Unit& unit, const BlockConfig& block) const;
+  // From now on units are of operations whose weights are apart like that.
+  void take(WeightCopies copies);
+  const WeightCopies& copies() const { return copies_; }
   // Whether it goes through columns first.
   bool by_columns(const Unit& unit) const;
 
@@ -72,7 +87,7 @@ class UnitMaker {
   Unit describe(int32_t index, int32_t view, int32_t first, int32_t end, const RowRange& rows);
   const std::vector<int32_t>& views_of(int32_t operation);
   bool can_walk(const Operation& operation) const;
-  void choose_blocks(const Operation& operation, Unit& unit) const;
+  void choose_blocks(const Operation& operation, Unit& unit);
   OperationCost cost_of(const Operation& operation, const Unit& unit, const BlockConfig& block,
                         Memory constants) const;
   CostModel::Places places_of(const Operation& operation, const Unit& unit, Memory constants) const;
@@ -86,6 +101,9 @@ class UnitMaker {
   const std::vector<TensorPlace>& places_;
   const std::vector<Memory>& memories_;  // by storage
   std::vector<int64_t> weight_bytes_;    // estimated, by operation
+  WeightCopies copies_;
+  // By group: the first block that was chosen. One order of weights serves all.
+  std::vector<std::optional<BlockConfig>> block_of_group_;
 };
 
 }  // namespace intarsia::targets::ethos_u

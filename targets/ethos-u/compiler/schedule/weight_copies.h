@@ -1,0 +1,28 @@
+// Operations that have the same weights and other scales, as the steps of a recurrent network have: their scales lie apart, so
+// that the weights are stored once, and a copy of them in fast memory may stay for all of the operations.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "program/program.h"
+
+namespace intarsia::targets::ethos_u {
+
+struct WeightCopies {
+  struct Group {
+    std::vector<int32_t> operations;  // of the program, rising; two at least
+    bool kept = false;                // in fast memory, from the first to the last
+  };
+  std::vector<Group> groups;
+  std::vector<int32_t> groups_of;  // by operation; -1: none. Empty: nothing lies apart
+
+  int32_t group_of(int32_t operation) const {
+    return groups_of.empty() ? -1 : groups_of[static_cast<size_t>(operation)];
+  }
+};
+
+// Those of the program, none of them kept: operations of one shape and type.
+WeightCopies weight_copies(const Program& program);
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,88 @@
+// Steps of a recurrent network: the same weights with scales of their own, from one copy where that pays. Results are the
+// reference's, and the checker finds the copy's bytes there for every step.
+#include <gtest/gtest.h>
+
+#include "compiled.h"
+#include "graph_maker.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using graph::TensorId;
+
+// h = tanh(x W + h U) for each of the rows of x, with other scales of both products each time.
+graph::Module recurrent(DataType type, int32_t steps, int32_t inputs, int32_t units) {
+  Graph graph;
+  testing::Random random{81};
+  const float small = type == DataType::Int8 ? 0.02f : 0.0001f;
+  const TensorId x = graph.input(type, {steps, inputs}, small, 0);
+  const auto weights = [&](int32_t from) {
+    return graph.constant(random, DataType::Int8, {units, from}, {{0.003f}, {0}, 0});
+  };
+  const TensorId w = weights(inputs), u = weights(units);
+  const std::vector<TensorId> rows = graph.like(
+      OpKind::Split, graph::SplitAttrs{0, std::vector<int64_t>(static_cast<size_t>(steps), 1)}, {x},
+      static_cast<size_t>(steps));
+  const auto product = [&](TensorId of, TensorId with, float scale) {
+    return graph.node(OpKind::FullyConnected, graph::FullyConnectedAttrs{}, {of, with, TensorId{}},
+                      1, type, scale, 0)[0];
+  };
+  TensorId h;
+  for (int32_t step = 0; step < steps; ++step) {
+    const float other = small * (1 + 0.07f * static_cast<float>(step));
+    TensorId sum = product(rows[static_cast<size_t>(step)], w, other);
+    if (step > 0)
+      sum = graph.node(OpKind::Add, graph::BinaryAttrs{}, {sum, product(h, u, other)}, 1, type,
+                       2 * other, 0)[0];
+    const float of_one = type == DataType::Int8 ? 1.0f / 128 : 1.0f / 32768;
+    h = graph.node(OpKind::Tanh, graph::NoAttrs{}, {sum}, 1, type, of_one, 0)[0];
+  }
+  return graph.finish({h});
+}
+
+void expect_exact(const graph::Module& module, const CompileRequest& request) {
+  SCOPED_TRACE(request.target + " " + request.memory_mode);
+  const std::string text = graph::print(module);
+  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, request);
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  testing::Random random(82);
+  for (int round = 0; round < 2; ++round) {
+    const auto inputs = testing::random_inputs(random, module);
+    const SimulatedRun run = simulate(*model, inputs);
+    EXPECT_EQ(run.problem, "");
+    EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs));
+  }
+}
+
+class RepeatedWeights : public ::testing::TestWithParam<DataType> {};
+
+TEST_P(RepeatedWeights, ResultsAreTheReferences) {
+  for (const auto& [steps, inputs, units] :
+       {std::tuple(9, 10, 24), std::tuple(12, 40, 64), std::tuple(2, 16, 16)}) {
+    const graph::Module module = recurrent(GetParam(), steps, inputs, units);
+    for (const char* target :
+         {"ethos-u55-32", "ethos-u55-128", "ethos-u55-256", "ethos-u65-256", "ethos-u65-512"})
+      expect_exact(module, {.target = target});
+    expect_exact(module, {.target = "ethos-u65-256", .memory_mode = "shared-sram"});
+    expect_exact(module, {.target = "ethos-u65-512", .optimise = LoweringOptions::Optimise::Size});
+    expect_exact(module, {.target = "ethos-u65-256", .sram_limit = 4096});
+  }
+}
+
+// A memory of the NPU's own holds them for all steps.
+TEST_P(RepeatedWeights, StayInOwnMemory) {
+  const graph::Module module = recurrent(GetParam(), 12, 40, 64);
+  const std::string text = graph::print(module);
+  const Result<CompiledModel> model =
+      compile_for({text.begin(), text.end()}, {.target = "ethos-u65-256"});
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  EXPECT_GT(sram_bytes(*model), int64_t{64} * 64) << "the weights of the state";
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, RepeatedWeights, ::testing::ValuesIn(kTypes), [](const auto& info) {
+  return std::string(info.param == DataType::Int8 ? "i8" : "i16");
+});
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
