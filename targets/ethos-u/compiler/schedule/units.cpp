@@ -112,6 +112,13 @@ Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end
     if (whole < 0) whole = estimate_weight_bytes(operation.weights);
     unit.scale_bytes = hardware_.cores *
                        aligned((end - first + hardware_.cores - 1) / hardware_.cores * kScaleBytes);
+    // Where they are fetched by themselves, their size is not an estimate: a core may have fewer channels, or none.
+    if (unit.repeated >= 0) {
+      unit.scale_bytes = 0;
+      for (int32_t core = 0; core < hardware_.cores; ++core)
+        unit.scale_bytes += aligned((end - first - core + hardware_.cores - 1) / hardware_.cores *
+                                    kScaleBytes);
+    }
     unit.header_cycles = least_header_cycles();
     unit.estimated_bytes =
         unit.scale_bytes +
