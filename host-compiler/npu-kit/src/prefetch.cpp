@@ -6,23 +6,23 @@
 #include <optional>
 #include <utility>
 
+#include "prefetch_state.h"
+#include "prefetch_times.h"
+
 namespace intarsia::npu {
 namespace {
 
-// PrefetchPlan while it is made.
-struct Plan {
-  std::vector<uint8_t> fetched;
-  std::vector<int32_t> position, reserved_from, table_position;
-  double cycles = 0;
-  int64_t peak_bytes = 0;
-};
+using prefetch::Later;
+using prefetch::Measured;
+using prefetch::moved;
+using prefetch::Plan;
+using prefetch::Range;
 
-// A plan on the timeline, with the timeline as it was before each unit: what differs from this plan behind some unit only
-// is measured from there.
-struct Measured {
-  Plan plan;
-  std::vector<Timeline> before;          // per unit
-  std::vector<int64_t> weights, tables;  // numbers of the transfers; -1: none
+// Units of a plan that is being made: from `first` to `end` they stand where others stood in one that is known, from `first` to
+// `known_end`. All others are those of that plan.
+struct Beside {
+  const Measured* known = nullptr;
+  size_t first = 0, end = 0, known_end = 0;
 };
 
 // Units from the first to the one in front of `end`.
@@ -38,17 +38,14 @@ struct Reach {
 class Planner {
  public:
   Planner(const QueueDepths& queues, const std::vector<PrefetchUnit>& units, int64_t budget)
-      : queues_(queues), units_(units), budget_(budget) {
+      : queues_(queues), units_(units), budget_(budget), times_(units) {
     const auto span = [](const OperationCost& cost, bool waits) {
       return Span{cost.alone(), waits ? cost.first_fetch : 0};
     };
     spans_.reserve(units.size());
-    source_.reserve(units.size());
     constants_.reserve(units.size());
     live_.reserve(units.size());
     for (const PrefetchUnit& unit : units) {
-      source_.push_back(unit.owner < 0 ? static_cast<uint32_t>(spans_.size())
-                                       : static_cast<uint32_t>(unit.owner));
       constants_.push_back({unit.transfer.cycles, unit.table.cycles, unit.bytes,
                             unit.last_user < 0 ? static_cast<uint32_t>(spans_.size())
                                                : static_cast<uint32_t>(unit.last_user),
@@ -63,13 +60,16 @@ class Planner {
                     units_.size());
   }
 
-  PrefetchPlan improved(const std::vector<std::vector<bool>>& starts, size_t first, size_t end) {
-    Measured best = measured(starts.at(0));
-    for (size_t i = 1; i < starts.size(); ++i) take_better(starts[i], best);
+  // `kept` gets what was measured.
+  PrefetchPlan improved(const std::vector<std::vector<bool>>& starts, size_t first, size_t end,
+                        const Beside* beside = nullptr, Measured* kept = nullptr) {
+    Measured best =
+        beside != nullptr ? measured_beside(starts.at(0), *beside) : measured(starts.at(0));
+    bool changed = false;
+    for (size_t i = 1; i < starts.size(); ++i) changed = take_better(starts[i], best) || changed;
     // One at a time, the other way, as long as it helps. What was tried in vain is tried again when something within its reach
     // has changed.
     std::vector<std::optional<Reach>> in_vain(units_.size());
-    bool changed = false;
     for (int round = 0; round < 3; ++round) {
       bool better = false;
       for (size_t i = first; i < end; ++i) {
@@ -88,8 +88,11 @@ class Planner {
     // The sum of differences is not rounded as the whole is.
     if (changed)
       best.plan.cycles =
-          measure(best.plan, best.weights, best.tables, Timeline(queues_), {}, nullptr);
-    return result(std::move(best.plan));
+          times_.measure(best.plan, best.weights, best.tables, Timeline(queues_), {}, nullptr);
+    if (kept == nullptr) return result(std::move(best.plan));
+    PrefetchPlan made = result(best.plan);
+    *kept = std::move(best);
+    return made;
   }
 
   PrefetchPlan placed(const std::vector<bool>& fetched) const {
@@ -115,110 +118,166 @@ class Planner {
     place(made.plan);
     made.weights.assign(units_.size(), -1), made.tables.assign(units_.size(), -1);
     if (keeps) made.before.reserve(units_.size());
-    made.plan.cycles = measure(made.plan, made.weights, made.tables, Timeline(queues_), {},
-                               keeps ? &made.before : nullptr);
+    made.plan.cycles = times_.measure(made.plan, made.weights, made.tables, Timeline(queues_), {},
+                                      keeps ? &made.before : nullptr);
     return made;
   }
 
-  // The plan that fetches these, where it is faster: what is in front of the first difference need not be measured again.
-  void take_better(const std::vector<bool>& fetched, Measured& best) {
-    Measured& other = other_;
-    other.plan.fetched.assign(fetched.begin(), fetched.end());
-    place(other.plan);
-    Range range = differences(best.plan, other.plan, {0, units_.size()});
-    if (range.from == units_.size()) return;
-    range.limit = best.plan.cycles;
-    other.weights = best.weights, other.tables = best.tables;
-    other.before.clear();
-    const double cycles = measure(other.plan, other.weights, other.tables, best.before[range.from],
-                                  range, &other.before);
-    if (cycles >= best.plan.cycles) return;
-    std::copy(other.before.begin(), other.before.end(),
-              best.before.begin() + static_cast<ptrdiff_t>(range.from));
-    std::swap(best.plan, other.plan);
-    std::swap(best.weights, other.weights), std::swap(best.tables, other.tables);
-    best.plan.cycles = cycles;
+  // The same where most units are those of a plan that is known: what is in front of the first change is measured, and what is behind
+  // the last goes on as it did.
+  Measured measured_beside(const std::vector<bool>& fetched, const Beside& beside) const {
+    const Measured& known = *beside.known;
+    const size_t count = units_.size();
+    Measured made;
+    made.plan.fetched.assign(fetched.begin(), fetched.end());
+    place(made.plan);
+    Range range = differences_beside(made.plan, beside);
+    const auto numbers_of = [&](const std::vector<int64_t>& numbers) {
+      std::vector<int64_t> result(count, -1);
+      std::copy_n(numbers.begin(), beside.first, result.begin());
+      std::copy(numbers.begin() + static_cast<ptrdiff_t>(beside.known_end), numbers.end(),
+                result.begin() + static_cast<ptrdiff_t>(beside.end));
+      return result;
+    };
+    made.weights = numbers_of(known.weights), made.tables = numbers_of(known.tables);
+    made.before.reserve(count);
+    made.before.assign(known.before.begin(),
+                       known.before.begin() + static_cast<ptrdiff_t>(range.from));
+    size_t end = count;
+    Timeline now = known.before[range.from];
+    made.plan.cycles =
+        times_.measure(made.plan, made.weights, made.tables, now, range, &made.before, &end, &now);
+    if (end == count) return made;
+    const Timeline& known_there = known.before[moved(end, range.move)];
+    const Later later = {now.now() - known_there.now(),
+                         now.transfers_started() - known_there.transfers_started()};
+    for (size_t k = end; k < count; ++k) {
+      made.before.push_back(known.before[moved(k, range.move)]);
+      made.before.back().delay(later.cycles, later.transfers);
+    }
+    times_.renumber(made.plan.position, end, known.weights, range.move, later, made.weights);
+    times_.renumber(made.plan.table_position, end, known.tables, range.move, later, made.tables);
+    return made;
+  }
+
+  Range differences_beside(const Plan& plan, const Beside& beside) const {
+    const Plan& known = beside.known->plan;
+    Range range;
+    range.known = beside.known;
+    range.move = static_cast<int32_t>(beside.end) - static_cast<int32_t>(beside.known_end);
+    range.ahead = 1;
+    // The first behind the others may wait otherwise.
+    range.last = static_cast<int32_t>(beside.end);
+    size_t from = beside.first;
+    const auto at = [&](const Plan& of, size_t i) {
+      for (const int32_t place : {of.position[i], of.table_position[i]})
+        if (place >= 0) from = std::min(from, static_cast<size_t>(place));
+    };
+    const auto alike = [&](int32_t place, int32_t other) {
+      if (other >= static_cast<int32_t>(beside.known_end)) return place == other + range.move;
+      return place == other && other < static_cast<int32_t>(beside.first);
+    };
+    for (size_t i = 0; i < units_.size(); ++i) {
+      range.ahead = std::max(range.ahead, times_.issued_ahead(plan, i));
+      if (i >= beside.first && i < beside.end) {
+        at(plan, i);
+        continue;
+      }
+      const size_t j = i < beside.first ? i : moved(i, range.move), own = times_.source(i),
+                   source = own < beside.first ? own : moved(own, range.move);
+      const bool same_cost = times_.is_fetched(plan, i) == (known.fetched[source] != 0);
+      if (same_cost && alike(plan.position[i], known.position[j]) &&
+          alike(plan.reserved_from[i], known.reserved_from[j]) &&
+          alike(plan.table_position[i], known.table_position[j]))
+        continue;
+      range.last = std::max(range.last, static_cast<int32_t>(i));
+      if (!same_cost) from = std::min(from, i);
+      at(plan, i), at(known, j);
+    }
+    for (size_t j = beside.first; j < beside.known_end; ++j) at(known, j);
+    range.from = from;
+    return range;
+  }
+
+  // The plan that fetches these, where it is faster.
+  bool take_better(const std::vector<bool>& fetched, Measured& best) {
+    other_.plan.fetched.assign(fetched.begin(), fetched.end());
+    place(other_.plan);
+    const Range range = differences(best.plan, other_.plan, {0, units_.size()});
+    Reach reach;
+    return range.from < units_.size() && take_faster(range, best, reach);
   }
 
   // Keeps it when it is faster.
   bool try_other_way(size_t unit, Measured& best, Reach& reach) {
-    Measured& other = other_;
-    const Stretch changed = place_otherwise(unit, best.plan, other.plan);
-    Range range = known_.is_best ? differences(best.plan, other.plan, changed)
-                                 : differences(best.plan, other.plan, {0, units_.size()});
+    const Stretch changed = place_otherwise(unit, best.plan, other_.plan);
+    const Range range = known_.is_best ? differences(best.plan, other_.plan, changed)
+                                       : differences(best.plan, other_.plan, {0, units_.size()});
     reach = {range.from, units_.size()};
     if (range.from == units_.size()) {  // there is no room for it, whatever takes it
       reach.first = 0;
       return false;
     }
+    if (!take_faster(range, best, reach)) return false;
+    known_.is_of_best = false;
+    return true;
+  }
+
+  // The other plan, which differs in that range, where it is faster. What is in front of the first difference need not be measured
+  // again, nor what goes on as it did.
+  bool take_faster(Range range, Measured& best, Reach& reach) {
+    Measured& other = other_;
+    reach = {range.from, units_.size()};
     other.weights = best.weights, other.tables = best.tables;
     range.limit = best.plan.cycles;
     range.known = &best;
-    const double cycles = measure(other.plan, other.weights, other.tables, best.before[range.from],
-                                  range, nullptr, &reach.last);
+    const double cycles = times_.measure(other.plan, other.weights, other.tables,
+                                         best.before[range.from], range, nullptr, &reach.last);
     if (cycles >= best.plan.cycles) return false;
     // Once more, for the timelines in front of the units. Behind them they are those that there are, at another time.
     const size_t end = reach.last;
     const Timeline known_there = end < units_.size() ? best.before[end] : Timeline(queues_);
     Range again;
-    again.from = range.from, again.end = end;
+    again.from = range.from, again.end = end, again.ahead = range.ahead;
     const std::vector<int64_t> weights = best.weights, tables = best.tables;
     best.weights = other.weights, best.tables = other.tables;
     const Timeline first = best.before[range.from];
     Timeline now = first;
     other.before.clear();
-    measure(other.plan, best.weights, best.tables, first, again, &other.before, nullptr, &now);
+    times_.measure(other.plan, best.weights, best.tables, first, again, &other.before, nullptr,
+                   &now);
     std::copy(other.before.begin(), other.before.end(),
               best.before.begin() + static_cast<ptrdiff_t>(range.from));
     if (end < units_.size()) {
-      const double later = now.now() - known_there.now();
-      const int64_t more = now.transfers_started() - known_there.transfers_started();
-      for (size_t k = end; k < units_.size(); ++k) best.before[k].delay(later, more);
-      // Transfers that are issued from there on are numbered anew.
-      const auto renumber = [&](const std::vector<int32_t>& position,
-                                const std::vector<int64_t>& known, std::vector<int64_t>& numbers) {
-        for (size_t i = end; i < units_.size(); ++i)
-          if (position[i] >= static_cast<int32_t>(end) && known[i] >= 0)
-            numbers[i] = known[i] + more;
-      };
-      renumber(other.plan.position, weights, best.weights);
-      renumber(other.plan.table_position, tables, best.tables);
+      const Later later = {now.now() - known_there.now(),
+                           now.transfers_started() - known_there.transfers_started()};
+      for (size_t k = end; k < units_.size(); ++k)
+        best.before[k].delay(later.cycles, later.transfers);
+      times_.renumber(other.plan.position, end, weights, 0, later, best.weights);
+      times_.renumber(other.plan.table_position, end, tables, 0, later, best.tables);
     }
     std::swap(best.plan, other.plan);
     best.plan.cycles = cycles;
-    known_.is_of_best = false;
     return true;
   }
-
-  bool is_fetched(const Plan& plan, size_t i) const { return plan.fetched[source_[i]] != 0; }
-  const OperationCost& cost(const Plan& plan, size_t i) const {
-    return is_fetched(plan, i) ? units_[i].fetched : units_[i].direct;
-  }
-
-  // Units that are measured: those from `from`, where those before are, to `end`. Infinity as soon as it is not below `limit`. Behind `last`,
-  // the last that differs from `known`, it ends where the timeline goes on as that one did.
-  struct Range {
-    size_t from = 0, end = std::numeric_limits<size_t>::max();
-    double limit = std::numeric_limits<double>::infinity();
-    const Measured* known = nullptr;
-    int32_t last = -1;
-  };
 
   // From the first unit in front of which other commands stand, or which takes another time, to the last such unit, or whose transfers
   // stand elsewhere; `from` behind all units: there is none.
   // Both are the same outside of the stretch, but what units use that an owner in it fetches.
   Range differences(const Plan& a, const Plan& b, const Stretch& changed) const {
     Range range;
+    range.ahead = known_.is_best ? known_.ahead : 1;
     auto first = static_cast<int32_t>(units_.size());
     const auto at = [&](int32_t one, int32_t other) {
       for (const int32_t place : {one, other})
         if (place >= 0) first = std::min(first, place);
     };
     for (size_t i = changed.first; i < changed.end; ++i) {
-      const bool same_cost = is_fetched(a, i) == is_fetched(b, i),
+      const bool same_cost = times_.is_fetched(a, i) == times_.is_fetched(b, i),
                  same_place =
                      a.position[i] == b.position[i] && a.reserved_from[i] == b.reserved_from[i],
                  same_table = a.table_position[i] == b.table_position[i];
+      range.ahead = std::max(range.ahead, times_.issued_ahead(b, i));
       if (same_cost && same_place && same_table) continue;
       range.last = static_cast<int32_t>(i);
       if (!same_cost) first = std::min(first, static_cast<int32_t>(i));
@@ -227,23 +286,6 @@ class Planner {
     }
     range.from = static_cast<size_t>(first);
     return range;
-  }
-
-  // Whether transfers that are issued in front of unit k for it and later ones are as recent in both.
-  bool waits_alike(const Plan& plan, const std::vector<int64_t>& weights,
-                   const std::vector<int64_t>& tables, const Timeline& now, const Measured& known,
-                   size_t k) const {
-    const int64_t more = now.transfers_started() - known.before[k].transfers_started();
-    const auto alike = [&](const std::vector<int32_t>& position, const std::vector<int64_t>& in_a,
-                           const std::vector<int64_t>& in_b) {
-      for (size_t i = k; i < units_.size(); ++i)
-        if (position[i] >= 0 && position[i] < static_cast<int32_t>(k) &&
-            in_a[i] - in_b[i] != (in_b[i] < 0 ? 0 : more))
-          return false;
-      return true;
-    };
-    return alike(plan.position, weights, known.weights) &&
-           alike(plan.table_position, tables, known.tables);
   }
 
   // Where transfers go when there is room for all of them, and what that follows from, of each unit: when it starts, and when
@@ -335,6 +377,9 @@ class Planner {
     known_.is_best = known_.plan.fetched == best.fetched && known_.plan.position == best.position &&
                      known_.plan.reserved_from == best.reserved_from &&
                      known_.plan.table_position == best.table_position;
+    known_.ahead = 1;
+    for (size_t i = 0; i < units_.size(); ++i)
+      known_.ahead = std::max(known_.ahead, times_.issued_ahead(known_.plan, i));
     known_.used = live_;
     known_.taken = 0;
     // What does not fit, or what wants more room than there was, has looked at what is in front of its place.
@@ -349,7 +394,7 @@ class Planner {
 
   void follow(const Plan& plan, size_t first, std::vector<double>& starts) const {
     for (size_t i = first; i < units_.size(); ++i) {
-      const Span& span = spans_[i][is_fetched(plan, i) ? 1 : 0];
+      const Span& span = spans_[i][times_.is_fetched(plan, i) ? 1 : 0];
       starts[i + 1] = starts[i] + span.alone + span.first_fetch;
     }
   }
@@ -417,73 +462,16 @@ class Planner {
           used[k] += constants_[i].bytes;
   }
 
-  // `timeline` is as it is in front of the first unit of the range; `keep` gets those in front of each, and `now` the
-  // one in front of the end. `end` gets the unit in front of which it ended.
-  double measure(const Plan& plan, std::vector<int64_t>& weights, std::vector<int64_t>& tables,
-                 Timeline timeline, const Range& range, std::vector<Timeline>* keep,
-                 size_t* end = nullptr, Timeline* now = nullptr) const {
-    // Units whose constants or tables are issued in front of unit k, as lists.
-    const auto none = static_cast<int32_t>(units_.size());
-    auto& [first, next, first_table, next_table] = lists_;
-    for (std::vector<int32_t>* list : {&first, &next, &first_table, &next_table})
-      list->resize(units_.size());
-    for (std::vector<int32_t>* heads : {&first, &first_table})
-      std::fill(heads->begin() + static_cast<ptrdiff_t>(range.from), heads->end(), none);
-    // Those that are issued in the range have no number yet.
-    for (int32_t i = none; i-- > static_cast<int32_t>(range.from);) {
-      const auto add = [&](int32_t at, std::vector<int32_t>& heads, std::vector<int32_t>& links,
-                           std::vector<int64_t>& numbers) {
-        if (at >= 0 && at < static_cast<int32_t>(range.from)) return;
-        numbers[static_cast<size_t>(i)] = -1;
-        if (at < 0 || at > i) return;
-        links[static_cast<size_t>(i)] = std::exchange(heads[static_cast<size_t>(at)], i);
-      };
-      add(plan.position[static_cast<size_t>(i)], first, next, weights);
-      add(plan.table_position[static_cast<size_t>(i)], first_table, next_table, tables);
-    }
-    for (size_t k = range.from; k < units_.size(); ++k) {
-      if (timeline.now() >= range.limit) return std::numeric_limits<double>::infinity();
-      if (range.known != nullptr && static_cast<int32_t>(k) > range.last &&
-          timeline.goes_on_as(range.known->before[k]) &&
-          waits_alike(plan, weights, tables, timeline, *range.known, k)) {
-        *end = k;
-        return range.known->plan.cycles + (timeline.now() - range.known->before[k].now());
-      }
-      if (k == range.end) {
-        *now = timeline;
-        return timeline.now();
-      }
-      if (keep != nullptr) keep->push_back(timeline);
-      // In the order of the units, a table before constants.
-      for (int32_t weight = first[k], table = first_table[k]; weight < none || table < none;) {
-        const bool is_table = table <= weight;
-        const auto i = static_cast<size_t>(is_table ? table : weight);
-        if (is_table) {
-          tables[i] = timeline.transfer(units_[i].table);
-          table = next_table[i];
-        } else {
-          timeline.wait_for_operations(plan.position[i] - plan.reserved_from[i]);
-          weights[i] = timeline.transfer(units_[i].transfer);
-          weight = next[i];
-        }
-      }
-      if (weights[k] >= 0) timeline.wait_for(weights[k]);
-      if (tables[k] >= 0) timeline.wait_for(tables[k]);
-      timeline.operation(cost(plan, k), units_[k].waits);
-    }
-    return timeline.finish();
-  }
-
   const QueueDepths& queues_;
   const std::vector<PrefetchUnit>& units_;
   int64_t budget_;
+  mutable prefetch::Measurer times_;  // its scratch changes
 
   // How long a unit takes by itself: with its constants where they are, and fetched.
   struct Span {
     double alone = 0, first_fetch = 0;
   };
   std::vector<std::array<Span, 2>> spans_;
-  std::vector<uint32_t> source_;  // the unit whose constants each unit uses
 
   // Of each unit, close together: what placing asks for.
   struct Constants {
@@ -505,6 +493,7 @@ class Planner {
     std::vector<size_t> looks_from;  // the first unit whose room matters to a unit or one behind it
     std::vector<int64_t> used;  // by maps, and by the constants of the units in front of `taken`
     size_t taken = 0;
+    size_t ahead = 1;  // of all units
   };
   mutable Known known_;
 
@@ -512,7 +501,6 @@ class Planner {
   Measured other_;
   mutable Wanted wanted_;
   mutable std::vector<int64_t> used_;
-  mutable std::array<std::vector<int32_t>, 4> lists_;
 };
 
 }  // namespace
@@ -528,10 +516,21 @@ PrefetchPlan place_prefetch(const QueueDepths& queues, const std::vector<Prefetc
   return Planner(queues, units, budget).placed(fetched);
 }
 
-PrefetchPlan improve_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
-                              const std::vector<std::vector<bool>>& starts, size_t first,
-                              size_t end, int64_t budget) {
-  return Planner(queues, units, budget).improved(starts, first, end);
+KnownPrefetch::KnownPrefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
+                             const std::vector<std::vector<bool>>& starts, size_t first, size_t end,
+                             int64_t budget)
+    : queues_(queues), budget_(budget), measured_(std::make_unique<prefetch::Measured>()) {
+  plan_ = Planner(queues, units, budget).improved(starts, first, end, nullptr, measured_.get());
+}
+KnownPrefetch::KnownPrefetch(KnownPrefetch&&) noexcept = default;
+KnownPrefetch::~KnownPrefetch() = default;
+
+PrefetchPlan KnownPrefetch::with_others(const std::vector<PrefetchUnit>& units,
+                                        const OtherUnits& others,
+                                        const std::vector<std::vector<bool>>& starts, size_t first,
+                                        size_t end) const {
+  const Beside beside = {measured_.get(), others.first, others.end, others.known_end};
+  return Planner(queues_, units, budget_).improved(starts, first, end, &beside);
 }
 
 PrefetchPlan plan_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,

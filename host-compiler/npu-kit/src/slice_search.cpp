@@ -152,11 +152,10 @@ SliceSearch::Stretch SliceSearch::stretch_around(size_t piece) const {
   now.units = prefetch_window(units_, first, end, fetched_);
   now.fetched.assign(fetched_.begin() + static_cast<ptrdiff_t>(first),
                      fetched_.begin() + static_cast<ptrdiff_t>(end));
-  const PrefetchPlan plan = improve_prefetch(prefetch_.queues(), now.units, {now.fetched},
-                                             units_between(now.first_piece, now.first_free),
-                                             units_between(now.first_piece, now.end_free), budget_);
-  now.fetched = plan.fetched;
-  now.cycles = plan.cycles;
+  now.known.emplace(prefetch_.queues(), now.units, std::vector<std::vector<bool>>{now.fetched},
+                    units_between(now.first_piece, now.first_free),
+                    units_between(now.first_piece, now.end_free), budget_);
+  now.fetched = now.known->plan().fetched;
   return now;
 }
 
@@ -172,12 +171,13 @@ bool SliceSearch::try_count(size_t piece, int32_t count, const Stretch& now) {
                 start.begin() + static_cast<ptrdiff_t>(end));
     start.insert(start.begin() + static_cast<ptrdiff_t>(first), made.units.size(), fetches);
   }
-  const PrefetchPlan plan = improve_prefetch(
-      prefetch_.queues(), units, starts, units_between(now.first_piece, now.first_free),
-      units_between(now.first_piece, now.end_free) - (end - first) + made.units.size(), budget_);
+  const PrefetchPlan plan = now.known->with_others(
+      units, {first, first + made.units.size(), end}, starts,
+      units_between(now.first_piece, now.first_free),
+      units_between(now.first_piece, now.end_free) - (end - first) + made.units.size());
   const double growth =
       draft_.constants_growth(piece, made.units.size()) / draft_.constants_growth();
-  const double cycles = cycles_ + plan.cycles - now.cycles;
+  const double cycles = cycles_ + plan.cycles - now.known->plan().cycles;
   if (cycles * growth >= cycles_) return false;
   draft_.slice(piece, count);
   const auto at = fetched_.begin();

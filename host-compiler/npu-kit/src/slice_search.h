@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "intarsia/npu/constant_plan.h"
+#include "intarsia/npu/prefetch.h"
 
 namespace intarsia::npu {
 
@@ -29,7 +31,7 @@ class SliceSearch {
     size_t first_free = 0, end_free = 0;    // whose constants may be fetched otherwise
     std::vector<PrefetchUnit> units;        // as they are now
     std::vector<bool> fetched;              // of these, now
-    double cycles = 0;                      // now
+    std::optional<KnownPrefetch> known;     // the plan of that
   };
 
   void try_all(int32_t count);

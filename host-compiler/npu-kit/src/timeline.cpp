@@ -124,25 +124,33 @@ void Timeline::wait_for_operations(int32_t under_way) {
 }
 
 void Timeline::pass(Running* read) {
-  Running* busy[3];
-  size_t count = 0;
-  if (!operations_.empty()) busy[count++] = &operations_.front();
-  if (!transfers_.empty()) busy[count++] = &transfers_.front();
-  if (read != nullptr) busy[count++] = read;
-  if (count == 0) return;
-  double step = busy[0]->left;
-  for (size_t i = 1; i < count; ++i) step = std::min(step, busy[i]->left);
-  double pressure = 1;
-  // Nothing asks for more than a port has by itself.
-  if (count > 1) {
-    Ports asked(busy[0]->shares);
-    for (size_t i = 1; i < count; ++i) asked += Ports(busy[i]->shares);
-    pressure = std::max(pressure, asked.greatest());
+  Running* const operation = operations_.empty() ? nullptr : &operations_.front();
+  Running* const transfer = transfers_.empty() ? nullptr : &transfers_.front();
+  Running* const first = operation != nullptr ? operation : transfer != nullptr ? transfer : read;
+  if (first == nullptr) return;
+  Running* const second = first == operation && transfer != nullptr ? transfer
+                          : first != read                           ? read
+                                                                    : nullptr;
+  double step = first->left;
+  if (second == nullptr) {  // nothing asks for more than a port has by itself
+    now_ += step;
+    first->left = 0;
+  } else {
+    Running* const third = second != read ? read : nullptr;
+    step = std::min(step, second->left);
+    Ports asked(first->shares);
+    asked += Ports(second->shares);
+    if (third != nullptr) {
+      step = std::min(step, third->left);
+      asked += Ports(third->shares);
+      third->left -= step;
+    }
+    now_ += step * std::max(1.0, asked.greatest());
+    first->left -= step;
+    second->left -= step;
   }
-  now_ += step * pressure;
-  for (size_t i = 0; i < count; ++i) busy[i]->left -= step;
-  if (!operations_.empty() && operations_.front().left <= 0) operations_.pop();
-  if (!transfers_.empty() && transfers_.front().left <= 0) transfers_.pop();
+  if (operation != nullptr && operation->left <= 0) operations_.pop();
+  if (transfer != nullptr && transfer->left <= 0) transfers_.pop();
 }
 
 double Timeline::finish() {

@@ -85,6 +85,64 @@ TEST(Prefetch, KeepsWithinItsBudget) {
   }
 }
 
+// The units with `count` of the same size in the place of one.
+std::vector<PrefetchUnit> with_slices(const std::vector<PrefetchUnit>& units, size_t piece,
+                                      size_t count) {
+  std::vector<PrefetchUnit> result = units;
+  const auto at = static_cast<int32_t>(piece), more = static_cast<int32_t>(count) - 1;
+  for (PrefetchUnit& unit : result)
+    for (int32_t* place : {&unit.owner, &unit.last_user, &unit.table_earliest})
+      if (*place > at) *place += more;
+  PrefetchUnit slice = units[piece];
+  const auto parts = static_cast<double>(count);
+  slice.fetched.pipeline /= parts, slice.direct.pipeline /= parts, slice.transfer.cycles /= parts;
+  slice.bytes /= static_cast<int64_t>(count);
+  result.erase(result.begin() + at);
+  result.insert(result.begin() + at, count, slice);
+  for (size_t i = piece + 1; i < piece + count; ++i) result[i].has_table = false;
+  if (piece + count < result.size()) result[piece + count].waits = count % 2 == 0;
+  return result;
+}
+
+TEST(KnownPrefetch, MeasuresOtherUnitsAsIfNothingWereKnown) {
+  const QueueDepths queues;
+  int others = 0;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    std::vector<PrefetchUnit> units = random_units(seed, 60);
+    for (size_t i = 4; i < units.size(); i += seed % 2 == 0 ? 3 : units.size()) {
+      units[i].has_table = true;
+      units[i].table.cycles = 300;
+      units[i].table_earliest = static_cast<int32_t>(i) - 4;
+    }
+    const int64_t budget = 20000 + 10000 * (seed % 4);
+    const std::vector<std::vector<bool>> now = {all_constants(units)};
+    for (size_t piece = 20; piece < 50; piece += 3) {
+      if (units[piece].bytes == 0 || units[piece].owner >= 0 || units[piece].last_user >= 0)
+        continue;
+      const KnownPrefetch known(queues, units, now, piece - 4, piece + 5, budget);
+      for (const size_t count : {1, 2, 4}) {
+        const std::vector<PrefetchUnit> changed = with_slices(units, piece, count);
+        std::vector<std::vector<bool>> starts;
+        for (const bool fetches : {true, false}) {
+          std::vector<bool>& start = starts.emplace_back(known.plan().fetched);
+          const auto at = start.erase(start.begin() + static_cast<ptrdiff_t>(piece));
+          start.insert(at, count, fetches);
+        }
+        const size_t first = piece - 4, end = piece + count + 4;
+        const PrefetchPlan plan =
+            known.with_others(changed, {piece, piece + count, piece + 1}, starts, first, end);
+        const KnownPrefetch fresh(queues, changed, starts, first, end, budget);
+        EXPECT_EQ(plan.fetched, fresh.plan().fetched) << "seed " << seed << ", unit " << piece;
+        EXPECT_EQ(plan.position, fresh.plan().position);
+        EXPECT_EQ(plan.table_position, fresh.plan().table_position);
+        EXPECT_NEAR(plan.cycles, fresh.plan().cycles, 1e-6);
+        ++others;
+      }
+    }
+  }
+  EXPECT_GT(others, 100);
+}
+
 TEST(PrefetchWindows, AreNoWindowsWhereProgramsAreShort) {
   const QueueDepths queues;
   for (uint32_t seed = 0; seed < 10; ++seed) {

@@ -15,6 +15,8 @@ constexpr int32_t kLow = -128, kHigh = 127;
 constexpr size_t kValues = 256;
 // Sums of 8 bits shifted left by 20 are below this; so are those of a table.
 constexpr int64_t kMostSum = int64_t{1} << 30;
+// TFLite's own, of two operands of 9 bits with their zero points, shifted by 19.
+constexpr int32_t kMostTflSum = 1 << 29;
 // Multipliers of the sum that are tried beside TFLite's own: what a half of a result's step lets them be beside it.
 constexpr int32_t kBesideSum[] = {0, -4, 4, -16, 16, -64, 64};
 // Multipliers of the smaller operand that are tried beside TFLite's own, where the other one is a constant of 16 bits.
@@ -45,12 +47,24 @@ class Pairs {
         out_zero_(zero_point_of(site.out())),
         sign_(kind == OperationKind::Sub && !tfl.first_is_smaller ? -1 : 1),
         other_sign_(kind == OperationKind::Sub && tfl.first_is_smaller ? -1 : 1) {
+    if (tfl.sum.exponent >
+        0) {  // sums may be shifted out of 32 bits, and results do not rise with them
+      multiply_each(tfl);
+      return;
+    }
+    const std::array<int32_t, kValues> least = least_sums_of(tfl);
+    const int32_t step = other_sign_ * (1 << (tfl.left_shift - 1));
+    int32_t first =
+        0;  // the result of the first pair with a value of the smaller operand, from 0 on
     for (size_t x = 0; x < kValues; ++x) {
       const int32_t scaled = sign_ * tfl.scaled_smaller(smaller(x));
+      int32_t result = first;
       for (size_t y = 0; y < kValues; ++y) {
-        const int32_t other = other_sign_ * larger(y) * (1 << (tfl.left_shift - 1));
-        const int32_t result = multiply(scaled + other, tfl.sum) + out_zero_;
-        results_[x * kValues + y] = static_cast<int8_t>(std::clamp(result, kLow, kHigh));
+        const int32_t sum = scaled + step * larger(y);
+        while (result < kHigh - kLow && least[static_cast<size_t>(result) + 1] <= sum) ++result;
+        while (result > 0 && least[static_cast<size_t>(result)] > sum) --result;
+        if (y == 0) first = result;
+        results_[x * kValues + y] = static_cast<int8_t>(result + kLow);
       }
     }
   }
@@ -78,6 +92,35 @@ class Pairs {
   }
 
  private:
+  void multiply_each(const TflSum& tfl) {
+    for (size_t x = 0; x < kValues; ++x) {
+      const int32_t scaled = sign_ * tfl.scaled_smaller(smaller(x));
+      for (size_t y = 0; y < kValues; ++y) {
+        const int32_t other = other_sign_ * larger(y) * (1 << (tfl.left_shift - 1));
+        const int32_t result = multiply(scaled + other, tfl.sum) + out_zero_;
+        results_[x * kValues + y] = static_cast<int8_t>(std::clamp(result, kLow, kHigh));
+      }
+    }
+  }
+
+  // TFLite's results rise with the sum: the least one with each of them or a larger one.
+  std::array<int32_t, kValues> least_sums_of(const TflSum& tfl) const {
+    std::array<int32_t, kValues> least = {};
+    int32_t from = -kMostTflSum;
+    for (size_t r = 0; r < kValues; ++r) {
+      int32_t low = from, high = kMostTflSum;
+      while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (multiply(middle, tfl.sum) + out_zero_ >= static_cast<int32_t>(r) + kLow)
+          high = middle;
+        else
+          low = middle + 1;
+      }
+      least[r] = from = low;
+    }
+    return least;
+  }
+
   int32_t zero_, other_zero_, out_zero_, sign_, other_sign_;
   std::array<int8_t, kValues* kValues> results_ = {};
 };
@@ -129,10 +172,13 @@ struct Factors {
 // Those whose ratio is closest to `ratio`, the closest first.
 std::vector<Factors> closest_fractions(double ratio) {
   std::vector<std::pair<double, Factors>> all;
+  all.reserve(kMostFactor);
   for (int32_t larger = 1; larger <= kMostFactor; ++larger) {
-    const auto smaller = static_cast<int32_t>(std::lround(ratio * larger));
+    const double wanted = ratio * larger;  // no more than `larger`
+    auto smaller = static_cast<int32_t>(wanted);
+    smaller += wanted - smaller >= 0.5 ? 1 : 0;
     if (smaller < 1) continue;
-    all.push_back({std::abs(smaller / (ratio * larger) - 1), {smaller, larger}});
+    all.push_back({std::abs(smaller / wanted - 1), {smaller, larger}});
   }
   const size_t kept = std::min(kFactorPairs, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),

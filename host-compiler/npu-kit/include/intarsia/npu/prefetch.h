@@ -3,7 +3,9 @@
 // from the better of the two one change at a time as long as the timeline says that it helps.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "intarsia/npu/timeline.h"
@@ -47,11 +49,37 @@ std::vector<bool> all_constants(const std::vector<PrefetchUnit>& units);
 PrefetchPlan plan_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
                            int64_t budget);
 
-// From the best of `starts`, each of which says of every unit whether its constants are fetched: plan_prefetch that changes
-// nothing but the units from `first` to `end`.
-PrefetchPlan improve_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
-                              const std::vector<std::vector<bool>>& starts, size_t first,
-                              size_t end, int64_t budget);
+namespace prefetch {
+struct Measured;
+}
+
+// From the best of several starts, each of which says of every unit whether its constants are fetched: plan_prefetch that changes
+// nothing but the units from `first` to `end`. What was measured for it serves plans of units that are mostly the same.
+class KnownPrefetch {
+ public:
+  KnownPrefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
+                const std::vector<std::vector<bool>>& starts, size_t first, size_t end,
+                int64_t budget);
+  KnownPrefetch(KnownPrefetch&&) noexcept;
+  ~KnownPrefetch();
+
+  const PrefetchPlan& plan() const { return plan_; }
+
+  // Of other units, which from `first` to `end` stand where those from `first` to `known_end` stood. Nobody uses constants of either
+  // but themselves.
+  struct OtherUnits {
+    size_t first = 0, end = 0, known_end = 0;
+  };
+  PrefetchPlan with_others(const std::vector<PrefetchUnit>& units, const OtherUnits& others,
+                           const std::vector<std::vector<bool>>& starts, size_t first,
+                           size_t end) const;
+
+ private:
+  QueueDepths queues_;
+  int64_t budget_;
+  PrefetchPlan plan_;
+  std::unique_ptr<prefetch::Measured> measured_;
+};
 
 // The plan that fetches the constants of the units that `fetched` names, as far as there is room.
 PrefetchPlan place_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
