@@ -312,23 +312,28 @@ class OperationBlocks {
   struct Cut {
     timing_detail::Axis axis;
     int64_t ublocks[2] = {0, 0};
-    int64_t fetched = 0;  // of the IFM, rows or columns
+    int64_t fetched = 0;       // of the IFM, rows or columns
+    int64_t full_fetched = 0;  // the same for one full block
     int64_t block() const { return axis.size[0] > 0 ? axis.size[0] : axis.size[1]; }
   };
   Cut rows(int64_t size) const {
-    Cut cut{timing_detail::split(op_.ofm.extent.height, size), {}, 0};
+    Cut cut{timing_detail::split(op_.ofm.extent.height, size), {}, 0, 0};
     for (int i = 0; i < 2; ++i) cut.ublocks[i] = mac_.down(cut.axis.size[i]);
-    if (!elementwise_) cut.fetched = fetched_rows(cut.axis, op_.ifm);
+    if (elementwise_) return cut;
+    cut.fetched = fetched_rows(cut.axis, op_.ifm);
+    cut.full_fetched = fetched_rows(one_full(cut), op_.ifm);
     return cut;
   }
   Cut columns(int64_t size) const {
-    Cut cut{timing_detail::split(op_.ofm.extent.width, size), {}, 0};
+    Cut cut{timing_detail::split(op_.ofm.extent.width, size), {}, 0, 0};
     for (int i = 0; i < 2; ++i) cut.ublocks[i] = mac_.across(cut.axis.size[i]);
-    if (!elementwise_) cut.fetched = fetched_columns(cut.axis, op_.ifm);
+    if (elementwise_) return cut;
+    cut.fetched = fetched_columns(cut.axis, op_.ifm);
+    cut.full_fetched = fetched_columns(one_full(cut), op_.ifm);
     return cut;
   }
   Cut channels(int64_t size) const {
-    Cut cut{timing_detail::split(op_.ofm.extent.depth, size), {}, 0};
+    Cut cut{timing_detail::split(op_.ofm.extent.depth, size), {}, 0, 0};
     for (int i = 0; i < 2; ++i) cut.ublocks[i] = mac_.deep(cut.axis.size[i]);
     return cut;
   }
@@ -414,7 +419,7 @@ class OperationBlocks {
     const Volume block = {y.block(), x.block(), z.block()};
     const auto areas = static_cast<double>(y.axis.blocks() * x.axis.blocks());
     const double blocks = areas * static_cast<double>(z.axis.blocks());
-    const auto read = [&](const MapTiming& map) {
+    const auto read = [&](const MapTiming& map, int64_t rows, int64_t columns) {
       const int64_t depth =
           ifm_block_depth(op_.work, map.extent.depth, map.bits, block.depth, op_.part_kernel_first);
       const double bytes = static_cast<double>(map.bits) / 8;
@@ -425,25 +430,19 @@ class OperationBlocks {
         elements = static_cast<double>(one ? 1 : op_.ofm.extent.height * op_.ofm.extent.width) *
                    static_cast<double>(stored_depth(map, one ? 1 : op_.ofm.extent.depth));
       } else {
-        const auto along = [&](int64_t size, int64_t ifm, int64_t kernel, int64_t stride,
-                               int64_t dilation) {
-          return fetched(split(size, size), ifm, kernel, stride, dilation, op_.upscale);
-        };
-        width =
-            along(block.width, map.extent.width, op_.kernel_width, op_.stride_x, op_.dilation_x);
-        elements =
-            areas * static_cast<double>(along(block.height, map.extent.height, op_.kernel_height,
-                                              op_.stride_y, op_.dilation_y) *
-                                        width * stored_depth(map, map.extent.depth) *
-                                        (sums_depth_ ? z.axis.blocks() : 1));
+        width = columns;
+        elements = areas * static_cast<double>(rows * width * stored_depth(map, map.extent.depth) *
+                                               (sums_depth_ ? z.axis.blocks() : 1));
       }
       const auto channels =
           static_cast<double>(map.bricks ? 16 * width : std::min(depth, map.extent.depth));
       return port_cycles(map.memory, elements * bytes, channels * bytes);
     };
     FullCycles out;
-    out.ifm = read(op_.ifm);
-    if (op_.ifm2) out.ifm2 = read(*op_.ifm2);
+    out.ifm = read(op_.ifm, y.full_fetched, x.full_fetched);
+    if (op_.ifm2)
+      out.ifm2 = read(*op_.ifm2, elementwise_ ? 0 : fetched_rows(one_full(y), *op_.ifm2),
+                      elementwise_ ? 0 : fetched_columns(one_full(x), *op_.ifm2));
     const double bytes = static_cast<double>(op_.ofm.bits) / 8;
     const double run = op_.ofm.bricks ? bytes * static_cast<double>(16 * block.width * npu_.cores)
                                       : std::min({bytes * static_cast<double>(block.depth),
@@ -464,6 +463,9 @@ class OperationBlocks {
   }
 
  private:
+  static timing_detail::Axis one_full(const Cut& cut) {
+    return timing_detail::split(cut.block(), cut.block());
+  }
   int64_t fetched_rows(const timing_detail::Axis& axis, const MapTiming& map) const {
     return timing_detail::fetched(axis, map.extent.height, op_.kernel_height, op_.stride_y,
                                   op_.dilation_y, op_.upscale);
