@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "prefetch_state.h"
-#include "prefetch_times.h"
+#include "prefetch/state.h"
+#include "prefetch/times.h"
 
 namespace intarsia::npu {
 namespace {

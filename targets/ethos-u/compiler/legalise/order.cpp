@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
-#include <map>
-#include <set>
+#include <iterator>
+#include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace {
 // The operations of a node, which stay together: some of them may write over what others have read.
 struct Group {
   std::vector<Operation> operations;
-  std::set<int32_t> reads, writes;  // tensors that have their own memory
+  std::vector<int32_t> reads, writes;  // tensors that have their own memory, rising
+  std::vector<int32_t> counted;        // of these the inner ones and the outputs
   bool keeps =
       false;  // what it leaves for the next run lies where others read what the last one left
 };
@@ -27,39 +29,55 @@ class Order {
         groups_.emplace_back();
       add(groups_.back(), std::move(op));
     }
+    for (Group& group : groups_) {
+      make_set(group.reads), make_set(group.writes);
+      for (const std::vector<int32_t>* ids : {&group.reads, &group.writes})
+        std::copy_if(ids->begin(), ids->end(), std::back_inserter(group.counted), [&](int32_t id) {
+          return is_inner(id) || tensor(id).kind == NpuTensor::Kind::Output;
+        });
+      make_set(group.counted);
+      counted_.insert(counted_.end(), group.counted.begin(), group.counted.end());
+    }
+    make_set(counted_);
+    order_.resize(groups_.size());
+    std::iota(order_.begin(), order_.end(), size_t{0});
   }
 
   void make_late() {
-    const std::vector<Group> before = groups_;
+    const std::vector<size_t> before = order_;
     const int64_t peak = peak_bytes();
-    for (size_t i = groups_.size(); i-- > 0;) {
+    Lives all = lives();
+    for (size_t i = order_.size(); i-- > 0;) {
       const size_t last = latest(i);
-      if (last == i || waits_in_vain(i, last)) continue;
-      const auto from = groups_.begin() + static_cast<std::ptrdiff_t>(i);
-      std::rotate(from, from + 1, groups_.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+      if (last == i || waits_in_vain(i, last, all)) continue;
+      move_back(i, last);
+      all = lives();
     }
-    if (peak_bytes() >= peak) groups_ = before;
+    if (peak_bytes() >= peak) order_ = before;
   }
 
   // One at a time, as often as that lowers the peak: several places may share it.
   void make_early() {
-    const std::vector<Group> before = groups_;
+    const std::vector<size_t> before = order_;
     const int64_t peak = height_of(live_bytes(true)).peak;
     while (make_one_early()) {
     }
-    if (height_of(live_bytes(true)).peak >= peak) groups_ = before;
+    if (height_of(live_bytes(true)).peak >= peak) order_ = before;
   }
 
   void finish() {
     program_.operations.clear();
-    for (Group& group : groups_)
-      for (Operation& op : group.operations) program_.operations.push_back(std::move(op));
+    for (const size_t index : order_)
+      for (Operation& op : groups_[index].operations) program_.operations.push_back(std::move(op));
   }
 
  private:
+  // The places of the groups that touch it.
   struct Life {
-    size_t first, last;  // groups that touch it
+    size_t first = std::numeric_limits<size_t>::max(), last = 0;
   };
+  using Lives = std::vector<Life>;  // by tensor, of inner ones and of outputs
+
   // What is taken at once, and how often.
   struct Height {
     int64_t peak = 0;
@@ -67,6 +85,11 @@ class Order {
     auto operator<=>(const Height&) const = default;
   };
 
+  static void make_set(std::vector<int32_t>& ids) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  }
+  const Group& group(size_t place) const { return groups_[order_[place]]; }
   const NpuTensor& tensor(int32_t id) const { return program_.tensors[static_cast<size_t>(id)]; }
   int32_t root(const Operand& operand) const {
     const int32_t alias_of = tensor(operand.tensor).alias_of;
@@ -74,24 +97,28 @@ class Order {
   }
 
   void add(Group& group, Operation op) {
-    group.reads.insert(root(op.ifm));
-    if (op.ifm2) group.reads.insert(root(*op.ifm2));
-    group.writes.insert(root(op.ofm));
+    group.reads.push_back(root(op.ifm));
+    if (op.ifm2) group.reads.push_back(root(*op.ifm2));
+    group.writes.push_back(root(op.ofm));
     group.keeps |= tensor(op.ofm.tensor).is_kept || tensor(root(op.ofm)).is_kept;
     group.operations.push_back(std::move(op));
   }
 
-  static bool share(const std::set<int32_t>& one, const std::set<int32_t>& other) {
-    return std::any_of(one.begin(), one.end(), [&](int32_t id) { return other.contains(id); });
+  static bool is_among(const std::vector<int32_t>& ids, int32_t id) {
+    return std::binary_search(ids.begin(), ids.end(), id);
+  }
+  static bool share(const std::vector<int32_t>& one, const std::vector<int32_t>& other) {
+    return std::any_of(one.begin(), one.end(), [&](int32_t id) { return is_among(other, id); });
   }
 
   // Whether there is one that lowers the peak, or leaves it to fewer groups.
   bool make_one_early() {
     const std::vector<int64_t> live = live_bytes(true);
     const Height height = height_of(live);
-    for (size_t i = 1; i < groups_.size(); ++i) {
+    const Lives all = lives();
+    for (size_t i = 1; i < order_.size(); ++i) {
       const size_t first = earliest(i);
-      if (first == i || !is_in(live, height.peak, first, i) || !frees_more(i)) continue;
+      if (first == i || !is_in(live, height.peak, first, i) || !frees_more(i, all)) continue;
       Height least = height;
       size_t best = i;
       for (size_t to = first; to < i; ++to) {
@@ -110,12 +137,12 @@ class Order {
   }
 
   void move_forward(size_t from, size_t to) {
-    const auto begin = groups_.begin();
+    const auto begin = order_.begin();
     std::rotate(begin + static_cast<std::ptrdiff_t>(to), begin + static_cast<std::ptrdiff_t>(from),
                 begin + static_cast<std::ptrdiff_t>(from) + 1);
   }
   void move_back(size_t from, size_t to) {
-    const auto begin = groups_.begin();
+    const auto begin = order_.begin();
     std::rotate(begin + static_cast<std::ptrdiff_t>(from),
                 begin + static_cast<std::ptrdiff_t>(from) + 1,
                 begin + static_cast<std::ptrdiff_t>(to) + 1);
@@ -130,39 +157,39 @@ class Order {
   // The place of the group that it can come right before and stay behind nobody who needs it, counted without itself.
   size_t latest(size_t index) const {
     size_t last = index;
-    while (last + 1 < groups_.size() && may_change_places(groups_[index], groups_[last + 1]))
-      ++last;
+    while (last + 1 < order_.size() && may_change_places(group(index), group(last + 1))) ++last;
     return last;
   }
   // The same forward.
   size_t earliest(size_t index) const {
     size_t first = index;
-    while (first > 0 && may_change_places(groups_[index], groups_[first - 1])) --first;
+    while (first > 0 && may_change_places(group(index), group(first - 1))) --first;
     return first;
   }
 
-  // Of inner tensors and of outputs.
-  std::map<int32_t, Life> lives() const {
-    std::map<int32_t, Life> lives;
-    for (size_t i = 0; i < groups_.size(); ++i)
-      for (const std::set<int32_t>* ids : {&groups_[i].reads, &groups_[i].writes})
-        for (const int32_t id : *ids)
-          if (is_inner(id) || tensor(id).kind == NpuTensor::Kind::Output)
-            lives.try_emplace(id, Life{i, i}).first->second.last = i;
+  Lives lives() const {
+    Lives lives(program_.tensors.size());
+    for (size_t i = 0; i < order_.size(); ++i)
+      for (const int32_t id : group(i).counted) {
+        Life& life = lives[static_cast<size_t>(id)];
+        life.first = std::min(life.first, i);
+        life.last = i;
+      }
     return lives;
   }
 
   // What inner tensors take while each group runs. `closely`: what may take the place of an operand begins where that ends, and
   // outputs count too, which stay. (Inputs may lie elsewhere, and nothing is gained by reading them early.)
   std::vector<int64_t> live_bytes(bool closely) const {
-    const std::map<int32_t, Life> all = lives();
-    std::vector<int64_t> change(groups_.size() + 1, 0);
-    for (const auto& [id, life] : all) {
+    const Lives all = lives();
+    std::vector<int64_t> change(order_.size() + 1, 0);
+    for (const int32_t id : counted_) {
+      const Life& life = all[static_cast<size_t>(id)];
       const bool stays = !is_inner(id);
       if (stays && !closely) continue;
       const bool replaces = closely && !stays && replaces_operand(id, life, all);
       change[life.first + (replaces ? 1 : 0)] += bytes(id);
-      change[stays ? groups_.size() : life.last + 1] -= bytes(id);
+      change[stays ? order_.size() : life.last + 1] -= bytes(id);
     }
     int64_t now = 0;
     for (int64_t& step : change) step = now += step;
@@ -187,51 +214,39 @@ class Order {
   }
 
   // Whether an element-wise operation, or rows that are made a few at a time, write it over an operand that nobody else reads then.
-  bool replaces_operand(int32_t id, const Life& life, const std::map<int32_t, Life>& all) const {
+  bool replaces_operand(int32_t id, const Life& life, const Lives& all) const {
     const auto ends_here = [&](int32_t other) {
-      const auto found = all.find(other);
-      return found != all.end() && found->second.last == life.first &&
-             found->second.first < life.first && tensor(other).extent == tensor(id).extent &&
-             tensor(other).type == tensor(id).type;
+      const Life& of = all[static_cast<size_t>(other)];
+      return of.first < life.first && of.last == life.first &&
+             tensor(other).extent == tensor(id).extent && tensor(other).type == tensor(id).type;
     };
     const std::vector<int32_t>& listed = tensor(id).may_replace;
     if (std::any_of(listed.begin(), listed.end(), ends_here)) return true;
-    const Operation& op = groups_[life.first].operations.back();
-    if (groups_[life.first].operations.size() > 1 || !is_elementwise(op.kind)) return false;
+    const Group& maker = group(life.first);
+    const Operation& op = maker.operations.back();
+    if (maker.operations.size() > 1 || !is_elementwise(op.kind)) return false;
     return ends_here(op.ifm.tensor) || (op.ifm2 && ends_here(op.ifm2->tensor));
   }
 
   // What it makes is smaller than what it is the last one to read.
-  bool frees_more(size_t index) const {
-    const std::map<int32_t, Life> all = lives();
-    std::set<int32_t> touched = groups_[index].reads;
-    touched.insert(groups_[index].writes.begin(), groups_[index].writes.end());
+  bool frees_more(size_t place, const Lives& all) const {
     int64_t freed = 0, made = 0;
-    for (const int32_t id : touched) {
-      const auto found = all.find(id);
-      if (found == all.end()) continue;
-      const auto [first, last] = found->second;
-      if (first < index && last == index && is_inner(id)) freed += bytes(id);
-      if (first == index && (last > index || !is_inner(id))) made += bytes(id);
+    for (const int32_t id : group(place).counted) {
+      const auto [first, last] = all[static_cast<size_t>(id)];
+      if (first < place && last == place && is_inner(id)) freed += bytes(id);
+      if (first == place && (last > place || !is_inner(id))) made += bytes(id);
     }
     return made < freed;
   }
 
   // What it makes is no larger than what would have to stay for it.
-  bool waits_in_vain(size_t index, size_t last) const {
-    const auto is_used = [&](int32_t id, size_t from, size_t end) {
-      return std::any_of(groups_.begin() + static_cast<std::ptrdiff_t>(from),
-                         groups_.begin() + static_cast<std::ptrdiff_t>(end),
-                         [&](const Group& group) {
-                           return group.reads.contains(id) || group.writes.contains(id);
-                         });
-    };
-    const Group& group = groups_[index];
+  bool waits_in_vain(size_t place, size_t last, const Lives& all) const {
+    const Group& moved = group(place);
     int64_t made = 0, waiting = 0;
-    for (const int32_t id : group.writes)
-      if (is_inner(id) && !is_used(id, 0, index)) made += bytes(id);
-    for (const int32_t id : group.reads)
-      if (is_inner(id) && !group.writes.contains(id) && !is_used(id, last + 1, groups_.size()))
+    for (const int32_t id : moved.writes)
+      if (is_inner(id) && all[static_cast<size_t>(id)].first >= place) made += bytes(id);
+    for (const int32_t id : moved.reads)
+      if (is_inner(id) && !is_among(moved.writes, id) && all[static_cast<size_t>(id)].last <= last)
         waiting += bytes(id);
     return made <= waiting;
   }
@@ -243,6 +258,8 @@ class Order {
 
   Program& program_;
   std::vector<Group> groups_;
+  std::vector<size_t> order_;     // of the groups
+  std::vector<int32_t> counted_;  // by any group
 };
 
 }  // namespace

@@ -202,14 +202,22 @@ class SumsOfResults {
         const int64_t first = sum;
         for (; y < kValues && pairs.result(x, y) == result; ++y) sum += step;
         Extremes& of = extremes_[static_cast<size_t>(result - kLow)];
-        of.add(first);
-        of.add(sum - step);
-        // Those beside zero, where these sums have not all the same sign.
         const int64_t last = sum - step, low = std::min(first, last), high = std::max(first, last);
-        if (low > 0 || high < 0) continue;
+        of.least = std::min(of.least, low);
+        of.most = std::max(of.most, high);
+        if (low > 0) {
+          of.least_positive = std::min(of.least_positive, low);
+          continue;
+        }
+        if (high < 0) {
+          of.most_negative = std::max(of.most_negative, high);
+          continue;
+        }
+        // Those beside zero, where these sums have not all the same sign.
         const int64_t steps = floor_div(-first, step);
         for (const int64_t near : {steps - 1, steps, steps + 1})
-          if (const int64_t one = first + near * step; one >= low && one <= high) of.add(one);
+          if (const int64_t one = first + near * step; one >= low && one <= high)
+            of.add_beside_zero(one);
       }
     }
   }
@@ -262,9 +270,7 @@ class SumsOfResults {
     int64_t least_positive = std::numeric_limits<int64_t>::max(),
             most_negative = std::numeric_limits<int64_t>::min();
 
-    void add(int64_t sum) {
-      least = std::min(least, sum);
-      most = std::max(most, sum);
+    void add_beside_zero(int64_t sum) {
       if (sum > 0) least_positive = std::min(least_positive, sum);
       if (sum < 0) most_negative = std::max(most_negative, sum);
     }

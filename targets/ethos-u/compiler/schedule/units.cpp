@@ -116,8 +116,8 @@ Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end
     if (unit.repeated >= 0) {
       unit.scale_bytes = 0;
       for (int32_t core = 0; core < hardware_.cores; ++core)
-        unit.scale_bytes += aligned((end - first - core + hardware_.cores - 1) / hardware_.cores *
-                                    kScaleBytes);
+        unit.scale_bytes +=
+            aligned((end - first - core + hardware_.cores - 1) / hardware_.cores * kScaleBytes);
     }
     unit.header_cycles = least_header_cycles();
     unit.estimated_bytes =

@@ -1,4 +1,4 @@
-#include "prefetch_times.h"
+#include "times.h"
 
 namespace intarsia::npu::prefetch {
 

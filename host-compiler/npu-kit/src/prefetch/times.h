@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "intarsia/npu/prefetch.h"
-#include "prefetch_state.h"
+#include "state.h"
 
 namespace intarsia::npu::prefetch {
 
