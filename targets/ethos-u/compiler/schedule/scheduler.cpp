@@ -230,7 +230,7 @@ class Scheduler {
 };
 
 // Weights that several operations have, apart from their scales, and copies of some of them that stay: one more at a time, that
-// which is the best then.
+// which is the best then; of long programs in the order of their first operations.
 class CopiesSearch {
  public:
   CopiesSearch(const Hardware& hardware, const Program& program, const ScheduleOptions& options,
@@ -241,10 +241,13 @@ class CopiesSearch {
     WeightCopies copies = weight_copies(program_);
     if (copies.groups.empty() || copies.groups.size() > kMostCopies) return;
     take_better(scheduled(copies), best);
-    for (size_t round = 0; round < copies.groups.size(); ++round) {
+    const size_t groups = copies.groups.size(), plans = groups * (groups + 1) / 2;
+    if (plans * program_.operations.size() > kMostPlanned)
+      return keep_in_turn(std::move(copies), best);
+    for (size_t round = 0; round < groups; ++round) {
       std::unique_ptr<Scheduler> next;
       size_t kept = 0;
-      for (size_t group = 0; group < copies.groups.size(); ++group) {
+      for (size_t group = 0; group < groups; ++group) {
         if (copies.groups[group].kept) continue;
         WeightCopies more = copies;
         more.groups[group].kept = true;
@@ -260,6 +263,16 @@ class CopiesSearch {
  private:
   // Each is tried beside each: layers of a recurrent network have two or three.
   static constexpr size_t kMostCopies = 8;
+  // Operations of all plans together; a plan of a thousand takes some hundredths of a second.
+  static constexpr size_t kMostPlanned = 4096;
+
+  // Of long programs each is tried once, beside those that were better before it.
+  void keep_in_turn(WeightCopies copies, std::unique_ptr<Scheduler>& best) const {
+    for (WeightCopies::Group& group : copies.groups) {
+      group.kept = true;
+      group.kept = take_better(scheduled(copies), best);
+    }
+  }
 
   std::unique_ptr<Scheduler> scheduled(WeightCopies copies) const {
     auto made = std::make_unique<Scheduler>(hardware_, program_, options_, std::move(copies));
