@@ -230,7 +230,7 @@ class Scheduler {
 };
 
 // Weights that several operations have, apart from their scales, and copies of some of them that stay: one more at a time, that
-// which is the best then; of long programs in the order of their first operations.
+// which is the best then, or of long programs the largest.
 class CopiesSearch {
  public:
   CopiesSearch(const Hardware& hardware, const Program& program, const ScheduleOptions& options,
@@ -266,11 +266,19 @@ class CopiesSearch {
   // Operations of all plans together; a plan of a thousand takes some hundredths of a second.
   static constexpr size_t kMostPlanned = 4096;
 
-  // Of long programs each is tried once, beside those that were better before it.
+  // Of long programs: one more at a time, first that which saves most bytes.
   void keep_in_turn(WeightCopies copies, std::unique_ptr<Scheduler>& best) const {
-    for (WeightCopies::Group& group : copies.groups) {
-      group.kept = true;
-      group.kept = take_better(scheduled(copies), best);
+    const auto saved = [&](const WeightCopies::Group* group) {
+      const auto first = static_cast<size_t>(group->operations.front());
+      return program_.operations[first].weights.size() * (group->operations.size() - 1);
+    };
+    std::vector<WeightCopies::Group*> order;
+    for (WeightCopies::Group& group : copies.groups) order.push_back(&group);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const auto* a, const auto* b) { return saved(a) > saved(b); });
+    for (WeightCopies::Group* group : order) {
+      group->kept = true;
+      take_better(scheduled(copies), best);
     }
   }
 
