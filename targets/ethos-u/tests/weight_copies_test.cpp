@@ -60,6 +60,10 @@ class Steps {
   Program program_;
 };
 
+bool every_group(const WeightCopies::Group&) {
+  return true;
+}
+
 TEST(WeightCopies, GroupsAreOfOneShapeAndType) {
   Steps steps(16);
   const Weights weights = weights_of(16, 1), others = weights_of(16, 2);
@@ -71,7 +75,7 @@ TEST(WeightCopies, GroupsAreOfOneShapeAndType) {
   steps.add(weights);
   Program program = steps.finish();
   program.tensors[6].type = DataType::Int16;
-  const WeightCopies copies = weight_copies(program);
+  const WeightCopies copies = weight_copies(program, every_group);
   ASSERT_EQ(copies.groups.size(), 1u);
   EXPECT_EQ(copies.groups[0].operations, (std::vector<int32_t>{0, 2}));
   EXPECT_FALSE(copies.groups[0].kept);
@@ -82,7 +86,7 @@ TEST(WeightCopies, WhatIsThereOnceIsNone) {
   Steps steps(16);
   steps.add(weights_of(16, 1));
   steps.add(weights_of(16, 2));
-  const WeightCopies copies = weight_copies(steps.finish());
+  const WeightCopies copies = weight_copies(steps.finish(), every_group);
   EXPECT_TRUE(copies.groups.empty());
   EXPECT_EQ(copies.group_of(0), -1);
 }

@@ -106,6 +106,12 @@ class Scheduler {
            ConstantPlanner::is_better_copied(draft_.options, worth_, other.worth_);
   }
 
+  // After `plan`: whether fetching so many bytes for each of so many operations takes as long as a copy that stays has to save.
+  bool may_gain_by_copy(int64_t bytes, int64_t operations) const {
+    const double fetch = draft_.cost.transfer(Memory::Constants, Memory::Cache, bytes).cycles;
+    return static_cast<double>(operations - 1) * fetch > (1 - kLessTime) * worth_.cycles;
+  }
+
   // The operation that runs while feature maps take most.
   const Operation& fullest() const {
     const std::vector<int64_t> live = draft_.live_bytes();
@@ -238,7 +244,11 @@ class CopiesSearch {
       : hardware_(hardware), program_(program), options_(options), attempt_(attempt) {}
 
   void run(std::unique_ptr<Scheduler>& best) const {
-    WeightCopies copies = weight_copies(program_);
+    WeightCopies copies = weight_copies(program_, [&](const WeightCopies::Group& group) {
+      const auto first = static_cast<size_t>(group.operations.front());
+      return best->may_gain_by_copy(std::ssize(program_.operations[first].weights),
+                                    std::ssize(group.operations));
+    });
     if (copies.groups.empty() || copies.groups.size() > kMostCopies) return;
     take_better(scheduled(copies), best);
     const size_t groups = copies.groups.size(), plans = groups * (groups + 1) / 2;

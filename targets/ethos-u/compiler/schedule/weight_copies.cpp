@@ -25,7 +25,8 @@ bool are_alike(const Program& program, const Operation& one, const Operation& ot
 
 }  // namespace
 
-WeightCopies weight_copies(const Program& program) {
+WeightCopies weight_copies(const Program& program,
+                           const std::function<bool(const WeightCopies::Group&)>& pays) {
   WeightCopies copies;
   std::map<size_t, std::vector<size_t>> by_size;  // groups, by the number of weights
   for (size_t i = 0; i < program.operations.size(); ++i) {
@@ -44,8 +45,9 @@ WeightCopies weight_copies(const Program& program) {
     by_size[op.weights.size()].push_back(copies.groups.size());
     copies.groups.push_back({{static_cast<int32_t>(i)}, false});
   }
-  std::erase_if(copies.groups,
-                [](const WeightCopies::Group& group) { return group.operations.size() < 2; });
+  std::erase_if(copies.groups, [&](const WeightCopies::Group& group) {
+    return group.operations.size() < 2 || !pays(group);
+  });
   if (copies.groups.empty()) return copies;
   copies.groups_of.assign(program.operations.size(), -1);
   for (size_t group = 0; group < copies.groups.size(); ++group)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "program/program.h"
@@ -22,7 +23,8 @@ struct WeightCopies {
   }
 };
 
-// Those of the program, none of them kept: operations of one shape and type.
-WeightCopies weight_copies(const Program& program);
+// Those of the program of which `pays` says that they are worth it, none of them kept: operations of one shape and type.
+WeightCopies weight_copies(const Program& program,
+                           const std::function<bool(const WeightCopies::Group&)>& pays);
 
 }  // namespace intarsia::targets::ethos_u
