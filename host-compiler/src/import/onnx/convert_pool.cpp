@@ -226,8 +226,7 @@ void read_pool(Reader& in) {
     const TensorId moved = accurate ? in.attempt([&] { return make(id); }) : TensorId{};
     if (moved.valid()) return in.carried(moved);
   }
-  constexpr int64_t kMostSummed = 65535;  // words in 32 bits
-  if (!is_max && !dilated && window->h.kernel * window->w.kernel <= kMostSummed &&
+  if (!is_max && !dilated && window->h.kernel * window->w.kernel <= kMostSummedWords &&
       made_of_words(in, in.tail(false), make))
     return;
   in.result(make(in.operand(0)));

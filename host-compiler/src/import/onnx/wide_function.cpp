@@ -102,10 +102,10 @@ std::vector<float> results_of_chain(Reader& in, const FunctionChain& chain) {
 }  // namespace
 
 TensorId mean_of_words(Reader& in, const graph::ReduceAttrs& attrs, TensorId words) {
-  constexpr int64_t kMostSummed = 65535;
   const TensorId mean = in.emit_alike(OpKind::Mean, attrs, {words});
   const int64_t results = mean.valid() ? element_count(in.shape(mean)) : 0;
-  return results > 0 && element_count(in.shape(words)) / results <= kMostSummed ? mean : TensorId{};
+  return results > 0 && element_count(in.shape(words)) / results <= kMostSummedWords ? mean
+                                                                                     : TensorId{};
 }
 
 TensorId as_words(Reader& in, TensorId reals) {

@@ -6,6 +6,9 @@
 
 namespace intarsia::onnx {
 
+// Words of 16 bits whose sum has 32.
+inline constexpr int64_t kMostSummedWords = 65535;
+
 // As int16 on a scale on which each of the function's 256 results has its place; no tensor for other reals.
 graph::TensorId as_words(Reader& in, graph::TensorId reals);
 

@@ -131,15 +131,16 @@ std::vector<ConstantPlanner::Kept> ConstantPlanner::kept() {
 }
 
 // With the copies that stay.
-std::vector<int64_t> ConstantPlanner::live_bytes() {
+std::vector<int64_t> ConstantPlanner::live_bytes(const std::vector<Kept>& kept) const {
   std::vector<int64_t> live = draft_.live_bytes();
-  for (const Kept& one : kept())
+  for (const Kept& one : kept)
     for (size_t i = one.from; i <= one.last; ++i) live[i] += aligned_to_stream(one.bytes);
   return live;
 }
 
 std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
-  const std::vector<int64_t> live = live_bytes();
+  const std::vector<Kept> copies = kept();
+  const std::vector<int64_t> live = live_bytes(copies);
   std::vector<PrefetchUnit> units(draft_.units.size());
   for (size_t i = 0; i < draft_.units.size(); ++i) {
     const Unit& unit = draft_.units[i];
@@ -166,7 +167,7 @@ std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
     }
   }
   // Copies that stay come as tables do, without which a unit cannot begin.
-  for (const Kept& one : kept()) {
+  for (const Kept& one : copies) {
     PrefetchUnit& out = units[one.first];
     const TransferCost copy = draft_.cost.transfer(Memory::Constants, Memory::Cache, one.bytes);
     out.table.cycles += copy.cycles;
@@ -202,7 +203,7 @@ void ConstantPlanner::add_weights(const Unit& unit, bool exact, PrefetchUnit& ou
 }
 
 PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
-  const std::vector<int64_t> live = live_bytes();
+  const std::vector<int64_t> live = live_bytes(kept());
   const int64_t base = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
   std::vector<int64_t> budgets = {base};
   if (draft_.options.sram_limit) {
@@ -327,7 +328,8 @@ PrefetchPlan ConstantPlanner::plan_of_slices(PrefetchPlan plan, int64_t base) {
   const auto score = [&](const PrefetchPlan& one) {
     return value(one.cycles, std::max(one.peak_bytes, base));
   };
-  for (const int64_t size : npu::fast_memory_sizes(live_bytes(), constants, kMostSliceBudgets)) {
+  for (const int64_t size :
+       npu::fast_memory_sizes(live_bytes(kept()), constants, kMostSliceBudgets)) {
     if (size >= plan.peak_bytes) break;
     PrefetchPlan other = prefetch_.plan(units, size);
     const bool is_less = other.cycles <= plan.cycles && other.peak_bytes < plan.peak_bytes;

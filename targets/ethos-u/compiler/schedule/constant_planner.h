@@ -90,7 +90,7 @@ class ConstantPlanner : private npu::ConstantDraft {
   void restore(const std::shared_ptr<const void>& saved) override;
 
   void plan_tables();
-  std::vector<int64_t> live_bytes();
+  std::vector<int64_t> live_bytes(const std::vector<Kept>& kept) const;
   void find_owners();
   std::vector<npu::PrefetchUnit> prefetch_units(bool exact);
   void add_weights(const Unit& unit, bool exact, npu::PrefetchUnit& out);

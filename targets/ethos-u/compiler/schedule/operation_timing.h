@@ -137,19 +137,23 @@ constexpr int64_t fetched(const Axis& axis, int64_t ifm, int64_t kernel, int64_t
   return total;
 }
 
-// Contiguous bytes of a block, which is what a burst can take at once.
-inline double read_run(const MapTiming& map, int64_t width, int64_t depth) {
+// Contiguous bytes of a block, which is what a burst can take at once. `joins_pixels`: of NHWC beyond a pixel too, where the next
+// one begins there.
+inline double read_run(const MapTiming& map, int64_t width, int64_t depth,
+                       bool joins_pixels = true) {
   const double bytes = static_cast<double>(map.bits) / 8;
   const int64_t channels = map.bricks ? std::min<int64_t>(16, round_up(map.extent.depth, 16))
                                       : std::min(depth, map.extent.depth);
-  const bool whole_pixels = map.bricks || (map.packed && channels == map.extent.depth);
+  const bool whole_pixels =
+      map.bricks || (joins_pixels && map.packed && channels == map.extent.depth);
   return bytes * static_cast<double>(channels * (whole_pixels ? width : 1));
 }
 // The output unit of each core writes 16 channels at a time.
-inline double write_run(const NpuTiming& npu, const MapTiming& map, int64_t width, int64_t depth) {
+inline double write_run(const NpuTiming& npu, const MapTiming& map, int64_t width, int64_t depth,
+                        bool joins_pixels = true) {
   const double bytes = static_cast<double>(map.bits) / 8;
   if (map.bricks) return bytes * static_cast<double>(16 * width * npu.cores);
-  if (map.packed && depth <= 16 && depth >= map.extent.depth)
+  if (joins_pixels && map.packed && depth <= 16 && depth >= map.extent.depth)
     return bytes * static_cast<double>(map.extent.depth * width);
   return std::min({bytes * static_cast<double>(depth), bytes * static_cast<double>(16 * npu.cores),
                    static_cast<double>(kPublished.most_written)});
@@ -434,21 +438,15 @@ class OperationBlocks {
         elements = areas * static_cast<double>(rows * width * stored_depth(map, map.extent.depth) *
                                                (sums_depth_ ? z.axis.blocks() : 1));
       }
-      const auto channels =
-          static_cast<double>(map.bricks ? 16 * width : std::min(depth, map.extent.depth));
-      return port_cycles(map.memory, elements * bytes, channels * bytes);
+      return port_cycles(map.memory, elements * bytes, read_run(map, width, depth, false));
     };
     FullCycles out;
     out.ifm = read(op_.ifm, y.full_fetched, x.full_fetched);
     if (op_.ifm2)
       out.ifm2 = read(*op_.ifm2, elementwise_ ? 0 : fetched_rows(one_full(y), *op_.ifm2),
                       elementwise_ ? 0 : fetched_columns(one_full(x), *op_.ifm2));
-    const double bytes = static_cast<double>(op_.ofm.bits) / 8;
-    const double run = op_.ofm.bricks ? bytes * static_cast<double>(16 * block.width * npu_.cores)
-                                      : std::min({bytes * static_cast<double>(block.depth),
-                                                  bytes * static_cast<double>(16 * npu_.cores),
-                                                  static_cast<double>(kPublished.most_written)});
-    out.ofm = port_cycles(op_.ofm.memory, ofm_bytes_, run);
+    out.ofm = port_cycles(op_.ofm.memory, ofm_bytes_,
+                          write_run(npu_, op_.ofm, block.width, block.depth, false));
     const double mac =
         elementwise_ ? 0
                      : mac_.cycles(y.ublocks[first(y)], x.ublocks[first(x)], z.ublocks[first(z)]);
