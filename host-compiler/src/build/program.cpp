@@ -7,6 +7,7 @@
 #include "build/count_cycles.h"
 #include "build/emulator_failure.h"
 #include "build/link_failure.h"
+#include "build/link_libraries.h"
 #include "build/objects.h"
 #include "build/run_on_probe.h"
 #include "build/run_package.h"
@@ -72,13 +73,17 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
         fmt::format("the board has no device for {}", fmt::join(setting.manifest.devices, ", ")),
         "run it with --board host, where the device is simulated; 'compile' makes the sources for "
         "a board of your own, whose devices.c says where its registers are");
-  if (!setting.board.native() && !simulates && !setting.manifest.link_libraries.empty())
-    return Diagnostics(
-        fmt::format("--board {}", setting.board.name),
-        fmt::format("the program links {}, which the board does not bring",
-                    fmt::join(setting.manifest.link_libraries, ", ")),
-        "'compile' makes the sources for a program of your own that links it; --board host needs "
-        "none");
+  if (!setting.board.native() && !simulates) {
+    INTARSIA_TRY(const std::vector<std::string> missing, build::libraries_not_found(setting));
+    if (!missing.empty())
+      return Diagnostics(
+          fmt::format("--board {}", setting.board.name),
+          fmt::format("the program links {}, which the board does not bring",
+                      fmt::join(missing, ", ")),
+          "a board of your own brings a library by -LFOLDER among its core's "
+          "flags; 'compile' makes the sources for a program of your own that links it; --board "
+          "host needs none");
+  }
   const std::string cores = setting.board.folder + "/second_core.c";
   if (!setting.manifest.parts.empty() && !std::filesystem::exists(cores))
     return Diagnostics(fmt::format("--board {}", setting.board.name),
