@@ -211,7 +211,7 @@ Result<Subject> subject_of(const Context& context, const VerifyCommand& command,
   const graph::Function& entry = subject.module.entry_function();
   if (command.inputs.empty()) {
     for (int i = 0; i < command.samples; ++i)
-      subject.samples.push_back(graph::make_sample(entry, i));
+      subject.samples.push_back(graph::make_sample(subject.module, i));
   } else {
     INTARSIA_TRY(subject.samples, read_samples(entry, command.inputs));
   }

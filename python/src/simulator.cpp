@@ -194,7 +194,7 @@ Verified verify(const std::string& resource_root, const nb::object& bytes,
     const graph::Function& entry = module.entry_function();
     std::vector<requests::Values> all(samples);
     for (size_t s = 0; s < samples; ++s) {
-      if (operands.empty()) all[s] = graph::make_sample(entry, static_cast<int>(s));
+      if (operands.empty()) all[s] = graph::make_sample(module, static_cast<int>(s));
       for (size_t i = 0; i < operands.size(); ++i) {
         const graph::Tensor& tensor = entry.tensor(entry.inputs[i]);
         const Bytes values = bytes_of(tensor.type, tensor.shape, operands[i], samples);

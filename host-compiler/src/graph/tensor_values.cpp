@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/index_extents.h"
+#include "graph/index_ranges.h"
 
 namespace intarsia::graph {
 namespace {
@@ -27,15 +27,24 @@ void put_integer(DataType type, TensorValue& bytes, int64_t index, int64_t value
   std::memcpy(&bytes[static_cast<size_t>(index) * width], &value, width);
 }
 
-// `extent`: of the axis that the values are places of.
-TensorValue sample_of(const Tensor& tensor, std::optional<int64_t> extent, int index,
+int64_t drawn_from(const IndexRange& range, uint64_t word) {
+  return range.low + static_cast<int64_t>(word % static_cast<uint64_t>(range.high - range.low + 1));
+}
+
+// `range`: of places, in a tensor of floats as whole numbers.
+TensorValue sample_of(const Tensor& tensor, std::optional<IndexRange> range, int index,
                       std::mt19937& random) {
   TensorValue bytes(static_cast<size_t>(tensor.bytes()));
   const int64_t count = element_count(tensor.shape);
   if (tensor.type == DataType::Float32) {
     for (int64_t i = 0; i < count; ++i) {
       const float unit = static_cast<float>(random()) / 4294967296.0f;
-      const float value = index == 0 ? 0.0f : index == 1 ? -1.0f : index == 2 ? 1.0f : 2 * unit - 1;
+      float value = index == 0 ? 0.0f : index == 1 ? -1.0f : index == 2 ? 1.0f : 2 * unit - 1;
+      if (range)
+        value = static_cast<float>(index == 0   ? std::clamp<int64_t>(0, range->low, range->high)
+                                   : index == 1 ? range->low
+                                   : index == 2 ? range->high
+                                                : drawn_from(*range, random()));
       std::memcpy(&bytes[static_cast<size_t>(i) * sizeof value], &value, sizeof value);
     }
     return bytes;
@@ -44,15 +53,19 @@ TensorValue sample_of(const Tensor& tensor, std::optional<int64_t> extent, int i
   const int width = is_bool ? 1 : bits(tensor.type);
   const auto highest =
       static_cast<int64_t>(~uint64_t{0} >> (is_signed(tensor.type) ? 65 - width : 64 - width));
-  const int64_t high = extent ? std::min(highest, *extent - 1) : highest;
-  const int64_t low = is_signed(tensor.type) && !extent ? -highest - 1 : 0;
-  const int64_t zero =
-      tensor.quantization.present() && !extent ? tensor.quantization.zero_point[0] : 0;
+  const int64_t lowest = is_signed(tensor.type) ? -highest - 1 : 0;
+  if (range) {
+    range->low = std::clamp(range->low, lowest, highest);
+    range->high = std::clamp(range->high, lowest, highest);
+  }
+  const int64_t high = range ? range->high : highest, low = range ? range->low : lowest;
+  const int64_t zero = range                           ? std::clamp<int64_t>(0, low, high)
+                       : tensor.quantization.present() ? tensor.quantization.zero_point[0]
+                                                       : 0;
   for (int64_t i = 0; i < count; ++i) {
     auto any = static_cast<int64_t>(uint64_t{random()} << 32 | random());
     if (is_bool) any &= 1;
-    if (extent)
-      any = static_cast<int64_t>(static_cast<uint64_t>(any) % static_cast<uint64_t>(high + 1));
+    if (range) any = drawn_from(*range, static_cast<uint64_t>(any));
     put_integer(tensor.type, bytes, i,
                 index == 0   ? zero
                 : index == 1 ? low
@@ -95,13 +108,17 @@ bool counts_steps(DataType type) {
 
 }  // namespace
 
-std::vector<TensorValue> make_sample(const Function& function, int index) {
+std::vector<TensorValue> make_sample(const Module& module, const Function& function, int index) {
   std::mt19937 random(static_cast<uint32_t>(index));
-  const std::vector<std::optional<int64_t>> extents = index_extents(function);
+  const std::vector<std::optional<IndexRange>> ranges = index_ranges(module, function);
   std::vector<TensorValue> sample;
   for (const TensorId id : function.inputs)
-    sample.push_back(sample_of(function.tensor(id), extents[id.at()], index, random));
+    sample.push_back(sample_of(function.tensor(id), ranges[id.at()], index, random));
   return sample;
+}
+
+std::vector<TensorValue> make_sample(const Module& module, int index) {
+  return make_sample(module, module.entry_function(), index);
 }
 
 std::string ValueDifference::text(const Shape& shape) const {

@@ -12,7 +12,7 @@ Result<void> check_reduced(const graph::Module& before, const graph::Module& aft
                        "dead-channel elimination changed the number of inputs or outputs");
   graph::Evaluator full(before), reduced(after);
   for (int index = 0; index < samples; ++index) {
-    const std::vector<graph::TensorValue> inputs = graph::make_sample(left, index);
+    const std::vector<graph::TensorValue> inputs = graph::make_sample(before, index);
     INTARSIA_TRY(const std::vector<graph::TensorValue> expected, full.run(inputs));
     INTARSIA_TRY(const std::vector<graph::TensorValue> actual, reduced.run(inputs));
     for (size_t o = 0; o < expected.size(); ++o) {

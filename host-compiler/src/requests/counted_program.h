@@ -8,8 +8,8 @@
 
 namespace intarsia::requests {
 
-// On the first random input of make_sample() for `entry`, the function whose inputs the package has.
-Result<RunCycles> count_cycles(BuildSetting setting, const graph::Function& entry,
+// On the first random input of make_sample() for `module`, whose inputs the package has.
+Result<RunCycles> count_cycles(BuildSetting setting, const graph::Module& module,
                                const std::string& work_folder);
 
 }  // namespace intarsia::requests

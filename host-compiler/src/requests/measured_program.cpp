@@ -34,8 +34,7 @@ Result<MeasuredProgram> package_and_measure(const Environment& environment,
     const bool is_kept = !options.flash_budget ||
                          (measured.ok() && measured->flash_bytes() <= *options.flash_budget);
     if (request.counts_cycles && is_kept) {
-      INTARSIA_TRY(counted,
-                   count_cycles(setting, model.partitioned.module.entry_function(), work.path()));
+      INTARSIA_TRY(counted, count_cycles(setting, model.partitioned.module, work.path()));
     }
     INTARSIA_TRY_VOID(watched::goes_on());  // what was ended was not measured
   }

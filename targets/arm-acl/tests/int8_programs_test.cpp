@@ -115,7 +115,7 @@ TEST_P(Int8Programs, ComputeEveryOperatorWithinItsSteps) {
   const std::string text = int8_text(GetParam(), random);
   write("operators.graph", text);
   const graph::Module module = parsed_graph(text);
-  const auto inputs = graph::make_sample(module.entry_function(), graph::kFirstRandomSample);
+  const auto inputs = graph::make_sample(module, graph::kFirstRandomSample);
   write("a.bin", inputs[0]);
   write("b.bin", inputs[1]);
   const ProcessOutcome explained =

@@ -163,7 +163,7 @@ TEST_F(Programs, ComputeEveryOperatorWithinItsTolerance) {
   const std::string text = operators_text(random);
   write("operators.graph", text);
   const graph::Module module = parsed_graph(text);
-  const auto inputs = graph::make_sample(module.entry_function(), graph::kFirstRandomSample);
+  const auto inputs = graph::make_sample(module, graph::kFirstRandomSample);
   write("a.bin", inputs[0]);
   write("b.bin", inputs[1]);
   const ProcessOutcome explained =
@@ -228,7 +228,7 @@ TEST_F(Packages, AreBuiltForLinuxByCMakeAndMake) {
   text.replace(text.find("{W}"), 3, floats_text(180, random));
   write("edges.graph", text);
   const graph::Module module = parsed_graph(text);
-  const auto inputs = graph::make_sample(module.entry_function(), graph::kFirstRandomSample);
+  const auto inputs = graph::make_sample(module, graph::kFirstRandomSample);
   write("edges.in", inputs[0]);
   graph::Evaluator evaluator(module);
   const auto expected = evaluator.run(inputs);

@@ -38,7 +38,7 @@ std::vector<T> sample(DataType type, int index, std::optional<int64_t> zero_poin
   function.tensors = {tensor_of(type, {4})};
   if (zero_point) function.tensors[0].quantization = {{0.5f}, {*zero_point}, 0};
   function.inputs = {TensorId{0}};
-  return values_of<T>(make_sample(function, index).at(0));
+  return values_of<T>(make_sample({}, function, index).at(0));
 }
 
 TEST(Samples, TheFirstThreeAreZeroSmallestAndLargest) {

@@ -12,10 +12,13 @@
 namespace intarsia::graph {
 
 inline constexpr int kFirstRandomSample = 3;
-// One value per input of the function. Sample 0 is all zero points, 1 and 2 are the smallest and the
+// One value per input of the module's function. Sample 0 is all zero points, 1 and 2 are the smallest and the
 // largest values of the type (of floats: -1 and 1), all others are random (floats between -1 and 1). The
-// same number gives the same sample everywhere. A bool is 0 or 1.
-std::vector<TensorValue> make_sample(const Function& function, int index);
+// same number gives the same sample everywhere. A bool is 0 or 1. What the function uses as places along an axis lies
+// within that axis.
+std::vector<TensorValue> make_sample(const Module& module, const Function& function, int index);
+// Of the function that is the model.
+std::vector<TensorValue> make_sample(const Module& module, int index);
 
 // An element of a program's value that is not the reference's.
 struct ValueDifference {

@@ -18,7 +18,7 @@ Result<SampleData> make_sample_data(const graph::Module& module) {
         kMostSampleBytes);
     return data;
   }
-  data.inputs = graph::make_sample(entry, graph::kFirstRandomSample);
+  data.inputs = graph::make_sample(module, graph::kFirstRandomSample);
   graph::Evaluator reference(module);
   INTARSIA_TRY(data.outputs, reference.run(data.inputs));
   return data;
