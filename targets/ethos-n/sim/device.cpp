@@ -27,7 +27,7 @@ enum class BufferType : uint32_t {
 };
 
 constexpr uint32_t kStart = 1, kDone = 2, kFaulty = 3;
-constexpr uint32_t kMaxBuffers = 1u << 16, kEntryBytes = 16;
+constexpr uint32_t kEntryBytes = 16;
 
 // One row of the table, as it lies in memory.
 struct Entry {

@@ -5,10 +5,6 @@
 namespace intarsia::simulators::ethos_n {
 namespace {
 
-Fault bad(std::string what) {
-  return {Cause::Operand, "", std::move(what)};
-}
-
 struct Registers {
   uint32_t buffer = 0;
   uint64_t dram = 0, sram = 0, channels = 0, bytes = 0;
@@ -55,14 +51,15 @@ std::optional<Fault> move_plain(const Registers& r, const Plain& plain, Sram& sr
 
 std::optional<Fault> move_nhwc(const Registers& r, Sram& sram, Mover& mover) {
   if (r.stride0 % r.channels != 0 || r.bytes % r.stride0 != 0)
-    return bad("DMA_TOTAL_BYTES is no whole number of rows of DMA_STRIDE0 bytes and DMA_CHANNELS");
+    return bad_operand(
+        "DMA_TOTAL_BYTES is no whole number of rows of DMA_STRIDE0 bytes and DMA_CHANNELS");
   return move_plain(r, {r.bytes / r.stride0, r.stride0 / r.channels, r.stride1, r.channels, 1},
                     sram, mover);
 }
 
 std::optional<Fault> move_nchw(const Registers& r, Sram& sram, Mover& mover) {
   if (r.stride2 % r.stride0 != 0 || r.bytes != r.stride2 * r.channels)
-    return bad("DMA_TOTAL_BYTES is not DMA_CHANNELS planes of DMA_STRIDE2 bytes");
+    return bad_operand("DMA_TOTAL_BYTES is not DMA_CHANNELS planes of DMA_STRIDE2 bytes");
   return move_plain(r, {r.stride2 / r.stride0, r.stride0, r.stride1, 1, r.stride3}, sram, mover);
 }
 
@@ -70,7 +67,8 @@ std::optional<Fault> move_nchw(const Registers& r, Sram& sram, Mover& mover) {
 // has 16 channels, of which a transfer may move fewer.
 std::optional<Fault> move_nhwcb(const Registers& r, uint64_t gap, Sram& sram, Mover& mover) {
   if (r.bytes % (r.channels * kGroupBytes) != 0)
-    return bad("DMA_TOTAL_BYTES is no whole number of groups of 8x8 elements and DMA_CHANNELS");
+    return bad_operand(
+        "DMA_TOTAL_BYTES is no whole number of groups of 8x8 elements and DMA_CHANNELS");
   const uint64_t groups = r.bytes / (r.channels * kGroupBytes);
   const uint64_t bricks = (r.channels + 15) / 16;
   const uint64_t sram_stride = (r.channels + sram.banks() - 1) / sram.banks() * kGroupBytes;
@@ -123,24 +121,26 @@ std::optional<Fault> transfer(const Variant& variant, const AgentRecord& agent,
   if (command.command == Command::LoadPleCodeIntoSram) {
     const uint32_t kernel = agent.get(agent_field::PLE_LOADER_kernel);
     if (find_kernel(variant, kernel) == nullptr)
-      return bad("there is no PLE kernel " + std::to_string(kernel) + " for " +
-                 std::string(variant.tag));
+      return bad_operand("there is no PLE kernel " + std::to_string(kernel) + " for " +
+                         std::string(variant.tag));
     if (format != kFormatBroadcast)
-      return bad("PLE code is loaded in another format than BROADCAST");
+      return bad_operand("PLE code is loaded in another format than BROADCAST");
     load_kernel(variant, kernel, r, sram);
     return std::nullopt;
   }
 
   r.buffer = agent.get(agent_field::IFM_STREAMER_buffer);  // at the same place in all streamers
-  if (!dram.has(r.buffer)) return bad("there is no buffer " + std::to_string(r.buffer));
+  if (!dram.has(r.buffer)) return bad_operand("there is no buffer " + std::to_string(r.buffer));
   if (!load && !dram.buffers[r.buffer].writable)
-    return bad("buffer " + std::to_string(r.buffer) + " cannot be written");
+    return bad_operand("buffer " + std::to_string(r.buffer) + " cannot be written");
   r.bytes =
       static_cast<uint64_t>(field::DMA_TOTAL_BYTES_bytes.get(command[word::Dma_DMA_TOTAL_BYTES]));
-  if (r.bytes > sram.bank_bytes() * sram.banks()) return bad("the transfer is larger than SRAM");
+  if (r.bytes > sram.bank_bytes() * sram.banks())
+    return bad_operand("the transfer is larger than SRAM");
   Mover mover(load, r.buffer, sram, dram);
   if (command.command == Command::LoadWgtStripe) {
-    if (format != kFormatWeights) return bad("weights are loaded in another format than WEIGHTS");
+    if (format != kFormatWeights)
+      return bad_operand("weights are loaded in another format than WEIGHTS");
     move_weights(r, sram, mover);
     return std::nullopt;
   }
@@ -157,8 +157,8 @@ std::optional<Fault> transfer(const Variant& variant, const AgentRecord& agent,
   if (format == kFormatNhwcb) return move_nhwcb(r, 0, sram, mover);
   if (format == kFormatNhwcbStrided && !load) return move_nhwcb(r, r.stride0, sram, mover);
   if (format == kFormatFcafDeep || format == kFormatFcafWide)
-    return bad("this model does not have FCAF, whose bits Arm never published");
-  return bad("DMA format " + std::to_string(format) + " does not exist in this direction");
+    return bad_operand("this model does not have FCAF, whose bits Arm never published");
+  return bad_operand("DMA format " + std::to_string(format) + " does not exist in this direction");
 }
 
 }  // namespace intarsia::simulators::ethos_n

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace intarsia::simulators::ethos_n {
 
@@ -22,5 +23,9 @@ struct Fault {
 
   std::string to_string() const { return where.empty() ? what : where + ": " + what; }
 };
+
+inline Fault bad_operand(std::string what) {
+  return {Cause::Operand, "", std::move(what)};
+}
 
 }  // namespace intarsia::simulators::ethos_n

@@ -11,10 +11,6 @@ constexpr uint32_t kMaxSubFilters = 4;
 // Elements of one stripe, in any of its tensors: far above what fits into SRAM.
 constexpr uint64_t kMaxElements = uint64_t{1} << 25;
 
-Fault bad(std::string what) {
-  return {Cause::Operand, "", std::move(what)};
-}
-
 int64_t read(const FieldRow& row, uint32_t register_word) {
   return row.get(register_word);
 }
@@ -69,7 +65,7 @@ struct Mce::Planes {
 
 std::optional<Fault> Mce::take_macs(uint64_t count) {
   if (count > macs_left_)
-    return bad("the stream multiplies more than the limit of this run allows");
+    return bad_operand("the stream multiplies more than the limit of this run allows");
   macs_left_ -= count;
   return std::nullopt;
 }
@@ -78,20 +74,23 @@ std::optional<Fault> Mce::read_registers(const AgentRecord& agent, const Command
                                          Stripe& s) const {
   const uint32_t control = program[word::Program_CE_CONTROL];
   if (read(field::CE_CONTROL_winograd, control) != 0)
-    return bad("this model has no Winograd convolution, whose rounding Arm never published");
+    return bad_operand(
+        "this model has no Winograd convolution, whose rounding Arm never published");
   if (read(field::CE_CONTROL_bypass, control) != 0 ||
       read(field::CE_CONTROL_wide_mul, control) != 0)
-    return bad("CE_CONTROL asks for a bypass or wide multiplication, which nothing documents");
+    return bad_operand(
+        "CE_CONTROL asks for a bypass or wide multiplication, which nothing documents");
   s.resampling = read(field::CE_CONTROL_resampling, control);
   if (s.resampling == kResampleBilinear)
-    return bad("this model has no bilinear resampling, whose arithmetic Arm never published");
+    return bad_operand(
+        "this model has no bilinear resampling, whose arithmetic Arm never published");
   s.signed_ifm = read(field::CE_CONTROL_signed_ifm, control) != 0;
   s.signed_ofm = read(field::CE_CONTROL_ofm_type, control) != 0;
   s.relu = read(field::CE_CONTROL_relu, control) != 0;
   s.keep_accumulators = read(field::CE_CONTROL_keep_accumulators, control) != 0;
   s.no_output = read(field::CE_CONTROL_no_output, control) != 0;
   s.filter_count = static_cast<uint32_t>(read(field::CE_CONTROL_sub_filters, control));
-  if (s.filter_count > kMaxSubFilters) return bad("there are more than four sub-filters");
+  if (s.filter_count > kMaxSubFilters) return bad_operand("there are more than four sub-filters");
 
   const uint32_t activation = agent.get(agent_field::MCE_SCHEDULER_ACTIVATION_CONFIG);
   s.relu_min = static_cast<int32_t>(read(field::ACTIVATION_CONFIG_relu_min, activation));
@@ -101,7 +100,7 @@ std::optional<Fault> Mce::read_registers(const AgentRecord& agent, const Command
   const uint32_t filter = agent.get(agent_field::MCE_SCHEDULER_FILTER);
   s.mode = read(field::FILTER_mode, filter);
   if (s.mode != kFilterDepthwise && s.mode != kFilterNxM && s.mode != kFilterVectorProduct)
-    return bad("FILTER has the unknown mode " + std::to_string(s.mode));
+    return bad_operand("FILTER has the unknown mode " + std::to_string(s.mode));
 
   s.ifms = static_cast<uint32_t>(read(field::IFM_CONFIG1_ifms, program[word::Program_IFM_CONFIG1]));
   s.ofms = static_cast<uint32_t>(read(field::OFM_CONFIG_ofms, program[word::Program_OFM_CONFIG]));
@@ -111,16 +110,17 @@ std::optional<Fault> Mce::read_registers(const AgentRecord& agent, const Command
   // All batches but one of a vector product are unused; its result is one element of the block.
   if (s.is_vector()) s.width = s.height = 1;
   if (s.ifms == 0 || s.ofms == 0 || s.width == 0 || s.height == 0)
-    return bad("a stripe without channels, rows or columns");
+    return bad_operand("a stripe without channels, rows or columns");
   const uint64_t area = static_cast<uint64_t>(s.width) * static_cast<uint64_t>(s.height);
   if (area * s.ofms > kMaxElements || (area + 64) * s.ifms > kMaxElements)
-    return bad("the stripe is larger than SRAM could ever be");
+    return bad_operand("the stripe is larger than SRAM could ever be");
 
   // Slots.
   const uint32_t slot_size = agent.get(agent_field::MCE_SCHEDULER_IFM_DEFAULT_SLOT_SIZE);
   s.slot_width = static_cast<int32_t>(read(field::IFM_DEFAULT_SLOT_SIZE_width, slot_size));
   s.slot_height = static_cast<int32_t>(read(field::IFM_DEFAULT_SLOT_SIZE_height, slot_size));
-  if (s.slot_width == 0 || s.slot_height == 0) return bad("IFM slots have no rows or columns");
+  if (s.slot_width == 0 || s.slot_height == 0)
+    return bad_operand("IFM slots have no rows or columns");
   s.group_stride = static_cast<uint64_t>(
       read(field::IFM_CONFIG1_group_stride, program[word::Program_IFM_CONFIG1]));
   const auto base =
@@ -159,7 +159,7 @@ std::optional<Fault> Mce::read_registers(const AgentRecord& agent, const Command
     const auto height = static_cast<uint32_t>(read(field::WIDE_KERNEL_CONTROL_height, wide));
     if (s.filter_count != 1 || s.is_vector() || width == 0 || height == 0 ||
         (width != 1 && width % 3 != 0) || (height != 1 && height % 3 != 0))
-      return bad("a wide filter has sides of 1 or multiples of 3, and one sub-filter");
+      return bad_operand("a wide filter has sides of 1 or multiples of 3, and one sub-filter");
     // Weights of a convolution come piece by piece; those of a depthwise one, which is given no
     // order of pieces, row by row of the whole filter.
     const bool in_pieces = !s.is_depthwise();
@@ -207,7 +207,7 @@ std::optional<Fault> Mce::read_weights(const Stripe& s) {
     const uint32_t ce = generator % variant_.ces, og = generator / variant_.ces;
     const std::string where = "OG " + std::to_string(og) + " of CE " + std::to_string(ce);
     if (s.mul_enable[ce * 4 + og] == 0)
-      return bad(where + " has OFMs to make and no multiplier enabled");
+      return bad_operand(where + " has OFMs to make and no multiplier enabled");
     WeightReader reader(variant_, sram_, ce + variant_.ces * (og % variant_.emcs),
                         s.weight_bases[og]);
     for (uint32_t ofm = generator; ofm < s.ofms; ofm += parallel)
@@ -266,7 +266,7 @@ std::optional<Fault> Mce::convolve(const Stripe& s) {
   const uint32_t slice = variant_.all_igs(), maps = s.filter_count;
   const uint32_t channels = maps == 1 ? s.ifms : s.ifms / (slice * maps) * slice + s.ifms % slice;
   if (s.is_depthwise() && s.ofms > (channels + slice - 1) / slice * slice)
-    return bad("a depthwise convolution makes more OFMs than it has IFMs");
+    return bad_operand("a depthwise convolution makes more OFMs than it has IFMs");
   const uint32_t slices = s.is_depthwise() ? 1 : (channels + slice - 1) / slice;
   const size_t pixels = static_cast<size_t>(s.width) * static_cast<size_t>(s.height);
   std::vector<size_t> next(s.ofms, 0);  // weight of every OFM
@@ -286,7 +286,7 @@ std::optional<Fault> Mce::convolve(const Stripe& s) {
                 s.mul_enable[generator % variant_.ces * 4 + generator / variant_.ces];
             const auto ig = static_cast<uint32_t>(std::countr_zero(enabled));
             if (std::popcount(enabled) != 1 || ig >= slice)
-              return bad("a depthwise OG does not take exactly one IG");
+              return bad_operand("a depthwise OG does not take exactly one IG");
             planes.channels.push_back(ig + slice * (map + maps * (ofm / slice)));
           }
         } else {
@@ -296,7 +296,7 @@ std::optional<Fault> Mce::convolve(const Stripe& s) {
         const uint64_t seen =
             (static_cast<uint64_t>(s.width) + 8) * (static_cast<uint64_t>(s.height) + 8);
         if (seen * planes.channels.size() > 4 * kMaxElements)
-          return bad("the stripe is larger than SRAM could ever be");
+          return bad_operand("the stripe is larger than SRAM could ever be");
         if (auto fault =
                 take_macs(pixels * taps * (s.is_depthwise() ? 1 : planes.channels.size()) * s.ofms))
           return fault;
@@ -390,7 +390,7 @@ std::optional<Fault> Mce::run(const AgentRecord& agent, const CommandRecord& pro
   if (!stripe.keep_accumulators)
     accumulators_.assign(needed, 0);
   else if (accumulators_.size() != needed)
-    return bad("a stripe adds to accumulators of another size");
+    return bad_operand("a stripe adds to accumulators of another size");
   if (auto fault = stripe.is_vector() ? multiply_vector(stripe) : convolve(stripe)) return fault;
   if (!stripe.no_output) requantise(stripe, output);
   return std::nullopt;

@@ -65,6 +65,9 @@ struct SramTensor {
   }
 };
 
+// Numbers of buffers are dense and begin at 0; this many no network has.
+inline constexpr uint32_t kMaxBuffers = 1u << 16;
+
 // A buffer of the table.
 struct DramBuffer {
   bool there = false, writable = false;

@@ -8,10 +8,6 @@
 namespace intarsia::simulators::ethos_n {
 namespace {
 
-Fault bad(std::string what) {
-  return {Cause::Operand, "", std::move(what)};
-}
-
 // Kernels write whole patches; what lies outside of the tensor in them is zero here.
 template <typename Value>
 void store(Sram& sram, const PleStripe& stripe, Value value) {
@@ -113,14 +109,16 @@ std::optional<Fault> Ple::run_fused(const Kernel& kernel, const PleStripe& s,
       });
       return std::nullopt;
     case Operation::MAXPOOL_2X2_2_2:
-      if (input.channels < s.depth) return bad("the MCE sends fewer channels than are pooled");
+      if (input.channels < s.depth)
+        return bad_operand("the MCE sends fewer channels than are pooled");
       store(sram_, s, [&](uint32_t y, uint32_t x, uint32_t c) {
         return largest(input, 2 * y, 2 * x, c, 2, is_signed);
       });
       return std::nullopt;
     case Operation::MAXPOOL_3X3_2_2_EVEN:
     case Operation::MAXPOOL_3X3_2_2_ODD:
-      if (input.channels < s.depth) return bad("the MCE sends fewer channels than are pooled");
+      if (input.channels < s.depth)
+        return bad_operand("the MCE sends fewer channels than are pooled");
       max_pool_3x3(s, is_signed, input);
       return std::nullopt;
     case Operation::MEAN_XY_7X7:
@@ -154,7 +152,7 @@ std::optional<Fault> Ple::run_fused(const Kernel& kernel, const PleStripe& s,
     case Operation::MULTIPLICATION:
       break;
   }
-  return bad("the kernel " + std::string(kernel.text) + " takes nothing from the MCE");
+  return bad_operand("the kernel " + std::string(kernel.text) + " takes nothing from the MCE");
 }
 
 // Output row y is the largest of input rows 2y to 2y + 2. Both forms agree in this: they differ in
@@ -221,7 +219,7 @@ std::optional<Fault> Ple::run_standalone(const Kernel& kernel,
       return std::nullopt;
     }
     default:
-      return bad("the kernel " + std::string(kernel.text) + " takes nothing from SRAM");
+      return bad_operand("the kernel " + std::string(kernel.text) + " takes nothing from SRAM");
   }
 }
 
@@ -258,7 +256,7 @@ std::optional<Fault> Ple::max_pool_1d(const Kernel& kernel,
   PleStripe s;
   if (scratch[0] > 0xFFFF || scratch[1] > 0xFFFF || scratch[2] > 0xFFFF || scratch[3] > 0xFFFF ||
       scratch[6] > 64 || scratch[7] > 64)
-    return bad("the size of a one-dimensional pooling does not fit into SRAM");
+    return bad_operand("the size of a one-dimensional pooling does not fit into SRAM");
   s.width = scratch[0];
   s.height = scratch[1];
   s.depth = scratch[2];
@@ -270,7 +268,7 @@ std::optional<Fault> Ple::max_pool_1d(const Kernel& kernel,
   // Outputs may lie where inputs lay; a kernel reads a group before it writes it.
   std::vector<uint8_t> results;
   if (uint64_t{s.width} * s.height * s.depth > sram_.bank_bytes() * sram_.banks())
-    return bad("the size of a one-dimensional pooling does not fit into SRAM");
+    return bad_operand("the size of a one-dimensional pooling does not fit into SRAM");
   for (uint32_t y = 0; y < s.height; ++y)
     for (uint32_t x = 0; x < s.width; ++x)
       for (uint32_t c = 0; c < s.depth; ++c) {
@@ -293,7 +291,7 @@ std::optional<Fault> Ple::max_pool_1d(const Kernel& kernel,
 
 std::optional<Fault> Ple::average_pool(const PleStripe& s, bool is_signed) {
   if ((s.flags & 15) != (kFlagTop | kFlagBottom | kFlagLeft | kFlagRight))
-    return bad("an average pooling of 3x3 is one stripe in height and width");
+    return bad_operand("an average pooling of 3x3 is one stripe in height and width");
   const SramTensor input = SramTensor::packed(sram_, s.inputs[0].address, s.width, s.depth);
   store(sram_, s, [&](uint32_t y, uint32_t x, uint32_t c) {
     int32_t sum = 0, count = 0;

@@ -342,8 +342,6 @@ Outcome run(const Variant& variant, const Stream& stream, Dram& dram, const RunO
 
 namespace {
 
-// Numbers of buffers are dense and begin at 0; this many no network has.
-constexpr uint32_t kMaxBuffers = 1u << 16;
 constexpr uint64_t kMaxIntermediateBytes = uint64_t{1} << 30;
 
 bool place(Dram& dram, const Buffer& buffer, std::vector<uint8_t>& memory, uint64_t offset,

@@ -100,10 +100,6 @@ std::string_view name_of(ElementType type) {
   return kNames[static_cast<size_t>(type)];
 }
 
-std::string text(int64_t value) {
-  return std::to_string(value);
-}
-
 void check_types(const Operation& op, const Report& report) {
   const TypeRow& row = row_of(named(op));
   const auto complain = [&](std::string what) { report(FindingKind::OperandTypes, what); };
@@ -123,20 +119,21 @@ void check_kernel(const Operation& op, const Report& report) {
   const int64_t height = kernel.extent_y(), width = kernel.extent_x();
   const bool pool = op.kind == OperationKind::Pool;
   const std::string what = pool ? "a window of " : "a kernel of ";
-  const std::string size = what + text(height) + " x " + text(width);
+  const std::string size = what + std::to_string(height) + " x " + std::to_string(width);
   const int64_t most_height = pool ? limit::kPoolHeight : limit::kKernelHeight;
   const int64_t most_elements = pool ? limit::kPoolElements : limit::kKernelElements;
-  if (height > most_height) complain(size + " is higher than " + text(most_height));
+  if (height > most_height) complain(size + " is higher than " + std::to_string(most_height));
   if (height * width > most_elements)
-    complain(size + " has more than " + text(most_elements) + " elements");
+    complain(size + " has more than " + std::to_string(most_elements) + " elements");
   if (kernel.stride_x > limit::kStride || kernel.stride_y > limit::kStride)
-    complain("a stride of " + text(kernel.stride_y) + " x " + text(kernel.stride_x) + " is above " +
-             text(limit::kStride));
+    complain("a stride of " + std::to_string(kernel.stride_y) + " x " +
+             std::to_string(kernel.stride_x) + " is above " + std::to_string(limit::kStride));
   const bool averages = pool && op.pooling == PoolingMode::Average;
   if (averages && op.padding.any() &&
       (height > limit::kPaddedAverage || width > limit::kPaddedAverage))
-    complain("a padded average over " + text(height) + " x " + text(width) + " is above " +
-             text(limit::kPaddedAverage) + " x " + text(limit::kPaddedAverage));
+    complain("a padded average over " + std::to_string(height) + " x " + std::to_string(width) +
+             " is above " + std::to_string(limit::kPaddedAverage) + " x " +
+             std::to_string(limit::kPaddedAverage));
 }
 
 // In front, windows of nothing but padding are found with the registers. Behind, they are as empty.
@@ -144,15 +141,18 @@ void check_padding(const Operation& op, const Report& report) {
   const Padding& pad = op.padding;
   const auto complain = [&](std::string what) { report(FindingKind::Padding, what); };
   if (pad.top > limit::kPadBefore || pad.left > limit::kPadBefore)
-    complain("padding of " + text(pad.top) + " rows on top and " + text(pad.left) +
-             " columns on the left is above " + text(limit::kPadBefore));
+    complain("padding of " + std::to_string(pad.top) + " rows on top and " +
+             std::to_string(pad.left) + " columns on the left is above " +
+             std::to_string(limit::kPadBefore));
   if (pad.bottom > limit::kPadAfter || pad.right > limit::kPadAfter)
-    complain("padding of " + text(pad.bottom) + " rows at the bottom and " + text(pad.right) +
-             " columns on the right is above " + text(limit::kPadAfter));
+    complain("padding of " + std::to_string(pad.bottom) + " rows at the bottom and " +
+             std::to_string(pad.right) + " columns on the right is above " +
+             std::to_string(limit::kPadAfter));
   if (pad.bottom >= op.kernel.extent_y() || pad.right >= op.kernel.extent_x())
-    complain("padding of " + text(pad.bottom) + " rows at the bottom and " + text(pad.right) +
-             " columns on the right leaves windows of " + text(op.kernel.extent_y()) + "x" +
-             text(op.kernel.extent_x()) + " with nothing else");
+    complain("padding of " + std::to_string(pad.bottom) + " rows at the bottom and " +
+             std::to_string(pad.right) + " columns on the right leaves windows of " +
+             std::to_string(op.kernel.extent_y()) + "x" + std::to_string(op.kernel.extent_x()) +
+             " with nothing else");
 }
 
 }  // namespace
@@ -165,8 +165,9 @@ void check_limits(const Operation& op, const Report& report) {
   }
   if (op.ofm_block.depth < op.ofm.depth && op.ofm_block.depth % limit::kSplitDepth != 0)
     report(FindingKind::BlockConfiguration,
-           "OFM_BLK_DEPTH " + text(op.ofm_block.depth) + " divides an OFM of depth " +
-               text(op.ofm.depth) + " and is no multiple of " + text(limit::kSplitDepth));
+           "OFM_BLK_DEPTH " + std::to_string(op.ofm_block.depth) + " divides an OFM of depth " +
+               std::to_string(op.ofm.depth) + " and is no multiple of " +
+               std::to_string(limit::kSplitDepth));
 }
 
 void check_limits(const Wait& wait, const Configuration& configuration, const Report& report) {
@@ -174,10 +175,10 @@ void check_limits(const Wait& wait, const Configuration& configuration, const Re
   const bool kernels = wait.kind == WaitKind::Kernel;
   const int64_t most = kernels ? product.outstanding_kernels : product.outstanding_dma;
   if (wait.outstanding >= most)
-    report(FindingKind::WaitValue, "waits until at most " + text(wait.outstanding) +
+    report(FindingKind::WaitValue, "waits until at most " + std::to_string(wait.outstanding) +
                                        (kernels ? " operations" : " transfers") +
                                        " are under way, and never are there more than " +
-                                       text(most));
+                                       std::to_string(most));
 }
 
 }  // namespace intarsia::simulators::ethos_u

@@ -11,7 +11,7 @@
 namespace intarsia::simulators::ethos_u {
 namespace {
 
-std::string place(uint32_t region, uint64_t offset) {
+std::string place_of_byte(uint32_t region, uint64_t offset) {
   return hex(offset) + " of region " + std::to_string(region);
 }
 
@@ -120,15 +120,15 @@ void ShadowMemory::check_read(const char* what, uint32_t region, const ByteRange
     return;
   }
   if (const auto at = first_unwritten(region, range))
-    report(FindingKind::UninitialisedRead,
-           std::string(what) + " include byte " + place(region, *at) + ", which nobody wrote");
+    report(FindingKind::UninitialisedRead, std::string(what) + " include byte " +
+                                               place_of_byte(region, *at) + ", which nobody wrote");
 }
 
 void ShadowMemory::check_output(uint32_t region, const ByteRange& range,
                                 const Report& report) const {
   if (const auto at = first_unwritten(region, range))
     report(FindingKind::UnwrittenOutput,
-           "an output includes byte " + place(region, *at) + ", which nobody wrote");
+           "an output includes byte " + place_of_byte(region, *at) + ", which nobody wrote");
 }
 
 // A length is rounded up to what the engine moves at once, so that bytes behind the data come along;
@@ -155,7 +155,8 @@ void ShadowMemory::check_map_read(const char* what, const Operation& op, const F
                  [&](const ByteRange& run) { return !(hole = first_unwritten(map.region, run)); });
     if (!hole) continue;
     report(FindingKind::UninitialisedRead, std::string(what) + " includes byte " +
-                                               place(map.region, *hole) + ", which nobody wrote");
+                                               place_of_byte(map.region, *hole) +
+                                               ", which nobody wrote");
     return;
   }
 }
@@ -320,8 +321,8 @@ void check_overwriting(const Operation& op, const Report& report) {
       });
       if (by == 0) continue;
       report(FindingKind::OutputOverInput, "block " + std::to_string(by - 1) + " writes byte " +
-                                               place(map.region, at) + ", which is " + name +
-                                               " of block " + std::to_string(block - 1));
+                                               place_of_byte(map.region, at) + ", which is " +
+                                               name + " of block " + std::to_string(block - 1));
       return;
     }
   };

@@ -6,10 +6,6 @@
 namespace intarsia::simulators::ethos_u {
 namespace {
 
-std::string text(int64_t value) {
-  return std::to_string(value);
-}
-
 void check_block(const Operation& op, const Configuration& configuration, const Report& report) {
   struct Side {
     const char* name;
@@ -22,12 +18,13 @@ void check_block(const Operation& op, const Configuration& configuration, const 
                         {"OFM_BLK_DEPTH", op.ofm_block.depth, ublock.depth, kOfmBlockMaxDepth}};
   for (const Side& side : sides) {
     if (side.size % side.step != 0)
-      report(FindingKind::BlockConfiguration, std::string(side.name) + " is " + text(side.size) +
-                                                  ", no multiple of the micro-block's " +
-                                                  text(side.step));
-    if (side.size > side.most)
       report(FindingKind::BlockConfiguration,
-             std::string(side.name) + " is " + text(side.size) + ", more than " + text(side.most));
+             std::string(side.name) + " is " + std::to_string(side.size) +
+                 ", no multiple of the micro-block's " + std::to_string(side.step));
+    if (side.size > side.most)
+      report(FindingKind::BlockConfiguration, std::string(side.name) + " is " +
+                                                  std::to_string(side.size) + ", more than " +
+                                                  std::to_string(side.most));
   }
 }
 
@@ -36,39 +33,42 @@ void check_shram(const Operation& op, const Configuration& configuration, const 
   const ShramLayout& layout = op.shram;
   const auto complain = [&](const std::string& what) { report(FindingKind::ShramLayout, what); };
   const auto first = static_cast<int32_t>(kShramOutputBanks);
-  const std::string block =
-      text(op.ofm_block.width) + "x" + text(op.ofm_block.height) + "x" + text(op.ofm_block.depth);
+  const std::string block = std::to_string(op.ofm_block.width) + "x" +
+                            std::to_string(op.ofm_block.height) + "x" +
+                            std::to_string(op.ofm_block.depth);
   if (op.kind == OperationKind::Elementwise) {
     if (op.has_ifm2) {
       if (layout.ifm2_ib_start < first + needs.ifm)
-        complain("IFM2_IB_START " + text(layout.ifm2_ib_start) + " leaves " +
-                 text(layout.ifm2_ib_start - first) + " banks for the IFM, whose blocks need " +
-                 text(needs.ifm));
+        complain("IFM2_IB_START " + std::to_string(layout.ifm2_ib_start) + " leaves " +
+                 std::to_string(layout.ifm2_ib_start - first) +
+                 " banks for the IFM, whose blocks need " + std::to_string(needs.ifm));
       if (layout.ifm_ib_end < layout.ifm2_ib_start + needs.ifm2)
-        complain("IFM_IB_END " + text(layout.ifm_ib_end) + " leaves " +
-                 text(layout.ifm_ib_end - layout.ifm2_ib_start) +
-                 " banks for IFM2, whose blocks need " + text(needs.ifm2));
+        complain("IFM_IB_END " + std::to_string(layout.ifm_ib_end) + " leaves " +
+                 std::to_string(layout.ifm_ib_end - layout.ifm2_ib_start) +
+                 " banks for IFM2, whose blocks need " + std::to_string(needs.ifm2));
     } else if (layout.ifm_ib_end < first + needs.ifm) {
-      complain("IFM_IB_END " + text(layout.ifm_ib_end) + " leaves " +
-               text(layout.ifm_ib_end - first) + " banks for the IFM, whose blocks need " +
-               text(needs.ifm));
+      complain("IFM_IB_END " + std::to_string(layout.ifm_ib_end) + " leaves " +
+               std::to_string(layout.ifm_ib_end - first) +
+               " banks for the IFM, whose blocks need " + std::to_string(needs.ifm));
     }
     if (layout.ifm_ib_end > needs.end)
-      complain("IFM_IB_END " + text(layout.ifm_ib_end) + " reaches into the banks from " +
-               text(needs.end) + " on, which blocks may not use");
+      complain("IFM_IB_END " + std::to_string(layout.ifm_ib_end) + " reaches into the banks from " +
+               std::to_string(needs.end) + " on, which blocks may not use");
     return;
   }
   if (layout.ifm_ib_end < first + needs.ifm)
-    complain("IFM_IB_END " + text(layout.ifm_ib_end) + " leaves " +
-             text(layout.ifm_ib_end - first) + " banks for the IFM, of which OFM blocks of " +
-             block + " need " + text(needs.ifm));
+    complain("IFM_IB_END " + std::to_string(layout.ifm_ib_end) + " leaves " +
+             std::to_string(layout.ifm_ib_end - first) +
+             " banks for the IFM, of which OFM blocks of " + block + " need " +
+             std::to_string(needs.ifm));
   if (layout.ab_start < layout.ifm_ib_end)
-    complain("AB_START " + text(layout.ab_start) +
-             " lies inside the input buffer, which ends at IFM_IB_END " + text(layout.ifm_ib_end));
+    complain("AB_START " + std::to_string(layout.ab_start) +
+             " lies inside the input buffer, which ends at IFM_IB_END " +
+             std::to_string(layout.ifm_ib_end));
   if (layout.ab_start + needs.accumulators > needs.end)
-    complain("accumulators from AB_START " + text(layout.ab_start) + " on need " +
-             text(needs.accumulators) + " banks for OFM blocks of " + block +
-             " and may use them up to " + text(needs.end));
+    complain("accumulators from AB_START " + std::to_string(layout.ab_start) + " on need " +
+             std::to_string(needs.accumulators) + " banks for OFM blocks of " + block +
+             " and may use them up to " + std::to_string(needs.end));
 }
 
 void check_map(const char* name, const FeatureMap& map, const Report& report) {
@@ -82,14 +82,17 @@ void check_map(const char* name, const FeatureMap& map, const Report& report) {
                         has_right && map.height > map.height1};
   for (size_t tile = 0; tile < 4; ++tile)
     if (uses[tile] && map.base[tile] % unit != 0)
-      complain("_BASE" + text(static_cast<int64_t>(tile)) + " " + hex(map.base[tile]) +
+      complain("_BASE" + std::to_string(static_cast<int64_t>(tile)) + " " + hex(map.base[tile]) +
                " is no multiple of " + std::to_string(unit));
   if (map.stride_y % static_cast<int64_t>(unit) != 0)
-    complain("_STRIDE_Y " + text(map.stride_y) + " is no multiple of " + std::to_string(unit));
+    complain("_STRIDE_Y " + std::to_string(map.stride_y) + " is no multiple of " +
+             std::to_string(unit));
   if (map.brick && map.stride_c % static_cast<int64_t>(unit) != 0)
-    complain("_STRIDE_C " + text(map.stride_c) + " is no multiple of " + std::to_string(unit));
+    complain("_STRIDE_C " + std::to_string(map.stride_c) + " is no multiple of " +
+             std::to_string(unit));
   if (!map.brick && map.stride_x % static_cast<int64_t>(unit) != 0)
-    complain("_STRIDE_X " + text(map.stride_x) + " is no multiple of " + std::to_string(unit));
+    complain("_STRIDE_X " + std::to_string(map.stride_x) + " is no multiple of " +
+             std::to_string(unit));
 }
 
 void check_stream(const char* name, const Range& range, const Report& report) {
@@ -108,23 +111,26 @@ void check_scales(const Operation& op, int32_t core, const Report& report) {
   const int64_t channels = (op.ofm.depth + op.cores - 1 - core) / op.cores;
   const int64_t needed = channels * kScaleBytes;
   if (length < needed)
-    report(FindingKind::WeightStream, "scales of " + text(length) + " bytes are too few for " +
-                                          text(channels) + " channels of core " + text(core));
+    report(FindingKind::WeightStream, "scales of " + std::to_string(length) +
+                                          " bytes are too few for " + std::to_string(channels) +
+                                          " channels of core " + std::to_string(core));
   else if (length >= needed + kStreamAlignment)
-    report(FindingKind::WeightStream, "scales of " + text(length) + " bytes are too many for " +
-                                          text(channels) + " channels of core " + text(core));
+    report(FindingKind::WeightStream, "scales of " + std::to_string(length) +
+                                          " bytes are too many for " + std::to_string(channels) +
+                                          " channels of core " + std::to_string(core));
 }
 
 void check_values(const Operation& op, const Configuration& configuration, const Report& report) {
   const auto complain = [&](const std::string& what) { report(FindingKind::Registers, what); };
   if (op.activation.minimum > op.activation.maximum)
-    complain("ACTIVATION_MIN " + text(op.activation.minimum) + " is more than ACTIVATION_MAX " +
-             text(op.activation.maximum));
+    complain("ACTIVATION_MIN " + std::to_string(op.activation.minimum) +
+             " is more than ACTIVATION_MAX " + std::to_string(op.activation.maximum));
   if (op.kind == OperationKind::Elementwise) return;
   if (op.padding.top >= op.kernel.extent_y() || op.padding.left >= op.kernel.extent_x())
-    complain("padding of " + text(op.padding.top) + " rows and " + text(op.padding.left) +
-             " columns leaves windows of " + text(op.kernel.extent_y()) + "x" +
-             text(op.kernel.extent_x()) + " with nothing else");
+    complain("padding of " + std::to_string(op.padding.top) + " rows and " +
+             std::to_string(op.padding.left) + " columns leaves windows of " +
+             std::to_string(op.kernel.extent_y()) + "x" + std::to_string(op.kernel.extent_x()) +
+             " with nothing else");
   if (op.kind == OperationKind::Pool && op.pooling == PoolingMode::ReduceSum && op.ifm.brick &&
       (op.ifm.type == ElementType::S32 || configuration.cores > 1))
     complain("REDUCE_SUM of this IFM needs NHWC");

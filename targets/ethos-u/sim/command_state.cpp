@@ -1,6 +1,6 @@
 #include "intarsia/targets/ethos_u/command_state.h"
 
-#include <cstdio>
+#include "intarsia/targets/ethos_u/command_text.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {
@@ -40,12 +40,6 @@ bool is_stride(const CommandRow& row) {
 uint32_t word_at(std::span<const uint8_t> stream, size_t at) {
   return stream[at] | stream[at + 1] << 8 | stream[at + 2] << 16 |
          static_cast<uint32_t>(stream[at + 3]) << 24;
-}
-
-std::string hex(uint32_t value) {
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%x", value);
-  return text;
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "intarsia/targets/ethos_u/pmu_events.h"
+
 namespace intarsia::simulators::ethos_u {
 namespace {
 
@@ -19,16 +21,6 @@ constexpr RegisterRow kRegisters[] = {
 #define REGISTER(name, offset, access, reset) {offset, access, reset},
 #define REGISTER_FIELD(...)
 #define PMU_EVENT(...)
-#include "intarsia/targets/ethos_u/registers.def"
-#undef REGISTER
-#undef REGISTER_FIELD
-#undef PMU_EVENT
-};
-
-enum PmuEvent : uint32_t {
-#define REGISTER(...)
-#define REGISTER_FIELD(...)
-#define PMU_EVENT(name, number) name = number,
 #include "intarsia/targets/ethos_u/registers.def"
 #undef REGISTER
 #undef REGISTER_FIELD

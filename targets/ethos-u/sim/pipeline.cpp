@@ -10,7 +10,7 @@ using isa::ethos_u::kAssumed;
 
 constexpr auto kBuffers = static_cast<size_t>(kAssumed.buffers);
 // What is less than this is done: rounding, not time.
-constexpr double kNothing = 1e-7;
+constexpr double kNoWork = 1e-7;
 
 double most(const PortCycles& ports) {
   return *std::max_element(ports.begin(), ports.end());
@@ -188,10 +188,10 @@ void Pipeline::settle() {
     changed = start_write() || changed;
     changed = start_dma() || changed;
     for (size_t unit = 0; unit < Units; ++unit)
-      if (units_[unit].active && units_[unit].wait <= 0 && units_[unit].left <= kNothing)
+      if (units_[unit].active && units_[unit].wait <= 0 && units_[unit].left <= kNoWork)
         changed = complete(static_cast<Unit>(unit)) || changed;
     for (Running& op : operations_)
-      while (!op.landing.empty() && op.landing.front() <= now_ + kNothing) {
+      while (!op.landing.empty() && op.landing.front() <= now_ + kNoWork) {
         op.landing.pop_front();
         ++op.landed;
         changed = true;
@@ -281,7 +281,7 @@ bool Pipeline::step() {
     size_t count = 0;
     for (size_t unit = 0; unit < Units; ++unit) {
       const Activity& activity = units_[unit];
-      if (!activity.active || activity.wait > 0 || activity.left <= kNothing ||
+      if (!activity.active || activity.wait > 0 || activity.left <= kNoWork ||
           activity.demand[port] <= 0)
         continue;
       asked[unit] = activity.demand[port];
@@ -307,7 +307,7 @@ bool Pipeline::step() {
     if (!activity.active) continue;
     if (activity.wait > 0)
       at(activity.wait);
-    else if (activity.left > kNothing)
+    else if (activity.left > kNoWork)
       at(activity.left / speed[unit]);
   }
   for (const Running& op : operations_)
@@ -322,8 +322,8 @@ bool Pipeline::step() {
     Activity& activity = units_[unit];
     if (!activity.active) continue;
     if (activity.wait > 0)
-      activity.wait = activity.wait - elapsed > kNothing ? activity.wait - elapsed : 0;
-    else if (activity.left > kNothing)
+      activity.wait = activity.wait - elapsed > kNoWork ? activity.wait - elapsed : 0;
+    else if (activity.left > kNoWork)
       activity.left = std::max(0.0, activity.left - elapsed * speed[unit]);
   }
   settle();

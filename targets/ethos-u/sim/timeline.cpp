@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "intarsia/targets/ethos_u/pmu_events.h"
 #include "intarsia/targets/ethos_u/weight_stream.h"
 
 namespace intarsia::simulators::ethos_u {
@@ -12,19 +13,9 @@ namespace {
 // Of one operation: those of 4096 channels on as many through one element of a kernel. A stream of garbage may claim more.
 constexpr size_t kMostWeights = size_t{1} << 24;
 
-uint64_t whole(double bytes) {
+uint64_t whole_bytes(double bytes) {
   return static_cast<uint64_t>(std::llround(bytes));
 }
-
-enum PmuEvent : uint32_t {
-#define REGISTER(...)
-#define REGISTER_FIELD(...)
-#define PMU_EVENT(name, number) name = number,
-#include "intarsia/targets/ethos_u/registers.def"
-#undef REGISTER
-#undef REGISTER_FIELD
-#undef PMU_EVENT
-};
 
 }  // namespace
 
@@ -161,7 +152,7 @@ void Timeline::finish() {
 }
 
 uint64_t Timeline::cycles() const {
-  return whole(totals_.cycles);
+  return whole_bytes(totals_.cycles);
 }
 
 uint64_t Timeline::events(uint32_t number) const {
@@ -177,13 +168,13 @@ uint64_t Timeline::events(uint32_t number) const {
     case CYCLE:
       return cycles();
     case NPU_ACTIVE:
-      return whole(totals_.operation_cycles + totals_.transfer_only);
+      return whole_bytes(totals_.operation_cycles + totals_.transfer_only);
     case NPU_IDLE:
-      return whole(totals_.cycles - totals_.operation_cycles - totals_.transfer_only);
+      return whole_bytes(totals_.cycles - totals_.operation_cycles - totals_.transfer_only);
     case MAC_ACTIVE:
-      return whole(totals_.mac_cycles);
+      return whole_bytes(totals_.mac_cycles);
     case AO_ACTIVE:
-      return whole(totals_.output_cycles);
+      return whole_bytes(totals_.output_cycles);
     case AXI0_RD_DATA_BEAT_RECEIVED:
       return beats(0, false);
     case AXI0_WR_DATA_BEAT_WRITTEN:
