@@ -493,6 +493,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("rv32_conv")) return {rv32_convolution(window_of(numbers), way, table)};
   if (name.starts_with("rv32_depthwise")) return {rv32_depthwise(window_of(numbers), way)};
   if (name.starts_with("long_conv")) return {paired_convolution(window_of(numbers), way)};
+  if (name == "mve_deep_conv_s8") return {mve_deep_convolution(window_of(numbers))};
   if (name.starts_with("mve_conv")) return {mve_convolution(window_of(numbers))};
   if (name.starts_with("mve_dense")) return {mve_dense(window_of(numbers))};
   if (name.starts_with("dsp_depthwise_3x3")) return {dsp_depthwise_3x3(window_of(numbers), way)};

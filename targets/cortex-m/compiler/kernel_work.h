@@ -45,6 +45,7 @@ KernelWork rv32_convolution(const Window& w, Way way, std::span<const uint8_t> t
 KernelWork rv32_depthwise(const Window& w, Way way);
 KernelWork paired_convolution(const Window& w, Way way);  // six pixels in three words
 KernelWork mve_convolution(const Window& w, bool wide = false);
+KernelWork mve_deep_convolution(const Window& w);
 KernelWork mve_dense(const Window& w);
 
 KernelWork dsp_depthwise(const Window& w, Way way);

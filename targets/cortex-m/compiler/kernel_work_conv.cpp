@@ -3,6 +3,7 @@
 
 #include "intarsia/plugin/rounding.h"
 #include "kernel_work.h"
+#include "mve_deep_conv.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -385,6 +386,40 @@ KernelWork mve_convolution(const Window& w, bool wide) {
            number(w.group > 0 ? passes : 0),
            number(w.group > 0 ? quads * (wide ? 3 + 2 * steps : 4 * (steps + 1)) : 0)},
           reads};
+}
+
+// Eight pixels by one channel.
+KernelWork mve_deep_convolution(const Window& w) {
+  const DeepPlanes planes = deep_planes_of(w);
+  const int64_t in_row = ceil_div(w.out_w, w.strip_w), vectors = planes.rows / w.kernel_h;
+  int64_t columns = 0, filled = 0, fills = 0;
+  for (int64_t oy = 0; oy < w.out_h; ++oy) {
+    const int64_t seen =
+        inside(oy * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h) * vectors;
+    for (int64_t strip = 0; strip < in_row; ++strip) {
+      const int64_t ox = std::min(strip * w.strip_w, w.out_w - w.strip_w);
+      for (int64_t phase = 0; phase < planes.phases; ++phase) {
+        const int64_t count = w.strip_w + (w.kernel_w - phase - 1) / w.stride_w;
+        const int64_t there =
+            inside(ox * w.stride_w - w.pad_left + phase, count, w.stride_w, w.in_w);
+        columns += seen * there;
+        filled += planes.rows * count - seen * there;
+        fills += there < count ? planes.rows : planes.rows - seen;
+      }
+    }
+  }
+  const int64_t n = w.batches, strips = n * w.out_h * in_row;
+  const int64_t eights = ceil_div(strips, planes.fours()), blocks = eights * w.out_c;
+  int64_t runs = 0, by_taps[3] = {};
+  for (int64_t phase = 0; phase < planes.phases; ++phase)
+    for (const int64_t taps : deep_runs((w.kernel_w - phase - 1) / w.stride_w + 1))
+      ++runs, by_taps[taps - 1] += planes.rows;
+  return {KernelFamily::MveDeepConvolution,
+          {1, number(eights), number(blocks), number(blocks * runs), number(blocks * by_taps[0]),
+           number(blocks * by_taps[1]), number(blocks * by_taps[2]),
+           number(strips * planes.count()), number(n * columns), number(n * fills),
+           number(n * filled), number(clamped_vectors(w))},
+          number(eights)};
 }
 
 KernelWork mve_dense(const Window& w) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "conv.h"
+#include "mve_deep_conv.h"
 #include "intarsia/plugin/rounding.h"
 #include "wide_weights.h"
 
@@ -262,6 +263,14 @@ LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t 
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
   const bool one_pixel = in_place && w.pixels() == 1;
   if (!one_pixel && waits > 0) choose_copies(w, kBytesQuad, waits);
+  // Shared: a kernel more for what another one can do is code.
+  if (!one_pixel && !channels.shared) {
+    Conv deep = conv;
+    simplify(deep.window);
+    const int64_t bytes =
+        ceil_div(w.out_c, kQuad) * kBytesQuad.bytes(run_bytes(w) / kVector);
+    if (LowerKernel kernel = mve_deep_conv_kernel(deep, channels, w, bytes, waits)) return kernel;
+  }
   return [conv, channels, w, one_pixel](OpLowering& op) {
     return lower(op, conv, channels, w, one_pixel);
   };

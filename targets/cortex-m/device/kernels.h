@@ -15,6 +15,7 @@
 #include "intarsia/targets/cortex_m/mean.h"
 #include "intarsia/targets/cortex_m/mul.h"
 #include "intarsia/targets/cortex_m/mve_conv.h"
+#include "intarsia/targets/cortex_m/mve_deep_conv.h"
 #include "intarsia/targets/cortex_m/mve_depthwise.h"
 #include "intarsia/targets/cortex_m/pool_softmax.h"
 #include "intarsia/targets/cortex_m/resize.h"

@@ -25,7 +25,7 @@ class OnCore : public ::testing::TestWithParam<Emulated> {};
 std::vector<graph::Module> cases(const std::string& core) {
   std::vector<graph::Module> all;
   for (const auto& make :
-       {small_convolutions, larger_convolutions, depthwise_convolutions,
+       {small_convolutions, larger_convolutions, deep_convolutions, depthwise_convolutions,
         dilated_depthwise_convolutions, fully_connected_layers, additions, differences_and_products,
         means_and_sums, poolings_and_rows, long_and_thin, grouped_and_dilated_convolutions,
         transposed_convolutions, matrix_products, constants_and_tables, squared_differences})
@@ -127,6 +127,8 @@ TEST(SlowConstants, AreCopiedByGroupsOnTheCore) {
   kernels.add(window_module(random, {graph::OpKind::Conv2d, 2, 9, 7, 100, 61, 1, 1, 1}));
   kernels.add(window_module(random, {graph::OpKind::Conv2d, 1, 49, 10, 1, 66, 10, 4, 2}));
   EXPECT_GT(kernels.copies_constants(), 3U);
+  kernels.add(deep_convolutions());
+  EXPECT_TRUE(kernels.calls("intarsia_mve_deep_conv_s8"));
   check(kernels, random, {"cortex-m55", "mps3-an547"});
 }
 

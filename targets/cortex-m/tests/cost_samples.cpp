@@ -67,6 +67,7 @@ class Samples {
     for (int i = 0; i < count_; i += 2)
       add(row_steps_module(r_, r_.range(1, 4), r_.range(20, 1500), r_.chance(50)));
     for (int i = 0; i < count_; ++i) add(matrix_row()), add(lines_turned(i));
+    for (int i = 0; i < count_; ++i) add(deep_convolution(i));
     return std::move(all_);
   }
 
@@ -167,6 +168,12 @@ class Samples {
     return window({OpKind::Conv2d, 1, std::max(side, h),
                    std::max(r_.chance(60) ? side : size(5, 20), w), channels(side > 10 ? 16 : 40),
                    channels(side > 10 ? 16 : 40), h, w, r_.range(1, 2)});
+  }
+  graph::Module deep_convolution(int which) {
+    const int64_t w = r_.pick<int64_t>({2, 3, 3, 4, 5}), h = which % 4 == 3 ? 1 : w;
+    const int64_t stride = which % 3 == 2 ? 2 : 1, side = stride * size(4, 12);
+    return window({OpKind::Conv2d, 1, which % 4 == 3 ? 1 : stride * size(3, 6), std::max(side, w),
+                   16 * r_.range(2, 8), channels(24), h, w, stride});
   }
   graph::Module first_layer() {
     const int64_t side = size(12, 40);

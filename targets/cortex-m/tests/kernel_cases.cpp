@@ -89,6 +89,43 @@ std::vector<graph::Module> larger_convolutions() {
   return modules;
 }
 
+// Many channels, and weights that are many: eight pixels by one channel on Helium (device/mve_deep_conv.h). Rows of four to
+// nine and more pixels, one four left over, taps by three, two and one, channels that fill no vector, rows apart.
+std::vector<graph::Module> deep_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(37);
+  struct Deep {
+    int64_t batches, height, width, channels, kernel_h, kernel_w, stride, dilation_h = 1;
+  };
+  for (const Deep& deep : {Deep{1, 5, 4, 64, 3, 3, 1},
+                           {2, 3, 5, 60, 3, 3, 1},
+                           {1, 4, 6, 96, 3, 3, 1},
+                           {1, 3, 7, 100, 3, 3, 1},
+                           {1, 4, 8, 128, 3, 3, 1},
+                           {1, 3, 9, 64, 3, 3, 1, 2},
+                           {1, 2, 12, 80, 3, 3, 1},
+                           {1, 2, 19, 48, 3, 3, 1},
+                           {1, 8, 16, 64, 3, 3, 2},
+                           {1, 1, 24, 112, 1, 5, 1},
+                           {1, 6, 8, 40, 5, 5, 1},
+                           {1, 2, 13, 64, 2, 7, 1},
+                           {1, 1, 30, 64, 1, 9, 3},
+                           {1, 4, 8, 96, 3, 2, 1},
+                           {1, 4, 8, 64, 9, 1, 1},
+                           {2, 1, 11, 128, 1, 4, 1}}) {
+    WindowCase c{OpKind::Conv2d,       deep.batches,  deep.height,
+                 deep.width,           deep.channels, random.range(2, 9),
+                 deep.kernel_h,        deep.kernel_w, deep.stride};
+    c.dilation_h = deep.dilation_h;
+    const int64_t rows = (deep.kernel_h - 1) * deep.dilation_h, columns = deep.kernel_w - 1;
+    c.padding = {rows / 2, columns / 2, rows - rows / 2, columns - columns / 2};
+    c.activation = any_activation(random);
+    c.small_multipliers = true;
+    modules.push_back(window_module(random, c));
+  }
+  return modules;
+}
+
 std::vector<graph::Module> depthwise_convolutions() {
   std::vector<graph::Module> modules;
   Random random(3);

@@ -32,7 +32,7 @@ KernelProgram operators_for(const SettingCore& core) {
   const bool small = std::string(core.board) == "microbit";
   const size_t each = small ? 2 : 3;
   for (const auto& make :
-       {small_convolutions, larger_convolutions, depthwise_convolutions,
+       {small_convolutions, larger_convolutions, deep_convolutions, depthwise_convolutions,
         dilated_depthwise_convolutions, fully_connected_layers, additions, differences_and_products,
         means_and_sums, poolings_and_rows, long_and_thin, grouped_and_dilated_convolutions,
         transposed_convolutions, matrix_products, hybrid_layers, shifted_layers, rows_to_steps,

@@ -56,6 +56,37 @@ TEST(SlowConstants, AreCopiedByGroups) {
   }
 }
 
+// Weights of many channels serve eight pixels where they wait and find no room in scratch; small code has one kernel.
+TEST(DeepConvolutions, AreOneChannelByEightPixels) {
+  const auto chosen = [](const WindowCase& c, int32_t cycles,
+                         LoweringOptions::Optimise optimise = LoweringOptions::Optimise::Balanced) {
+    KernelProgram kernels("cortex-m55");
+    kernels.place_constants(cycles);
+    Random random(38);
+    kernels.add(window_module(random, c), optimise);
+    return kernels.calls("intarsia_mve_deep_conv_s8");
+  };
+  WindowCase c{OpKind::Conv2d, 1, 8, 8, 128, 128, 3, 3, 1};
+  c.padding = {1, 1, 1, 1};
+  EXPECT_TRUE(chosen(c, 2));
+  EXPECT_FALSE(chosen(c, 2, LoweringOptions::Optimise::Size));
+  c.width = 3;  // fewer than four pixels
+  EXPECT_FALSE(chosen(c, 2));
+  c.width = 8, c.channels = 400;  // nor do eight pixels
+  EXPECT_FALSE(chosen(c, 2));
+  c.channels = 4;
+  EXPECT_FALSE(chosen(c, 2));
+  size_t deep = 0;
+  for (const int32_t cycles : {1, 2, 5})
+    for (graph::Module& module : deep_convolutions()) {
+      KernelProgram kernels("cortex-m55");
+      kernels.place_constants(cycles);
+      kernels.add(std::move(module));
+      deep += kernels.calls("intarsia_mve_deep_conv_s8");
+    }
+  EXPECT_GE(deep, 30U);
+}
+
 TEST(Optimise, SizeLeavesMeansToLoops) {
   for (const auto optimise :
        {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
