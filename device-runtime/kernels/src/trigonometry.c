@@ -9,15 +9,15 @@ static const uint32_t two_over_pi[] = {
     UINT32_C(0xdb629599), UINT32_C(0x3c439041), UINT32_C(0xfe5163ab),
 };
 
-// The 32 bits of 2 / pi from bit `first` on; zeros before the point.
+static uint32_t word_at(int32_t index) {
+  return index < 0 ? 0u : two_over_pi[index];
+}
+
+// The 32 bits of 2 / pi from bit `first` >= -64 on; zeros before the point.
 static uint32_t bits_from(int32_t first) {
-  uint32_t result = 0;
-  for (int32_t i = 0; i < 32; ++i) {
-    const int32_t bit = first + i;
-    const uint32_t one = bit < 0 ? 0u : (two_over_pi[bit / 32] >> (31 - bit % 32)) & 1u;
-    result = (result << 1) | one;
-  }
-  return result;
+  const int32_t place = first + 64, word = place / 32 - 2;
+  const uint64_t two = ((uint64_t)word_at(word) << 32) | word_at(word + 1);
+  return (uint32_t)(two >> (32 - place % 32));
 }
 
 // |x| = quarter * pi / 2 + *rest with |*rest| <= pi / 4; the quarter modulo 4. The product of the 24

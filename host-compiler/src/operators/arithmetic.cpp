@@ -1,7 +1,10 @@
 // Arithmetic of two operands element by element, broadcast: sums, products, quotients, differences, extremes.
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <functional>
+#include <optional>
 
 #include "graph/scales.h"
 #include "intarsia/plugin/fixed_functions.h"
@@ -428,7 +431,28 @@ Stmt lower_squared_difference(OpLowering& op) {
   });
 }
 
+// A constant that all elements of the first operand have as their exponent.
+std::optional<float> common_exponent(const OpView& v) {
+  if (!v.is_constant(1) || element_count(v.in(0).shape) != element_count(v.out().shape))
+    return std::nullopt;
+  const std::vector<uint8_t> bytes = v.stored_bytes(1);
+  std::vector<float> exponents(bytes.size() / sizeof(float));
+  std::memcpy(exponents.data(), bytes.data(), bytes.size());
+  if (std::ranges::adjacent_find(exponents, std::not_equal_to<>()) != exponents.end())
+    return std::nullopt;
+  return exponents.front();
+}
+
+// Squares, as norms and spectra have them, and few factors more are products: a power takes hundreds of cycles, where
+// double precision is a library's thousands.
 Stmt lower_pow(OpLowering& op) {
+  constexpr float kMostFactors = 4;
+  const std::optional<float> exponent = common_exponent(op.view);
+  if (exponent && *exponent >= 2 && *exponent <= kMostFactors && *exponent == std::floor(*exponent))
+    return map_elements(op, [&](const Expr& x) {
+      if (*exponent == kMostFactors) return (x * x) * (x * x);
+      return *exponent == 3 ? x * x * x : x * x;
+    });
   return combine_operands(
       op, [](const std::vector<Expr>& x) { return tir::call(Float32, "intarsia_pow_f32", x); });
 }

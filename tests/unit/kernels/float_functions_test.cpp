@@ -42,6 +42,44 @@ TEST(FloatFunctions, AngleOfAPoint) {
   EXPECT_TRUE(std::isnan(intarsia_atan2_f32(none, 1)) && std::isnan(intarsia_atan2_f32(1, none)));
 }
 
+// Angles of any size: the whole turns of 3e38 are taken off exactly.
+TEST(FloatFunctions, SineAndCosine) {
+  const auto expect_both = [](float x) {
+    EXPECT_NEAR(intarsia_sin_f32(x), std::sin(static_cast<double>(x)), 1e-6) << x;
+    EXPECT_NEAR(intarsia_cos_f32(x), std::cos(static_cast<double>(x)), 1e-6) << x;
+  };
+  for_many_arguments(expect_both);
+  for (int exponent = -149; exponent < 128; ++exponent)
+    for (const float m : {1.0f, 1.2345678f, 1.5707964f, 1.9999999f})
+      for (const float sign : {1.0f, -1.0f}) expect_both(std::ldexp(sign * m, exponent));
+}
+
+// Of large results too, and of bases next to 1 with exponents to match.
+TEST(FloatFunctions, Powers) {
+  const auto expect_power = [](float x, float y) {
+    const double power = std::pow(static_cast<double>(x), static_cast<double>(y));
+    const float found = intarsia_pow_f32(x, y);
+    if (power > static_cast<double>(std::numeric_limits<float>::max()))
+      EXPECT_GE(found, 3.4e38f) << x << ", " << y;
+    else
+      EXPECT_NEAR(found, power, 1e-6 * power + 1.5e-45) << x << ", " << y;
+  };
+  for (int exponent = -149; exponent < 128; exponent += 3)
+    for (const float m : {1.0f, 1.000001f, 1.4142135f, 1.4142137f, 1.75f, 1.9999999f})
+      for (const float y : {-3.0f, -1.0f, -0.75f, -0.5f, 1e-40f, 0.3f, 0.5f, 1.0f, 2.5f, 7.0f})
+        expect_power(std::ldexp(m, exponent), y);
+  for (int exponent = -23; exponent < 0; ++exponent)
+    for (const float sign : {1.0f, -1.0f})
+      for (const float y : {0.7f, 50.0f, 87.0f, -88.0f, 101.0f, 130.0f, 1e30f, -1e30f})
+        expect_power(1.0f + sign * std::ldexp(1.0f, exponent - 1), y * std::ldexp(1.0f, -exponent));
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(intarsia_pow_f32(-2.0f, 3.0f), -8.0f);
+  EXPECT_EQ(intarsia_pow_f32(-0.0f, 3.0f), 0.0f);
+  EXPECT_EQ(intarsia_pow_f32(0.5f, infinity), 0.0f);
+  EXPECT_EQ(intarsia_pow_f32(infinity, 0.5f), infinity);
+  EXPECT_TRUE(std::isnan(intarsia_pow_f32(-1.5f, 0.5f)));
+}
+
 TEST(FloatFunctions, Gelu) {
   for_many_arguments([](float x) {
     const double real = static_cast<double>(x), bound = 1e-6 * std::max(1.0, std::abs(real));
