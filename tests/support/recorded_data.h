@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,15 +30,15 @@ namespace recorded {
 inline void add_folders(const std::filesystem::path& root,
                         std::vector<std::filesystem::path>& folders) {
   const size_t first = folders.size();
+  // Every test that is named after a folder makes the list when it starts: names are looked up, not compared with all.
+  std::set<std::string> known;
+  for (const std::filesystem::path& folder : folders) known.insert(folder.filename().string());
   std::error_code error;
   for (std::filesystem::directory_iterator it(root, error), end; !error && it != end;
-       it.increment(error)) {
-    const bool is_new = std::none_of(
-        folders.begin(), folders.begin() + static_cast<ptrdiff_t>(first),
-        [&](const auto& folder) { return folder.filename() == it->path().filename(); });
-    if (is_new && std::filesystem::exists(it->path() / "model.tflite"))
+       it.increment(error))
+    if (!known.contains(it->path().filename().string()) &&
+        std::filesystem::exists(it->path() / "model.tflite"))
       folders.push_back(it->path());
-  }
   std::sort(folders.begin() + static_cast<ptrdiff_t>(first), folders.end());
 }
 
