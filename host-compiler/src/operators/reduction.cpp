@@ -305,8 +305,13 @@ Reduction reduction(const OpView& v, int64_t count) {
     const Expr start = !integer
                            ? tir::float_imm(largest ? -kMost : kMost)
                            : tir::int_imm(largest ? type_range(type).low : type_range(type).high);
+    if (integer)
+      return {start,
+              [largest](Expr acc, Expr x) { return largest ? tir::max(acc, x) : tir::min(acc, x); },
+              narrowed};
+    // Of a NaN no comparison holds, and then the second operand is taken: what was found before it stays, as in the reference.
     return {start,
-            [largest](Expr acc, Expr x) { return largest ? tir::max(acc, x) : tir::min(acc, x); },
+            [largest](Expr acc, Expr x) { return largest ? tir::max(x, acc) : tir::min(x, acc); },
             narrowed};
   }
   if (type == Int32)

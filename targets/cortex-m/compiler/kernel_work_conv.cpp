@@ -414,12 +414,12 @@ KernelWork mve_deep_convolution(const Window& w) {
   for (int64_t phase = 0; phase < planes.phases; ++phase)
     for (const int64_t taps : deep_runs((w.kernel_w - phase - 1) / w.stride_w + 1))
       ++runs, by_taps[taps - 1] += planes.rows;
-  return {KernelFamily::MveDeepConvolution,
-          {1, number(eights), number(blocks), number(blocks * runs), number(blocks * by_taps[0]),
-           number(blocks * by_taps[1]), number(blocks * by_taps[2]),
-           number(strips * planes.count()), number(n * columns), number(n * fills),
-           number(n * filled), number(clamped_vectors(w))},
-          number(eights)};
+  return {
+      KernelFamily::MveDeepConvolution,
+      {1, number(eights), number(blocks), number(blocks * runs), number(blocks * by_taps[0]),
+       number(blocks * by_taps[1]), number(blocks * by_taps[2]), number(strips * planes.count()),
+       number(n * columns), number(n * fills), number(n * filled), number(clamped_vectors(w))},
+      number(eights)};
 }
 
 KernelWork mve_dense(const Window& w) {

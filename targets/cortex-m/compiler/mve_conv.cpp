@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "conv.h"
-#include "mve_deep_conv.h"
 #include "intarsia/plugin/rounding.h"
+#include "mve_deep_conv.h"
 #include "wide_weights.h"
 
 namespace intarsia::targets::cortex_m {
@@ -267,8 +267,7 @@ LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t 
   if (!one_pixel && !channels.shared) {
     Conv deep = conv;
     simplify(deep.window);
-    const int64_t bytes =
-        ceil_div(w.out_c, kQuad) * kBytesQuad.bytes(run_bytes(w) / kVector);
+    const int64_t bytes = ceil_div(w.out_c, kQuad) * kBytesQuad.bytes(run_bytes(w) / kVector);
     if (LowerKernel kernel = mve_deep_conv_kernel(deep, channels, w, bytes, waits)) return kernel;
   }
   return [conv, channels, w, one_pixel](OpLowering& op) {

@@ -87,8 +87,7 @@ LowerKernel mve_deep_conv_kernel(const Conv& conv, const Channels& channels, con
   Window best;
   for (w.strip_w = kFour; least && w.strip_w <= std::min(kEight, w.out_w); ++w.strip_w) {
     if (scratch_bytes(w) > kMostScratch) continue;
-    const std::optional<double> taken =
-        cycles(mve_deep_convolution(w), stream_bytes(w), waits);
+    const std::optional<double> taken = cycles(mve_deep_convolution(w), stream_bytes(w), waits);
     if (taken && *taken < *least) least = taken, best = w;
   }
   if (best.strip_w == 0) return nullptr;

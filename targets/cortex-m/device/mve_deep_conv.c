@@ -46,55 +46,43 @@ _Static_assert(offsetof(struct deep_run, planes) == 8 && offsetof(struct deep_ru
 #define NEXT_FIRST "add r1, r1, r7\n"
 #define NEXT_SECOND "add r3, r3, r7\n"
 #define COUNT "subs r11, r11, #1\n"
-#define ONE_TAP                                                                                  \
-  PRODUCTS("r0", "q0", "q3") FIRST("16", "q4")                                                   \
-  PRODUCTS("r2", "q0", "q4") FIRST("32", "q5")                                                   \
-  PRODUCTS("r4", "q0", "q5") FIRST("48", "q6") NEXT_FIRST PRODUCTS("r6", "q0", "q6")             \
-  SECOND("0", "q3") PRODUCTS("r8", "q0", "q3") SECOND("16", "q4") PRODUCTS("r10", "q0", "q4")    \
-  SECOND("32", "q5") COUNT PRODUCTS("r12", "q0", "q5") SECOND("48", "q6") NEXT_SECOND            \
-  PRODUCTS("lr", "q0", "q6") NEXT_WEIGHTS("16") FIRST("0", "q3")
-#define TWO_TAPS                                                                                 \
-  PRODUCTS("r0", "q0", "q3") FIRST("16", "q4")                                                   \
-  PRODUCTS("r2", "q0", "q4") WEIGHTS("-16", "q1")                                                \
-  PRODUCTS("r0", "q1", "q4") FIRST("32", "q5")                                                   \
-  PRODUCTS("r4", "q0", "q5") FIRST("48", "q6")                                                   \
-  PRODUCTS("r2", "q1", "q5") FIRST("64", "q3")                                                   \
-  PRODUCTS("r6", "q0", "q6") NEXT_FIRST                                                          \
-  PRODUCTS("r4", "q1", "q6") SECOND("0", "q4")                                                   \
-  PRODUCTS("r6", "q1", "q3") SECOND("16", "q5")                                                  \
-  PRODUCTS("r8", "q0", "q4") COUNT                                                               \
-  PRODUCTS("r10", "q0", "q5") SECOND("32", "q6")                                                 \
-  PRODUCTS("r8", "q1", "q5") SECOND("48", "q4")                                                  \
-  PRODUCTS("r12", "q0", "q6")                                                                    \
-  PRODUCTS("r10", "q1", "q6") SECOND("64", "q5")                                                 \
-  PRODUCTS("lr", "q0", "q4") NEXT_WEIGHTS("32") NEXT_SECOND                                      \
-  PRODUCTS("r12", "q1", "q4") FIRST("0", "q3")                                                   \
-  PRODUCTS("lr", "q1", "q5")
-#define THREE_TAPS                                                                               \
-  PRODUCTS("r0", "q0", "q3") FIRST("16", "q4")                                                   \
-  PRODUCTS("r2", "q0", "q4") WEIGHTS("-32", "q1")                                                \
-  PRODUCTS("r0", "q1", "q4") FIRST("32", "q5")                                                   \
-  PRODUCTS("r4", "q0", "q5") WEIGHTS("-16", "q2")                                                \
-  PRODUCTS("r2", "q1", "q5") FIRST("48", "q6")                                                   \
-  PRODUCTS("r0", "q2", "q5")                                                                     \
-  PRODUCTS("r6", "q0", "q6") FIRST("64", "q3")                                                   \
-  PRODUCTS("r4", "q1", "q6")                                                                     \
-  PRODUCTS("r2", "q2", "q6") FIRST("80", "q4")                                                   \
-  PRODUCTS("r6", "q1", "q3") NEXT_FIRST                                                          \
-  PRODUCTS("r4", "q2", "q3") SECOND("0", "q5")                                                   \
-  PRODUCTS("r6", "q2", "q4") SECOND("16", "q6")                                                  \
-  PRODUCTS("r8", "q0", "q5") COUNT                                                               \
-  PRODUCTS("r10", "q0", "q6") SECOND("32", "q3")                                                 \
-  PRODUCTS("r8", "q1", "q6") SECOND("48", "q4")                                                  \
-  PRODUCTS("r12", "q0", "q3")                                                                    \
-  PRODUCTS("r10", "q1", "q3")                                                                    \
-  PRODUCTS("r8", "q2", "q3") SECOND("64", "q5")                                                  \
-  PRODUCTS("lr", "q0", "q4") NEXT_WEIGHTS("48")                                                  \
-  PRODUCTS("r12", "q1", "q4") SECOND("80", "q6")                                                 \
-  PRODUCTS("r10", "q2", "q4") NEXT_SECOND                                                        \
-  PRODUCTS("lr", "q1", "q5") FIRST("0", "q3")                                                    \
-  PRODUCTS("r12", "q2", "q5")                                                                    \
-  PRODUCTS("lr", "q2", "q6")
+#define ONE_TAP                                                                             \
+  PRODUCTS("r0", "q0", "q3")                                                                \
+  FIRST("16", "q4") PRODUCTS("r2", "q0", "q4") FIRST("32", "q5") PRODUCTS("r4", "q0", "q5") \
+      FIRST("48", "q6") NEXT_FIRST PRODUCTS("r6", "q0", "q6") SECOND("0", "q3")             \
+          PRODUCTS("r8", "q0", "q3") SECOND("16", "q4") PRODUCTS("r10", "q0", "q4")         \
+              SECOND("32", "q5") COUNT PRODUCTS("r12", "q0", "q5") SECOND("48", "q6")       \
+                  NEXT_SECOND PRODUCTS("lr", "q0", "q6") NEXT_WEIGHTS("16") FIRST("0", "q3")
+#define TWO_TAPS                                                                                  \
+  PRODUCTS("r0", "q0", "q3")                                                                      \
+  FIRST("16", "q4") PRODUCTS("r2", "q0", "q4") WEIGHTS("-16", "q1") PRODUCTS("r0", "q1", "q4")    \
+      FIRST("32", "q5") PRODUCTS("r4", "q0", "q5") FIRST("48", "q6") PRODUCTS("r2", "q1", "q5")   \
+          FIRST("64", "q3") PRODUCTS("r6", "q0", "q6") NEXT_FIRST PRODUCTS("r4", "q1", "q6")      \
+              SECOND("0", "q4") PRODUCTS("r6", "q1", "q3") SECOND("16", "q5")                     \
+                  PRODUCTS("r8", "q0", "q4") COUNT PRODUCTS("r10", "q0", "q5") SECOND("32", "q6") \
+                      PRODUCTS("r8", "q1", "q5") SECOND("48", "q4") PRODUCTS("r12", "q0", "q6")   \
+                          PRODUCTS("r10", "q1", "q6") SECOND("64", "q5")                          \
+                              PRODUCTS("lr", "q0", "q4") NEXT_WEIGHTS("32")                       \
+                                  NEXT_SECOND PRODUCTS("r12", "q1", "q4") FIRST("0", "q3")        \
+                                      PRODUCTS("lr", "q1", "q5")
+#define THREE_TAPS                                                                                 \
+  PRODUCTS("r0", "q0", "q3")                                                                       \
+  FIRST("16", "q4") PRODUCTS("r2", "q0", "q4") WEIGHTS("-32", "q1") PRODUCTS("r0", "q1", "q4")     \
+      FIRST("32", "q5") PRODUCTS("r4", "q0", "q5") WEIGHTS("-16", "q2") PRODUCTS("r2", "q1", "q5") \
+          FIRST("48", "q6") PRODUCTS("r0", "q2", "q5") PRODUCTS("r6", "q0", "q6") FIRST(           \
+              "64", "q3") PRODUCTS("r4", "q1", "q6") PRODUCTS("r2", "q2", "q6") FIRST("80", "q4")  \
+              PRODUCTS("r6", "q1", "q3") NEXT_FIRST PRODUCTS("r4", "q2", "q3") SECOND("0", "q5")   \
+                  PRODUCTS("r6", "q2", "q4") SECOND("16", "q6") PRODUCTS("r8", "q0", "q5")         \
+                      COUNT PRODUCTS("r10", "q0", "q6") SECOND("32", "q3")                         \
+                          PRODUCTS("r8", "q1", "q6") SECOND("48", "q4")                            \
+                              PRODUCTS("r12", "q0", "q3") PRODUCTS("r10", "q1", "q3")              \
+                                  PRODUCTS("r8", "q2", "q3") SECOND("64", "q5")                    \
+                                      PRODUCTS("lr", "q0", "q4") NEXT_WEIGHTS("48")                \
+                                          PRODUCTS("r12", "q1", "q4") SECOND("80", "q6")           \
+                                              PRODUCTS("r10", "q2", "q4")                          \
+                                                  NEXT_SECOND PRODUCTS("lr", "q1", "q5")           \
+                                                      FIRST("0", "q3") PRODUCTS("r12", "q2", "q5") \
+                                                          PRODUCTS("lr", "q2", "q6")
 
 INTARSIA_OUTLINE void deep_channels(struct deep_block *block) {
   register struct deep_block *b __asm__("r11") = block;
@@ -120,59 +108,57 @@ INTARSIA_OUTLINE void deep_channels(struct deep_block *block) {
       "cmp r11, #2\n"
       "ldrd r11, r7, [r7, #8]\n"
       "bcc.w 5f\n"
-      "beq.w 4f\n" NEXT_WEIGHTS("48")
-      "3:\n" THREE_TAPS
-      "bne.w 3b\n"
-      "sub r5, r5, #48\n"
-      "b.w 6f\n" 
-      "4:\n" NEXT_WEIGHTS("32")
-      "7:\n" TWO_TAPS
-      "bne.w 7b\n"
-      "sub r5, r5, #32\n"
-      "b.w 6f\n"
-      "5:\n" NEXT_WEIGHTS("16")
-      "8:\n" ONE_TAP
-      "bne.w 8b\n"
-      "sub r5, r5, #16\n"
-      "6: vmov.32 r11, q7[0]\n"
-      "ldr r7, [r11, #16]\n"
-      "add r7, r7, #20\n"
-      "ldr r1, [r7, #16]\n"
-      "cmp r1, #0\n"
-      "bne.w 2b\n"
-      /* Its results. */
-      "vmov q0[2], q0[0], r0, r4\n"
-      "vmov q0[3], q0[1], r2, r6\n"
-      "ldm r5!, {r1, r3, r7}\n"
-      "vqrdmulh.s32 q0, q0, r1\n"
-      "vmov q1[2], q1[0], r8, r12\n"
-      "vmov q1[3], q1[1], r10, lr\n"
-      "vshr.s32 q2, q0, #31\n"
-      "vqrdmulh.s32 q1, q1, r1\n"
-      "vldrw.32 q4, [r11, #24]\n"
-      "vadd.i32 q0, q0, q2\n"
-      "ldrd r0, r2, [r11, #4]\n"
-      "vshr.s32 q3, q1, #31\n"
-      "vadd.i32 q0, q0, r3\n"
-      "ldr r4, [r11, #12]\n"
-      "vadd.i32 q1, q1, q3\n"
-      "add r1, r0, #1\n"
-      "vqshl.s32 q0, r7\n"
-      "subs r4, r4, #1\n"
-      "vadd.i32 q1, q1, r3\n"
-      "add r3, r2, #1\n"
-      "vqshl.s32 q1, r7\n"
-      "strd r1, r3, [r11, #4]\n"
-      "vshr.s32 q0, q0, #24\n"
-      "str r4, [r11, #12]\n"
-      "vshr.s32 q1, q1, #24\n"
-      "vstrb.32 q0, [r0, q4]\n"
-      "vstrb.32 q1, [r2, q4]\n"
-      "bgt.w 1b\n" INTARSIA_RESTORE_R7
+      "beq.w 4f\n" NEXT_WEIGHTS(
+          "48") "3:\n" THREE_TAPS
+                "bne.w 3b\n"
+                "sub r5, r5, #48\n"
+                "b.w 6f\n"
+                "4:\n" NEXT_WEIGHTS("32") "7:\n" TWO_TAPS
+                                          "bne.w 7b\n"
+                                          "sub r5, r5, #32\n"
+                                          "b.w 6f\n"
+                                          "5:\n" NEXT_WEIGHTS("16") "8:\n" ONE_TAP
+                                                                    "bne.w 8b\n"
+                                                                    "sub r5, r5, #16\n"
+                                                                    "6: vmov.32 r11, q7[0]\n"
+                                                                    "ldr r7, [r11, #16]\n"
+                                                                    "add r7, r7, #20\n"
+                                                                    "ldr r1, [r7, #16]\n"
+                                                                    "cmp r1, #0\n"
+                                                                    "bne.w 2b\n"
+                                                                    /* Its results. */
+                                                                    "vmov q0[2], q0[0], r0, r4\n"
+                                                                    "vmov q0[3], q0[1], r2, r6\n"
+                                                                    "ldm r5!, {r1, r3, r7}\n"
+                                                                    "vqrdmulh.s32 q0, q0, r1\n"
+                                                                    "vmov q1[2], q1[0], r8, r12\n"
+                                                                    "vmov q1[3], q1[1], r10, lr\n"
+                                                                    "vshr.s32 q2, q0, #31\n"
+                                                                    "vqrdmulh.s32 q1, q1, r1\n"
+                                                                    "vldrw.32 q4, [r11, #24]\n"
+                                                                    "vadd.i32 q0, q0, q2\n"
+                                                                    "ldrd r0, r2, [r11, #4]\n"
+                                                                    "vshr.s32 q3, q1, #31\n"
+                                                                    "vadd.i32 q0, q0, r3\n"
+                                                                    "ldr r4, [r11, #12]\n"
+                                                                    "vadd.i32 q1, q1, q3\n"
+                                                                    "add r1, r0, #1\n"
+                                                                    "vqshl.s32 q0, r7\n"
+                                                                    "subs r4, r4, #1\n"
+                                                                    "vadd.i32 q1, q1, r3\n"
+                                                                    "add r3, r2, #1\n"
+                                                                    "vqshl.s32 q1, r7\n"
+                                                                    "strd r1, r3, [r11, #4]\n"
+                                                                    "vshr.s32 q0, q0, #24\n"
+                                                                    "str r4, [r11, #12]\n"
+                                                                    "vshr.s32 q1, q1, #24\n"
+                                                                    "vstrb.32 q0, [r0, q4]\n"
+                                                                    "vstrb.32 q1, [r2, q4]\n"
+                                                                    "bgt.w 1b\n" INTARSIA_RESTORE_R7
       : "+r"(b)
       :
-      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3",
-        "q4", "q5", "q6", "q7", "cc", "memory");
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r10", "r12", "lr",
+        "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
 }
 #undef PRODUCTS
 #undef FIRST
@@ -198,16 +184,14 @@ INTARSIA_OUTLINE void deep_channels(struct deep_block *b) {
         for (int32_t tap = 0; tap < run->taps; ++tap, from += kDeepVector)
           for (int32_t pixel = 0; pixel < 2 * kDeepFour; ++pixel) {
             const int32_t four = pixel / kDeepFour, column = pixel % kDeepFour + tap;
-            const int8_t *vector =
-                run->fours[four] + plane * run->pitch + column * kDeepVector;
+            const int8_t *vector = run->fours[four] + plane * run->pitch + column * kDeepVector;
             for (int32_t lane = 0; lane < kDeepVector; ++lane)
               sums[four][pixel % kDeepFour] += from[lane] * vector[lane];
           }
     weights = (const int32_t *)(const void *)from;
     for (int32_t pixel = 0; pixel < 2 * kDeepFour; ++pixel)
-      b->outputs[pixel / kDeepFour][b->places[pixel % kDeepFour]] =
-          intarsia_mve_top_result(sums[pixel / kDeepFour][pixel % kDeepFour], weights[0],
-                                  weights[1], weights[2], true);
+      b->outputs[pixel / kDeepFour][b->places[pixel % kDeepFour]] = intarsia_mve_top_result(
+          sums[pixel / kDeepFour][pixel % kDeepFour], weights[0], weights[1], weights[2], true);
     weights += 3;
   }
 }

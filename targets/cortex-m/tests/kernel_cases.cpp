@@ -113,9 +113,8 @@ std::vector<graph::Module> deep_convolutions() {
                            {1, 4, 8, 96, 3, 2, 1},
                            {1, 4, 8, 64, 9, 1, 1},
                            {2, 1, 11, 128, 1, 4, 1}}) {
-    WindowCase c{OpKind::Conv2d,       deep.batches,  deep.height,
-                 deep.width,           deep.channels, random.range(2, 9),
-                 deep.kernel_h,        deep.kernel_w, deep.stride};
+    WindowCase c{OpKind::Conv2d,     deep.batches,  deep.height,   deep.width, deep.channels,
+                 random.range(2, 9), deep.kernel_h, deep.kernel_w, deep.stride};
     c.dilation_h = deep.dilation_h;
     const int64_t rows = (deep.kernel_h - 1) * deep.dilation_h, columns = deep.kernel_w - 1;
     c.padding = {rows / 2, columns / 2, rows - rows / 2, columns - columns / 2};
