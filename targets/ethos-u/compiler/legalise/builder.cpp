@@ -7,6 +7,7 @@
 
 #include "legalise/beside.h"
 #include "legalise/fuse.h"
+#include "legalise/interleave.h"
 #include "legalise/legalise.h"
 #include "legalise/operators.h"
 #include "legalise/order.h"
@@ -426,7 +427,10 @@ Program legalise(const graph::Module& module, const graph::Function& function,
   fuse(program);
   if (!options.confirmed_only) join_neighbours(program);
   drop_unused(program);
-  if (!options.confirmed_only) choose_order(program);
+  if (!options.confirmed_only) {
+    choose_order(program);
+    interleave_chains(program);
+  }
   return program;
 }
 

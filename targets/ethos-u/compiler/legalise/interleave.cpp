@@ -1,0 +1,309 @@
+#include "legalise/interleave.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hardware/hardware.h"
+#include "legalise/wide.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// How far an operation moves at most: what is further away keeps more alive for longer.
+constexpr size_t kFarthest = 32;
+// Each round takes what the one before it has opened.
+constexpr int kMostRounds = 4;
+
+class Chains {
+ public:
+  explicit Chains(Program& program) : program_(program), lives_(program.tensors.size()) {
+    std::map<int32_t, int> writers;
+    for (const Operation& op : program.operations) ++writers[op.ofm.tensor];
+    for (Operation& op : program.operations) {
+      Step step;
+      add(step, op.ifm);
+      if (op.ifm2) add(step, *op.ifm2);
+      add(step, op.ofm);
+      step.is_short = op.ofm.extent.elements() <= kLeastBandElements &&
+                      op.ifm.extent.elements() <= kLeastBandElements;
+      step.keeps = tensor(op.ofm.tensor).is_kept || tensor(root(op.ofm)).is_kept;
+      // Its rows may take the place of those that it reads while it goes on.
+      step.in_pieces =
+          writers[op.ofm.tensor] > 1 && !tensor(op.ofm.tensor).may_replace.empty();
+      if (!groups_.empty() && groups_.back() == op.node) {
+        step.group = groups_.size();
+      } else {
+        groups_.push_back(op.node);
+        step.group = groups_.size();
+      }
+      step.operation = std::move(op);
+      steps_.push_back(std::move(step));
+    }
+    std::vector<bool> in_pieces(groups_.size() + 1, false);
+    for (const Step& step : steps_)
+      if (step.in_pieces) in_pieces[step.group] = true;
+    for (Step& step : steps_) step.in_pieces = in_pieces[step.group];
+    order_.resize(steps_.size());
+    for (size_t i = 0; i < order_.size(); ++i) order_[i] = i;
+    find_live_bytes();
+  }
+
+  void run() {
+    for (int round = 0; round < kMostRounds; ++round) {
+      bool changed = false;
+      for (size_t i = 0; i + 1 < order_.size(); ++i)
+        if (waits(i, i + 1) && may_part(i)) changed |= fill(i);
+      if (!changed) break;
+    }
+  }
+
+  void finish() {
+    std::vector<Operation> ordered;
+    ordered.reserve(order_.size());
+    for (const size_t step : order_) ordered.push_back(std::move(steps_[step].operation));
+    program_.operations = std::move(ordered);
+  }
+
+ private:
+  struct Step {
+    Operation operation;
+    std::vector<int32_t> touched;  // roots of its operands, once each
+    size_t group = 0;              // operations of one node that stood together
+    bool is_short = false, keeps = false, in_pieces = false;
+  };
+  // The places of the operations that touch a tensor.
+  struct Life {
+    size_t first = std::numeric_limits<size_t>::max(), last = 0;
+  };
+
+  const NpuTensor& tensor(int32_t id) const { return program_.tensors[static_cast<size_t>(id)]; }
+  int32_t root(const Operand& operand) const {
+    const int32_t alias_of = tensor(operand.tensor).alias_of;
+    return alias_of < 0 ? operand.tensor : alias_of;
+  }
+  int64_t bytes(int32_t id) const {
+    return tensor(id).extent.elements() * (bits(tensor(id).type) / 8);
+  }
+  void add(Step& step, const Operand& operand) {
+    const int32_t id = root(operand);
+    if (std::find(step.touched.begin(), step.touched.end(), id) == step.touched.end())
+      step.touched.push_back(id);
+  }
+  const Step& at(size_t place) const { return steps_[order_[place]]; }
+
+  static bool apart(int32_t a, int32_t a_extent, int32_t a_step, int32_t b, int32_t b_extent,
+                    int32_t b_step) {
+    return a + (a_extent - 1) * a_step < b || b + (b_extent - 1) * b_step < a;
+  }
+  // Whether both may touch the same element.
+  bool meet(const Operand& a, const Operand& b) const {
+    if (root(a) != root(b)) return false;
+    if (a.tensor != b.tensor || a.walk || b.walk) return true;
+    return !apart(a.origin.height, a.extent.height, a.step.height, b.origin.height, b.extent.height,
+                  b.step.height) &&
+           !apart(a.origin.width, a.extent.width, a.step.width, b.origin.width, b.extent.width,
+                  b.step.width) &&
+           !apart(a.origin.depth, a.extent.depth, a.step.depth, b.origin.depth, b.extent.depth,
+                  b.step.depth);
+  }
+  bool reads(const Operation& op, const Operand& written) const {
+    return meet(op.ifm, written) || (op.ifm2 && meet(*op.ifm2, written));
+  }
+  bool may_change_places(const Step& one, const Step& other) const {
+    const Operation &a = one.operation, &b = other.operation;
+    return !one.keeps && !other.keeps && !reads(a, b.ofm) && !reads(b, a.ofm) &&
+           !meet(a.ofm, b.ofm);
+  }
+
+  // The one behind waits for all that the one in front makes.
+  bool waits(size_t place, size_t next) const {
+    if (next >= order_.size()) return false;
+    const Step &front = at(place), &behind = at(next);
+    return front.is_short && reads(behind.operation, front.operation.ofm);
+  }
+  bool may_part(size_t place) const {
+    return !at(place).in_pieces || at(place).group != at(place + 1).group;
+  }
+
+  // Brings an operation between that place and the next one.
+  bool fill(size_t place) {
+    for (size_t distance = 2; distance <= kFarthest; ++distance) {
+      if (from_behind(place, place + distance)) return true;
+      if (distance - 1 <= place && from_before(place, place - (distance - 1))) return true;
+    }
+    return false;
+  }
+
+  // Weights come from slow memory as a rule, whose latency the operation in front hides as far as it is long.
+  static bool may_move(const Step& step) {
+    return step.is_short && !step.keeps && !step.in_pieces && !has_weights(step.operation.kind);
+  }
+
+  bool from_behind(size_t place, size_t from) {
+    if (from >= order_.size() || !may_move(at(from))) return false;
+    const Step& moved = at(from);
+    for (size_t i = place + 1; i < from; ++i)
+      if (!may_change_places(moved, at(i))) return false;
+    if (reads(moved.operation, at(place).operation.ofm)) return false;
+    const int more = (from + 1 < order_.size() && waits(from - 1, from + 1)) ? 1 : 0;
+    const int less = 1 + waits(from - 1, from) + waits(from, from + 1);
+    return more < less && move(from, place + 1);
+  }
+
+  bool from_before(size_t place, size_t from) {
+    if (!may_move(at(from))) return false;
+    const Step& moved = at(from);
+    for (size_t i = from + 1; i <= place; ++i)
+      if (!may_change_places(moved, at(i))) return false;
+    const int more = (from > 0 && waits(from - 1, from + 1) ? 1 : 0) + waits(from, place + 1);
+    const int less =
+        1 + (from > 0 && waits(from - 1, from) ? 1 : 0) + (from + 1 <= place && waits(from, from + 1) ? 1 : 0);
+    return more < less && move(from, place);
+  }
+
+  // Where no more is taken at once than before all of this, and no large table comes more often.
+  bool move(size_t from, size_t to) {
+    const size_t first = std::min(from, to), end = std::max(from, to) + 1;
+    std::vector<int32_t> touched;
+    for (size_t i = first; i < end; ++i)
+      touched.insert(touched.end(), at(i).touched.begin(), at(i).touched.end());
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    const int loads = table_loads(first, end);
+    int64_t others = live_[first];
+    std::vector<Life> before;
+    for (const int32_t id : touched) {
+      before.push_back(life(id));
+      if (is_there(id, first)) others -= bytes(id);
+    }
+    rotate(from, to);
+    live_again(touched, first, end);
+    std::vector<int64_t> live(end - first, others);
+    for (const int32_t id : touched)
+      for (size_t i = first; i < end; ++i)
+        if (is_there(id, i)) live[i - first] += bytes(id);
+    if (*std::max_element(live.begin(), live.end()) > most_ || table_loads(first, end) > loads) {
+      rotate(to, from);
+      for (size_t i = 0; i < touched.size(); ++i) life(touched[i]) = before[i];
+      return false;
+    }
+    std::copy(live.begin(), live.end(), live_.begin() + static_cast<std::ptrdiff_t>(first));
+    return true;
+  }
+
+  Life& life(int32_t id) { return lives_[static_cast<size_t>(id)]; }
+  const Life& life(int32_t id) const { return lives_[static_cast<size_t>(id)]; }
+
+  // The lives of what is touched between two places, of which each operation has changed its own at most.
+  void live_again(const std::vector<int32_t>& touched, size_t first, size_t end) {
+    for (const int32_t id : touched) {
+      Life& of = life(id);
+      if (of.first >= first) of.first = std::numeric_limits<size_t>::max();
+      if (of.last < end) of.last = 0;
+    }
+    for (size_t i = first; i < end; ++i)
+      for (const int32_t id : at(i).touched) {
+        life(id).first = std::min(life(id).first, i);
+        life(id).last = std::max(life(id).last, i);
+      }
+  }
+
+  // It takes memory while the operation there runs. An element-wise result takes the place of an operand that ends there.
+  bool is_there(int32_t id, size_t place) const {
+    const NpuTensor& of = tensor(id);
+    const bool stays = of.kind == NpuTensor::Kind::Output;
+    if (!stays && of.kind != NpuTensor::Kind::Inner) return false;
+    const auto& [first, last] = life(id);
+    return place >= first && (stays || place <= last) &&
+           (place > first || stays || !replaces_operand(id));
+  }
+  bool replaces_operand(int32_t id) const {
+    const size_t made = life(id).first;
+    const Operation& op = at(made).operation;
+    const auto ends_here = [&](int32_t other) {
+      return life(other).first < made && life(other).last == made &&
+             tensor(other).extent == tensor(id).extent && tensor(other).type == tensor(id).type;
+    };
+    const std::vector<int32_t>& listed = tensor(id).may_replace;
+    return std::any_of(listed.begin(), listed.end(), ends_here) ||
+           (is_elementwise(op.kind) &&
+            (ends_here(op.ifm.tensor) || (op.ifm2 && ends_here(op.ifm2->tensor))));
+  }
+
+  // Of tables that fill more than one of the places for them.
+  int table_loads(size_t first, size_t end) const {
+    int32_t there = -1;
+    int loads = 0;
+    const auto large = [&](size_t place) {
+      const int32_t table = at(place).operation.lut;
+      const bool is_large = at(place).operation.activation == Activation::Lut && table >= 0 &&
+                            std::ssize(program_.tables[static_cast<size_t>(table)].bytes) > kLutSlotBytes;
+      return is_large ? table : -1;
+    };
+    for (size_t i = first; i-- > 0 && there < 0;) there = large(i);
+    for (size_t i = first; i < order_.size(); ++i) {
+      const int32_t table = large(i);
+      if (table < 0) continue;
+      if (table != there) ++loads;
+      there = table;
+      if (i >= end) break;  // what comes behind may be there already
+    }
+    return loads;
+  }
+
+  void rotate(size_t from, size_t to) {
+    const auto begin = order_.begin();
+    const auto a = static_cast<std::ptrdiff_t>(from), b = static_cast<std::ptrdiff_t>(to);
+    if (from > to)
+      std::rotate(begin + b, begin + a, begin + a + 1);
+    else
+      std::rotate(begin + a, begin + a + 1, begin + b + 1);
+  }
+
+  void find_live_bytes() {
+    for (size_t i = 0; i < order_.size(); ++i)
+      for (const int32_t id : at(i).touched) {
+        life(id).first = std::min(life(id).first, i);
+        life(id).last = std::max(life(id).last, i);
+      }
+    live_.assign(order_.size() + 1, 0);
+    for (size_t id = 0; id < lives_.size(); ++id) {
+      const auto tensor_id = static_cast<int32_t>(id);
+      if (lives_[id].first > lives_[id].last) continue;
+      const size_t last = tensor(tensor_id).kind == NpuTensor::Kind::Output ? order_.size() - 1
+                                                                          : lives_[id].last;
+      size_t first = lives_[id].first;
+      if (first <= last && !is_there(tensor_id, first)) ++first;
+      if (first > last || !is_there(tensor_id, first)) continue;
+      live_[first] += bytes(tensor_id);
+      live_[last + 1] -= bytes(tensor_id);
+    }
+    for (size_t i = 1; i < live_.size(); ++i) live_[i] += live_[i - 1];
+    for (const int64_t each : live_) most_ = std::max(most_, each);
+  }
+
+  Program& program_;
+  std::vector<Step> steps_;
+  std::vector<std::string> groups_;
+  std::vector<size_t> order_;
+  std::vector<Life> lives_;  // by tensor
+  std::vector<int64_t> live_;  // by place
+  int64_t most_ = 0;           // of these, before anything has moved
+};
+
+}  // namespace
+
+void interleave_chains(Program& program) {
+  Chains chains(program);
+  chains.run();
+  chains.finish();
+}
+
+}  // namespace intarsia::targets::ethos_u
