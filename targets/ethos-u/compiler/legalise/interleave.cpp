@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <limits>
 #include <iterator>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "hardware/hardware.h"
+#include "intarsia/plugin/rounding.h"
 #include "legalise/wide.h"
 
 namespace intarsia::targets::ethos_u {
@@ -24,8 +24,16 @@ constexpr int kMostRounds = 4;
 class Chains {
  public:
   explicit Chains(Program& program) : program_(program), lives_(program.tensors.size()) {
-    std::map<int32_t, int> writers;
-    for (const Operation& op : program.operations) ++writers[op.ofm.tensor];
+    writers_.assign(program.tensors.size(), 0);
+    aliased_.assign(program.tensors.size(), false);
+    for (size_t id = 0; id < program.tensors.size(); ++id)
+      if (const int32_t of = program.tensors[id].alias_of; of >= 0)
+        aliased_[id] = aliased_[static_cast<size_t>(of)] = true;
+    replaced_by_.resize(program.tensors.size());
+    for (size_t id = 0; id < program.tensors.size(); ++id)
+      for (const int32_t other : program.tensors[id].may_replace)
+        replaced_by_[static_cast<size_t>(other)].push_back(static_cast<int32_t>(id));
+    for (const Operation& op : program.operations) ++writers_[static_cast<size_t>(op.ofm.tensor)];
     for (Operation& op : program.operations) {
       Step step;
       add(step, op.ifm);
@@ -36,7 +44,7 @@ class Chains {
       step.keeps = tensor(op.ofm.tensor).is_kept || tensor(root(op.ofm)).is_kept;
       // Its rows may take the place of those that it reads while it goes on.
       step.in_pieces =
-          writers[op.ofm.tensor] > 1 && !tensor(op.ofm.tensor).may_replace.empty();
+          writers_[static_cast<size_t>(op.ofm.tensor)] > 1 && !tensor(op.ofm.tensor).may_replace.empty();
       if (!groups_.empty() && groups_.back() == op.node) {
         step.group = groups_.size();
       } else {
@@ -78,6 +86,18 @@ class Chains {
     size_t group = 0;              // operations of one node that stood together
     bool is_short = false, keeps = false, in_pieces = false;
   };
+  // What is taken at once, without inputs, which may lie elsewhere, and with them.
+  struct Bytes {
+    int64_t inner = 0, all = 0;
+    Bytes& operator+=(const Bytes& other) {
+      inner += other.inner, all += other.all;
+      return *this;
+    }
+    Bytes& operator-=(const Bytes& other) {
+      inner -= other.inner, all -= other.all;
+      return *this;
+    }
+  };
   // The places of the operations that touch a tensor.
   struct Life {
     size_t first = std::numeric_limits<size_t>::max(), last = 0;
@@ -88,13 +108,19 @@ class Chains {
     const int32_t alias_of = tensor(operand.tensor).alias_of;
     return alias_of < 0 ? operand.tensor : alias_of;
   }
-  int64_t bytes(int32_t id) const {
-    return tensor(id).extent.elements() * (bits(tensor(id).type) / 8);
+  Bytes bytes(int32_t id) const {
+    const int64_t own =
+        round_up(tensor(id).extent.elements() * (bits(tensor(id).type) / 8), kStreamAlignment);
+    return {tensor(id).kind == NpuTensor::Kind::Input ? 0 : own, own};
   }
   void add(Step& step, const Operand& operand) {
     const int32_t id = root(operand);
     if (std::find(step.touched.begin(), step.touched.end(), id) == step.touched.end())
       step.touched.push_back(id);
+  }
+  static void make_set(std::vector<int32_t>& ids) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   }
   const Step& at(size_t place) const { return steps_[order_[place]]; }
 
@@ -174,22 +200,29 @@ class Chains {
     std::vector<int32_t> touched;
     for (size_t i = first; i < end; ++i)
       touched.insert(touched.end(), at(i).touched.begin(), at(i).touched.end());
-    std::sort(touched.begin(), touched.end());
-    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    make_set(touched);
+    // Those that take a place which is given up here are there from then on.
+    std::vector<int32_t> counted = touched;
+    for (const int32_t id : touched)
+      counted.insert(counted.end(), replaced_by_[static_cast<size_t>(id)].begin(),
+                     replaced_by_[static_cast<size_t>(id)].end());
+    make_set(counted);
     const int loads = table_loads(first, end);
-    int64_t others = live_[first];
+    Bytes others = live_[first];
     std::vector<Life> before;
-    for (const int32_t id : touched) {
-      before.push_back(life(id));
+    for (const int32_t id : touched) before.push_back(life(id));
+    for (const int32_t id : counted)
       if (is_there(id, first)) others -= bytes(id);
-    }
     rotate(from, to);
     live_again(touched, first, end);
-    std::vector<int64_t> live(end - first, others);
-    for (const int32_t id : touched)
+    std::vector<Bytes> live(end - first, others);
+    for (const int32_t id : counted)
       for (size_t i = first; i < end; ++i)
         if (is_there(id, i)) live[i - first] += bytes(id);
-    if (*std::max_element(live.begin(), live.end()) > most_ || table_loads(first, end) > loads) {
+    const bool grows = std::any_of(live.begin(), live.end(), [&](const Bytes& each) {
+      return each.inner > most_.inner || each.all > most_.all;
+    });
+    if (grows || table_loads(first, end) > loads) {
       rotate(to, from);
       for (size_t i = 0; i < touched.size(); ++i) life(touched[i]) = before[i];
       return false;
@@ -215,26 +248,44 @@ class Chains {
       }
   }
 
-  // It takes memory while the operation there runs. An element-wise result takes the place of an operand that ends there.
+  // It takes memory of its own while the operation there runs.
   bool is_there(int32_t id, size_t place) const {
-    const NpuTensor& of = tensor(id);
-    const bool stays = of.kind == NpuTensor::Kind::Output;
-    if (!stays && of.kind != NpuTensor::Kind::Inner) return false;
-    const auto& [first, last] = life(id);
-    return place >= first && (stays || place <= last) &&
-           (place > first || stays || !replaces_operand(id));
+    switch (tensor(id).kind) {
+      case NpuTensor::Kind::Input:
+        return place <= life(id).last;
+      case NpuTensor::Kind::Output:
+        return place >= life(id).first;
+      case NpuTensor::Kind::Inner:
+        return place <= life(id).last && place >= own_from(id);
+      default:
+        return false;
+    }
   }
-  bool replaces_operand(int32_t id) const {
+  // As `ScheduleDraft::find_in_place` has it: an element-wise result takes the place of an operand that ends there, and rows that
+  // are made a few at a time that of an operand that ends with them.
+  size_t own_from(int32_t id) const {
     const size_t made = life(id).first;
     const Operation& op = at(made).operation;
-    const auto ends_here = [&](int32_t other) {
-      return life(other).first < made && life(other).last == made &&
+    const auto could_be = [&](int32_t other) {
+      return tensor(other).kind == NpuTensor::Kind::Inner && !aliased_[static_cast<size_t>(other)] &&
+             writers_[static_cast<size_t>(other)] == 1 &&
              tensor(other).extent == tensor(id).extent && tensor(other).type == tensor(id).type;
     };
-    const std::vector<int32_t>& listed = tensor(id).may_replace;
-    return std::any_of(listed.begin(), listed.end(), ends_here) ||
-           (is_elementwise(op.kind) &&
-            (ends_here(op.ifm.tensor) || (op.ifm2 && ends_here(op.ifm2->tensor))));
+    const auto ends_here = [&](const Operand& operand) {
+      return could_be(operand.tensor) && is_whole(operand) && life(operand.tensor).last == made;
+    };
+    if (aliased_[static_cast<size_t>(id)]) return made;
+    if (is_elementwise(op.kind) && writers_[static_cast<size_t>(id)] == 1 && is_whole(op.ofm) &&
+        (ends_here(op.ifm) || (op.ifm2 && ends_here(*op.ifm2))))
+      return made + 1;
+    for (const int32_t other : tensor(id).may_replace)
+      if (could_be(other) && at(life(other).last).operation.node == op.node)
+        return life(other).last + 1;
+    return made;
+  }
+  bool is_whole(const Operand& operand) const {
+    return operand.extent == tensor(operand.tensor).extent && operand.step == Extent{} &&
+           !operand.walk;
   }
 
   // Of tables that fill more than one of the places for them.
@@ -273,29 +324,41 @@ class Chains {
         life(id).first = std::min(life(id).first, i);
         life(id).last = std::max(life(id).last, i);
       }
-    live_.assign(order_.size() + 1, 0);
-    for (size_t id = 0; id < lives_.size(); ++id) {
-      const auto tensor_id = static_cast<int32_t>(id);
-      if (lives_[id].first > lives_[id].last) continue;
-      const size_t last = tensor(tensor_id).kind == NpuTensor::Kind::Output ? order_.size() - 1
-                                                                          : lives_[id].last;
-      size_t first = lives_[id].first;
-      if (first <= last && !is_there(tensor_id, first)) ++first;
-      if (first > last || !is_there(tensor_id, first)) continue;
-      live_[first] += bytes(tensor_id);
-      live_[last + 1] -= bytes(tensor_id);
+    std::vector<Bytes> change(order_.size() + 1);
+    for (size_t i = 0; i < lives_.size(); ++i) {
+      const auto id = static_cast<int32_t>(i);
+      if (lives_[i].first > lives_[i].last) continue;
+      const NpuTensor::Kind kind = tensor(id).kind;
+      if (kind != NpuTensor::Kind::Input && kind != NpuTensor::Kind::Output &&
+          kind != NpuTensor::Kind::Inner)
+        continue;
+      const size_t first = kind == NpuTensor::Kind::Input   ? 0
+                           : kind == NpuTensor::Kind::Inner ? own_from(id)
+                                                            : lives_[i].first;
+      const size_t last = kind == NpuTensor::Kind::Output ? order_.size() - 1 : lives_[i].last;
+      if (first > last) continue;
+      change[first] += bytes(id);
+      change[last + 1] -= bytes(id);
     }
-    for (size_t i = 1; i < live_.size(); ++i) live_[i] += live_[i - 1];
-    for (const int64_t each : live_) most_ = std::max(most_, each);
+    Bytes now;
+    live_.clear();
+    for (size_t i = 0; i < order_.size(); ++i) {
+      live_.push_back(now += change[i]);
+      most_ = {std::max(most_.inner, now.inner), std::max(most_.all, now.all)};
+    }
   }
 
   Program& program_;
   std::vector<Step> steps_;
   std::vector<std::string> groups_;
   std::vector<size_t> order_;
-  std::vector<Life> lives_;  // by tensor
-  std::vector<int64_t> live_;  // by place
-  int64_t most_ = 0;           // of these, before anything has moved
+  // By tensor.
+  std::vector<Life> lives_;
+  std::vector<int> writers_;
+  std::vector<bool> aliased_;
+  std::vector<std::vector<int32_t>> replaced_by_;
+  std::vector<Bytes> live_;  // by place
+  Bytes most_;               // of these, before anything has moved
 };
 
 }  // namespace
