@@ -79,16 +79,33 @@ ConstantPlanner::ConstantPlanner(ScheduleDraft& draft)
 void ConstantPlanner::plan_tables() {
   TableSlots slots(draft_.hardware);
   slots_.assign(draft_.units.size(), {});
+  std::vector<TableSlots::Use> uses;
   for (size_t i = 0; i < draft_.units.size(); ++i) {
     const Operation& op = draft_.operation(draft_.units[i]);
-    if (op.activation != Activation::Lut) {
-      slots.clobber(static_cast<int32_t>(i));
-      continue;
-    }
-    const auto bytes =
-        static_cast<int64_t>(draft_.program.tables.at(static_cast<size_t>(op.lut)).bytes.size());
-    slots_[i] = slots.use(op.lut, bytes, static_cast<int32_t>(i));
+    if (op.activation != Activation::Lut) continue;
+    const std::vector<uint8_t>& bytes =
+        draft_.program.tables.at(static_cast<size_t>(op.lut)).bytes;
+    uses.push_back({op.lut, std::ssize(bytes), static_cast<int32_t>(i)});
   }
+  const int32_t together = tables_together();
+  size_t next = 0;
+  for (size_t i = 0; i < draft_.units.size(); ++i)
+    if (next < uses.size() && uses[next].moment == static_cast<int32_t>(i))
+      slots_[i] = slots.use(std::span(uses).subspan(next++), together);
+    else
+      slots.clobber(static_cast<int32_t>(i));
+}
+
+// As many of a slot each as take no longer to move than the first byte takes to come. Half of the slots at most: the other half
+// is in use meanwhile. Where operations without tables write over them there are none ahead.
+int32_t ConstantPlanner::tables_together() const {
+  if (draft_.hardware.reserved_banks() == 0) return 1;
+  constexpr auto kMost = static_cast<int32_t>(kLutBytes / kLutSlotBytes / 2);
+  const auto cycles = [&](int64_t tables) {
+    return draft_.cost.transfer(Memory::Constants, std::nullopt, tables * kLutSlotBytes).cycles;
+  };
+  const double one = cycles(2) - cycles(1), before = cycles(1) - one;
+  return std::clamp(static_cast<int32_t>(before / one), 1, kMost);
 }
 
 const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfig& block) {
@@ -160,9 +177,9 @@ std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
     out.has_table = slots_[i].load;
     if (out.has_table) {
       const auto lut = static_cast<size_t>(draft_.operation(unit).lut);
-      out.table =
-          draft_.cost.transfer(Memory::Constants, std::nullopt,
-                               static_cast<int64_t>(draft_.program.tables.at(lut).bytes.size()));
+      const int64_t bytes = std::ssize(draft_.program.tables.at(lut).bytes) +
+                            std::ssize(slots_[i].more) * int64_t{kLutSlotBytes};
+      out.table = draft_.cost.transfer(Memory::Constants, std::nullopt, bytes);
       out.table_earliest = slots_[i].earliest;
     }
   }

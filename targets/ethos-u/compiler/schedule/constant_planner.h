@@ -90,6 +90,7 @@ class ConstantPlanner : private npu::ConstantDraft {
   void restore(const std::shared_ptr<const void>& saved) override;
 
   void plan_tables();
+  int32_t tables_together() const;
   std::vector<int64_t> live_bytes(const std::vector<Kept>& kept) const;
   void find_owners();
   std::vector<npu::PrefetchUnit> prefetch_units(bool exact);

@@ -12,7 +12,7 @@ StepWriter::StepWriter(ScheduleDraft& draft, ConstantPlanner& constants,
     : draft_(draft),
       planner_(constants),
       plan_(plan),
-      table_storage_(draft.program.tables.size(), -1) {}
+      table_places_(draft.program.tables.size(), Span{-1, 0, 0}) {}
 
 void StepWriter::retract() {
   const auto kept = static_cast<ptrdiff_t>(storages_before_);
@@ -136,17 +136,34 @@ void StepWriter::write_copy(const ConstantPlanner::Kept& copy) {
 
 void StepWriter::write_table(size_t i) {
   const Operation& op = draft_.operation(draft_.units[i]);
-  const LookUpTable& table = draft_.program.tables.at(static_cast<size_t>(op.lut));
-  const auto bytes = static_cast<int64_t>(table.bytes.size());
-  int32_t& storage = table_storage_.at(static_cast<size_t>(op.lut));
-  if (storage < 0)
-    storage = draft_.add_storage({table.name, Storage::Kind::Constant, -1, bytes, table.bytes},
-                                 Memory::Constants);
+  const TableSlots::Slot& slot = planner_.slots()[i];
+  std::vector<int32_t> tables = {op.lut};
+  tables.insert(tables.end(), slot.more.begin(), slot.more.end());
+  const auto table = [&](int32_t id) -> const LookUpTable& {
+    return draft_.program.tables.at(static_cast<size_t>(id));
+  };
+  Span& first = table_places_.at(static_cast<size_t>(op.lut));
+  if (first.storage < 0) {
+    std::vector<uint8_t> bytes;
+    for (const int32_t id : tables) {
+      table_places_.at(static_cast<size_t>(id)).offset = std::ssize(bytes);
+      bytes.insert(bytes.end(), table(id).bytes.begin(), table(id).bytes.end());
+    }
+    const int32_t storage =
+        draft_.add_storage({table(op.lut).name, Storage::Kind::Constant, -1, std::ssize(bytes), bytes},
+                           Memory::Constants);
+    for (const int32_t id : tables) {
+      Span& place = table_places_.at(static_cast<size_t>(id));
+      place.storage = storage;
+      place.bytes = std::ssize(table(id).bytes);
+    }
+  }
+  int64_t bytes = 0;
+  for (const int32_t id : tables) bytes += std::ssize(table(id).bytes);
   Step transfer;
   transfer.node = op.node;
-  transfer.from = {storage, 0, bytes};
-  transfer.to = {-1, draft_.hardware.lut_address() + planner_.slots()[i].number * kLutSlotBytes,
-                 bytes};
+  transfer.from = {first.storage, first.offset, bytes};
+  transfer.to = {-1, draft_.hardware.lut_address() + slot.number * kLutSlotBytes, bytes};
   draft_.schedule.steps.push_back(std::move(transfer));
 }
 
