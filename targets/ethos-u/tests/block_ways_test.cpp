@@ -160,5 +160,38 @@ TEST(TableSlotsOfLuts, TakeThePlaceThatWasUsedLongestAgo) {
   EXPECT_TRUE(slots.use(8, 256, 11).load);
 }
 
+// Three of the next ones come with the first, and stay until they are used; what has been there before comes alone.
+TEST(TableSlotsOfLuts, BringTheNextTablesAlong) {
+  TableSlots slots(hardware_named("ethos-u65-256"));
+  std::vector<TableSlots::Use> uses;
+  for (int32_t table = 0; table < 10; ++table) uses.push_back({table, 256, 2 * table});
+  uses.push_back({10, 1024, 20});
+  uses.push_back({0, 256, 22});
+  uses.push_back({11, 256, 24});
+  const auto use = [&](size_t i) { return slots.use(std::span(uses).subspan(i), 4); };
+  const TableSlots::Slot first = use(0);
+  EXPECT_EQ(first.more, (std::vector<int32_t>{1, 2, 3}));
+  for (size_t i = 1; i < 4; ++i) {
+    const TableSlots::Slot slot = use(i);
+    EXPECT_FALSE(slot.load);
+    EXPECT_EQ(slot.number, first.number + static_cast<int32_t>(i));
+  }
+  // The other half of the places, as early as one likes.
+  const TableSlots::Slot fifth = use(4);
+  EXPECT_EQ(fifth.more, (std::vector<int32_t>{5, 6, 7}));
+  EXPECT_EQ(fifth.earliest, 0);
+  EXPECT_NE(fifth.number, first.number);
+  for (size_t i = 5; i < 8; ++i) EXPECT_FALSE(use(i).load);
+  // A larger one ends what comes together.
+  const TableSlots::Slot ninth = use(8);
+  EXPECT_EQ(ninth.more, std::vector<int32_t>{9});
+  EXPECT_FALSE(use(9).load);
+  EXPECT_TRUE(use(10).load);
+  const TableSlots::Slot again = use(11);
+  EXPECT_TRUE(again.load);
+  EXPECT_TRUE(again.more.empty());
+  EXPECT_TRUE(use(12).load);
+}
+
 }  // namespace
 }  // namespace intarsia::targets::ethos_u

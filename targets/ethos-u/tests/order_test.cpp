@@ -5,6 +5,7 @@
 
 #include "graph_maker.h"
 #include "hardware/hardware.h"
+#include "legalise/interleave.h"
 #include "program_interpreter.h"
 #include "schedule/views.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 using graph::OpKind;
 using targets::ethos_u::choose_order;
+using targets::ethos_u::interleave_chains;
 using targets::ethos_u::NpuTensor;
 using targets::ethos_u::Operand;
 using targets::ethos_u::Operation;
@@ -37,6 +39,12 @@ class Ordered {
     program_.operations.push_back(made);
   }
   Program& program() { return program_; }
+  std::string turns() {
+    interleave_chains(program_);
+    std::string names;
+    for (const Operation& op : program_.operations) names += op.node;
+    return names;
+  }
   std::string order() {
     choose_order(program_);
     std::string names;
@@ -130,6 +138,74 @@ TEST(Order, WhatIsSmallerStaysBehindWhereThePeakIsElsewhere) {
   steps.operation("f", x, high);
   steps.operation("g", high, z);
   EXPECT_EQ(steps.order(), "abcdefg");
+}
+
+// Two chains of three, whose ends are added. `other` elements are taken somewhere else, if any.
+std::string turns_of_chains(int32_t elements, int32_t other, NpuTensor::Kind last = kInner) {
+  Ordered steps;
+  const int32_t x = steps.tensor(kIn, 32), y = steps.tensor(kOut, elements);
+  int32_t ends[2];
+  for (const int chain : {0, 1}) {
+    const int32_t first = steps.tensor(kInner, 4 * elements),
+                  second = steps.tensor(kInner, elements);
+    ends[chain] = steps.tensor(chain == 0 ? last : kInner, elements);
+    steps.operation(chain == 0 ? "a" : "A", x, first);
+    steps.operation(chain == 0 ? "b" : "B", first, second);
+    steps.operation(chain == 0 ? "c" : "C", second, ends[chain]);
+  }
+  if (last == NpuTensor::Kind::State)
+    steps.program().tensors[static_cast<size_t>(ends[0])].is_kept = true;
+  steps.operation("d", ends[0], y, ends[1]);
+  if (other > 0) {
+    const int32_t large = steps.tensor(kInner, other), z = steps.tensor(kOut, 16);
+    steps.operation("e", x, large);
+    steps.operation("f", large, z);
+  }
+  return steps.turns();
+}
+
+TEST(Turns, ChainsRunBetweenEachOther) {
+  const std::string order = turns_of_chains(32, 4000);
+  for (const char* pair : {"ab", "bc", "AB", "BC"})
+    EXPECT_EQ(order.find(pair), std::string::npos) << order;
+  for (const char* chain : {"abcd", "ABCd"})
+    for (size_t i = 0; i + 1 < 4; ++i)
+      EXPECT_LT(order.find(chain[i]), order.find(chain[i + 1])) << order;
+}
+
+TEST(Turns, TakeNoMoreMemory) {
+  EXPECT_EQ(turns_of_chains(32, 0), "abcABCd");
+}
+
+// It takes longer than its results take to be there.
+TEST(Turns, AreForShortOperations) {
+  EXPECT_EQ(turns_of_chains(1024, 400000), "abcABCdef");
+}
+
+TEST(Turns, NothingPassesWhatIsKept) {
+  const std::string order = turns_of_chains(32, 4000, NpuTensor::Kind::State);
+  EXPECT_LT(order.find('c'), order.find('A')) << order;
+}
+
+// Rows of `b` take the place of those of `a` as they are made: nobody who reads `a` comes between them.
+TEST(Turns, NothingComesBetweenRowsThatReplaceOthers) {
+  Ordered steps;
+  const int32_t x = steps.tensor(kIn, 32), y = steps.tensor(kOut, 32), z = steps.tensor(kOut, 32);
+  const int32_t a = steps.tensor(kInner, 32), wide = steps.tensor(kInner, 32);
+  const int32_t b = steps.tensor(kInner, 32), other = steps.tensor(kInner, 32);
+  steps.operation("a", x, a);
+  for (int row = 0; row < 2; ++row) {
+    steps.operation("b", a, wide);
+    steps.operation("b", wide, b);
+  }
+  steps.operation("c", a, other);
+  steps.operation("d", other, y);
+  steps.operation("e", b, z);
+  const int32_t large = steps.tensor(kInner, 4000), w = steps.tensor(kOut, 32);
+  steps.operation("f", x, large);
+  steps.operation("g", large, w);
+  steps.program().tensors[static_cast<size_t>(b)].may_replace = {a};
+  EXPECT_NE(steps.turns().find("bbbb"), std::string::npos);
 }
 
 // What is left for the next run lies where others read what the last one left, maybe under another name.

@@ -47,5 +47,42 @@ TEST(SmallOperations, StridesThatAreUsedAreSet) {
   expect_strides({1, 2, 3, 12}, 2, 4);
 }
 
+// Functions with a table each, one behind the other.
+graph::Module functions(size_t count) {
+  Graph g;
+  const graph::TensorId x = g.input(DataType::Int8, {1, 24}, 0.031f, 3);
+  graph::TensorId y = g.input(DataType::Int8, {1, 24}, 0.017f, -5);
+  for (size_t i = 0; i < count; ++i)
+    y = g.node(i % 2 == 0 ? graph::OpKind::Tanh : graph::OpKind::Logistic, graph::NoAttrs{},
+               {g.node(graph::OpKind::Mul, graph::BinaryAttrs{}, {y, x}, 1, DataType::Int8,
+                       0.02f + 0.003f * static_cast<float>(i), 0)[0]},
+               1, DataType::Int8, i % 2 == 0 ? 1.0f / 128 : 1.0f / 256, i % 2 == 0 ? 0 : -128)[0];
+  return g.finish({y});
+}
+
+size_t transfers_of_functions(const std::string& target, size_t functions_count) {
+  const graph::Module module = functions(functions_count);
+  const std::string text = graph::print(module);
+  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {.target = target});
+  EXPECT_TRUE(model.ok()) << model.error().to_string();
+  if (!model.ok()) return 0;
+  testing::Random random(32);
+  const auto inputs = testing::random_inputs(random, module);
+  const SimulatedRun run = simulate(*model, inputs);
+  EXPECT_EQ(run.problem, "") << target;
+  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs)) << target;
+  const auto commands = targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
+  EXPECT_TRUE(commands && commands->ok());
+  return count(**commands, "OP_DMA_START");
+}
+
+// From a memory whose first byte takes longer than four tables; from one that gives its bytes slowly each comes when it is needed.
+TEST(SmallOperations, TablesComeTogetherFromMemoriesOfLongLatency) {
+  EXPECT_EQ(transfers_of_functions("ethos-u65-256", 12), 3u);
+  EXPECT_EQ(transfers_of_functions("ethos-u65-512", 12), 3u);
+  EXPECT_EQ(transfers_of_functions("ethos-u55-128", 12), 12u);
+  EXPECT_GE(transfers_of_functions("ethos-u55-32", 12), 12u);
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u

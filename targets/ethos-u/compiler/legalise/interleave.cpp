@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,8 +43,8 @@ class Chains {
                       op.ifm.extent.elements() <= kLeastBandElements;
       step.keeps = tensor(op.ofm.tensor).is_kept || tensor(root(op.ofm)).is_kept;
       // Its rows may take the place of those that it reads while it goes on.
-      step.in_pieces =
-          writers_[static_cast<size_t>(op.ofm.tensor)] > 1 && !tensor(op.ofm.tensor).may_replace.empty();
+      step.in_pieces = writers_[static_cast<size_t>(op.ofm.tensor)] > 1 &&
+                       !tensor(op.ofm.tensor).may_replace.empty();
       if (!groups_.empty() && groups_.back() == op.node) {
         step.group = groups_.size();
       } else {
@@ -189,8 +189,8 @@ class Chains {
     for (size_t i = from + 1; i <= place; ++i)
       if (!may_change_places(moved, at(i))) return false;
     const int more = (from > 0 && waits(from - 1, from + 1) ? 1 : 0) + waits(from, place + 1);
-    const int less =
-        1 + (from > 0 && waits(from - 1, from) ? 1 : 0) + (from + 1 <= place && waits(from, from + 1) ? 1 : 0);
+    const int less = 1 + (from > 0 && waits(from - 1, from) ? 1 : 0) +
+                     (from + 1 <= place && waits(from, from + 1) ? 1 : 0);
     return more < less && move(from, place);
   }
 
@@ -267,8 +267,8 @@ class Chains {
     const size_t made = life(id).first;
     const Operation& op = at(made).operation;
     const auto could_be = [&](int32_t other) {
-      return tensor(other).kind == NpuTensor::Kind::Inner && !aliased_[static_cast<size_t>(other)] &&
-             writers_[static_cast<size_t>(other)] == 1 &&
+      return tensor(other).kind == NpuTensor::Kind::Inner &&
+             !aliased_[static_cast<size_t>(other)] && writers_[static_cast<size_t>(other)] == 1 &&
              tensor(other).extent == tensor(id).extent && tensor(other).type == tensor(id).type;
     };
     const auto ends_here = [&](const Operand& operand) {
@@ -294,8 +294,9 @@ class Chains {
     int loads = 0;
     const auto large = [&](size_t place) {
       const int32_t table = at(place).operation.lut;
-      const bool is_large = at(place).operation.activation == Activation::Lut && table >= 0 &&
-                            std::ssize(program_.tables[static_cast<size_t>(table)].bytes) > kLutSlotBytes;
+      const bool is_large =
+          at(place).operation.activation == Activation::Lut && table >= 0 &&
+          std::ssize(program_.tables[static_cast<size_t>(table)].bytes) > kLutSlotBytes;
       return is_large ? table : -1;
     };
     for (size_t i = first; i-- > 0 && there < 0;) there = large(i);

@@ -83,8 +83,7 @@ void ConstantPlanner::plan_tables() {
   for (size_t i = 0; i < draft_.units.size(); ++i) {
     const Operation& op = draft_.operation(draft_.units[i]);
     if (op.activation != Activation::Lut) continue;
-    const std::vector<uint8_t>& bytes =
-        draft_.program.tables.at(static_cast<size_t>(op.lut)).bytes;
+    const std::vector<uint8_t>& bytes = draft_.program.tables.at(static_cast<size_t>(op.lut)).bytes;
     uses.push_back({op.lut, std::ssize(bytes), static_cast<int32_t>(i)});
   }
   const int32_t together = tables_together();

@@ -149,9 +149,9 @@ void StepWriter::write_table(size_t i) {
       table_places_.at(static_cast<size_t>(id)).offset = std::ssize(bytes);
       bytes.insert(bytes.end(), table(id).bytes.begin(), table(id).bytes.end());
     }
-    const int32_t storage =
-        draft_.add_storage({table(op.lut).name, Storage::Kind::Constant, -1, std::ssize(bytes), bytes},
-                           Memory::Constants);
+    const int32_t storage = draft_.add_storage(
+        {table(op.lut).name, Storage::Kind::Constant, -1, std::ssize(bytes), bytes},
+        Memory::Constants);
     for (const int32_t id : tables) {
       Span& place = table_places_.at(static_cast<size_t>(id));
       place.storage = storage;

@@ -35,7 +35,7 @@ class StepWriter {
   ScheduleDraft& draft_;
   ConstantPlanner& planner_;
   const npu::PrefetchPlan& plan_;
-  std::vector<Span> table_places_;  // of tables that have been loaded; storage -1: not yet
+  std::vector<Span> table_places_;       // of tables that have been loaded; storage -1: not yet
   size_t storages_before_ = 0;           // that are there without steps
   std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them
   std::map<size_t, int32_t> buffers_;    // of fetched constants, by unit

@@ -16,8 +16,8 @@ class TableSlots {
 
   struct Slot {
     int32_t number = 0;
-    bool load = false;     // it is not there yet
-    int32_t earliest = 0;  // before which use it may be loaded: nothing else needs the place
+    bool load = false;          // it is not there yet
+    int32_t earliest = 0;       // before which use it may be loaded: nothing else needs the place
     std::vector<int32_t> more;  // tables that the same transfer brings behind it, a slot each
   };
   struct Use {
