@@ -200,6 +200,11 @@ void define_kernels(TirInterpreter& t) {
                                      elements<float>(o.at(2)), elements<int32_t>(o.at(3)),
                                      arg(o, 4));
   });
+  t.define_intrinsic("intarsia_quantize_rows_together", [](std::vector<Operand>& o) {
+    intarsia_quantize_rows_together(elements<float>(o.at(0)), elements<int8_t>(o.at(1)),
+                                    elements<float>(o.at(2)), elements<int32_t>(o.at(3)), arg(o, 4),
+                                    arg(o, 5));
+  });
   define_signal_kernels(t);
   t.define_intrinsic("intarsia_softmax_f32", [](std::vector<Operand>& o) {
     intarsia_softmax_f32(elements<float>(o.at(0)), elements<float>(o.at(1)), arg(o, 2),

@@ -28,7 +28,8 @@ Module quantize_rows(Builder& b) {
   Random& r = b.random();
   const int64_t rows = r.range(1, 3);
   b.input({rows, r.range(1, 4), r.range(1, 9)});
-  b.node().attributes = QuantizeRowsAttrs{rows, r.chance(60)};
+  const bool asymmetric = r.chance(60);
+  b.node().attributes = QuantizeRowsAttrs{rows, asymmetric, asymmetric && r.chance(50)};
   b.output({}, DataType::Float32), b.output({}, DataType::Int32);
   return b.finish(DataType::Int8, {});
 }

@@ -1,5 +1,7 @@
 #include "intarsia/kernels/quantize_row.h"
 
+#include <stdbool.h>
+
 // The least and the largest of the values and 0.
 static void range_of(const float* input, int32_t count, float* least, float* largest) {
   float low = 0.0f;
@@ -60,4 +62,31 @@ void intarsia_quantize_row_asymmetric(const float* input, int8_t* output, float*
   const float steps = 1.0f / *scale;
   const float offset = (float)whole;
   for (int32_t i = 0; i < count; ++i) output[i] = nearest(offset + input[i] * steps, -128);
+}
+
+// Between two whole numbers that a float holds; halves to the even one. What is no number counts as the least.
+static int32_t nearest_even(float steps, int32_t least, int32_t largest) {
+  if (!(steps > (float)least)) return least;
+  if (steps >= (float)largest) return largest;
+  const int32_t whole = (int32_t)steps;
+  const float fraction = steps - (float)whole; /* exact */
+  const bool is_odd = whole % 2 != 0;
+  if (is_odd ? fraction >= 0.5f : fraction > 0.5f) return whole + 1;
+  if (is_odd ? fraction <= -0.5f : fraction < -0.5f) return whole - 1;
+  return whole;
+}
+
+void intarsia_quantize_rows_together(const float* input, int8_t* output, float* scales,
+                                     int32_t* zero_points, int32_t rows, int32_t count) {
+  float least;
+  float largest;
+  range_of(input, count, &least, &largest);
+  const float step = largest > least ? (largest - least) / 255.0f : 1.0f;
+  const int32_t zero = nearest_even(0.0f - least / step, 0, 255);
+  for (int32_t row = 0; row < rows; ++row) {
+    scales[row] = step;
+    zero_points[row] = zero - 128;
+  }
+  for (int32_t i = 0; i < count; ++i)
+    output[i] = (int8_t)(nearest_even(input[i] / step, -zero, 255 - zero) + zero - 128);
 }

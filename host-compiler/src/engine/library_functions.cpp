@@ -139,6 +139,7 @@ const std::map<std::string, KernelFunction>& library_kernels() {
       KERNEL(intarsia_softmax_f32),
       KERNEL(intarsia_quantize_row),
       KERNEL(intarsia_quantize_row_asymmetric),
+      KERNEL(intarsia_quantize_rows_together),
       KERNEL(intarsia_signal_auto_scale),
       KERNEL(intarsia_signal_rfft_s16),
       KERNEL(intarsia_signal_irfft_s16),

@@ -28,6 +28,9 @@ Shapes infer_quantize_rows(OpCheck& check) {
   const Shape& input = check.in(0).shape;
   check.in_range("rows", rows, 1);
   if (!check.ok()) return {};
+  if (check.node.attrs<QuantizeRowsAttrs>().together)
+    check.require(check.node.attrs<QuantizeRowsAttrs>().asymmetric,
+                  "rows that have one range have to be asymmetric");
   check.require(element_count(input) % rows == 0,
                 fmt::format("{} elements cannot be {} rows", element_count(input), rows));
   check.require(check.out(1).type == Float32, "the scales have to be f32");
@@ -107,8 +110,31 @@ int8_t nearest_step(float steps, float least) {
   return static_cast<int8_t>(rounded > least ? std::min(rounded, 127.0f) : least);
 }
 
+// One range for all, as ONNX's DynamicQuantizeLinear has it: in single precision, halves to the even neighbour.
+void quantize_together(const Invocation& call, int64_t rows) {
+  const float* x = call.data<float>(0);
+  const int64_t count = element_count(call.in().shape);
+  const float low = std::min(0.0f, *std::min_element(x, x + count));
+  const float high = std::max(0.0f, *std::max_element(x, x + count));
+  const float step = low == high ? 1.0f : (high - low) / 255.0f;
+  // What is no number is the least.
+  const auto nearest = [](float steps, float least, float most) {
+    return std::nearbyint(steps > least ? std::min(steps, most) : least);
+  };
+  const float zero = nearest(0.0f - low / step, 0.0f, 255.0f);
+  std::fill_n(call.result<float>(1), rows, step);
+  std::fill_n(call.result<int32_t>(2), rows, static_cast<int32_t>(zero) - 128);
+  for (int64_t i = 0; i < count; ++i)
+    call.result<int8_t>()[i] =
+        static_cast<int8_t>(nearest(x[i] / step, -zero, 255.0f - zero) + zero - 128.0f);
+}
+
 Result<void> eval_quantize_rows(const Invocation& call) {
   const auto& a = call.node.attrs<QuantizeRowsAttrs>();
+  if (a.together) {
+    quantize_together(call, a.rows);
+    return {};
+  }
   const int64_t count = element_count(call.in().shape) / a.rows;
   for (int64_t row = 0; row < a.rows; ++row) {
     const float* x = call.data<float>(0) + row * count;
@@ -223,6 +249,17 @@ Result<void> eval_hybrid_fully_connected(const Invocation& call) {
 Stmt lower_quantize_rows(OpLowering& op) {
   const auto& a = op.view.node.attrs<QuantizeRowsAttrs>();
   const int64_t count = element_count(op.view.in(0).shape) / a.rows;
+  if (a.together) {
+    const int64_t all = a.rows * count;
+    op.declare({Shape{all}}, {Shape{all}, Shape{a.rows}, Shape{a.rows}});
+    const std::vector<Expr> start{tir::int_imm(0)};
+    return tir::intrinsic("intarsia_quantize_rows_together",
+                          {tir::BufferRun{op.in(0), start, all, tir::Access::Read},
+                           tir::BufferRun{op.out(), start, all, tir::Access::Write},
+                           tir::BufferRun{op.out(1), start, a.rows, tir::Access::Write},
+                           tir::BufferRun{op.out(2), start, a.rows, tir::Access::Write},
+                           tir::int_imm(a.rows), tir::int_imm(all)});
+  }
   op.declare({Shape{a.rows, count}}, {Shape{a.rows, count}, Shape{a.rows}, Shape{a.rows}});
   return op.b.loop("row", a.rows, [&](const Expr& row) {
     const std::vector<Expr> start{row, tir::int_imm(0)};

@@ -43,6 +43,7 @@ Result<ReducedModule> eliminate_dead_channels(const Module& module,
     while (changed) {
       changed = passes::simplify(job);
       changed |= passes::fold_gathers(job);
+      changed |= passes::fold_masks(job);
       changed |= passes::move_floats(job);
       changed |= passes::quantise_first(job);
       changed |= passes::fold_dilation(job);

@@ -52,6 +52,10 @@ bool fold_repeats(const EliminationJob& job);
 // Gathers at known places that are slices, or an order of the next convolution's weights. True when something changed.
 bool fold_gathers(const EliminationJob& job);
 
+// compare -> select between int8 and a limit of int8: a mask that is a function of one integer, and the less, or the larger, of both.
+// True when something changed.
+bool fold_masks(const EliminationJob& job);
+
 // What moves floats that are functions of single integers, and what they become integers for again, moves the integers: before
 // the dequantize, or behind the quantize. True when something changed.
 bool move_floats(const EliminationJob& job);

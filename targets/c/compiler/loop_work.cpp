@@ -72,6 +72,8 @@ constexpr RunHelper kRunHelpers[] = {
     {"intarsia_quantize_row", LoopStep::FloatNormalizeRow, LoopStep::FloatNormalizeElement},
     {"intarsia_quantize_row_asymmetric", LoopStep::FloatNormalizeRow,
      LoopStep::FloatNormalizeElement},
+    {"intarsia_quantize_rows_together", LoopStep::FloatNormalizeRow,
+     LoopStep::FloatNormalizeElement},
     {"intarsia_move_back", LoopStep::MoveRow, LoopStep::MoveElement},
     // Not counted of their own: what takes about as long.
     {"intarsia_signal_auto_scale", LoopStep::MoveRow, LoopStep::MoveElement},

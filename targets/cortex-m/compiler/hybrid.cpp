@@ -279,6 +279,17 @@ LowerKernel row_steps_kernel(CoreClass core) {
   return [](OpLowering& op) {
     const auto& a = op.view.node.attrs<graph::QuantizeRowsAttrs>();
     const int64_t count = element_count(op.view.in(0).shape) / a.rows;
+    if (a.together) {
+      const int64_t all = a.rows * count;
+      op.declare({Shape{all}}, {Shape{all}, Shape{a.rows}, Shape{a.rows}});
+      const std::vector<Expr> start{tir::int_imm(0)};
+      return tir::intrinsic("intarsia_rows_to_steps_together",
+                            {tir::BufferRun{op.in(0), start, all, tir::Access::Read},
+                             tir::BufferRun{op.out(), start, all, tir::Access::Write},
+                             tir::BufferRun{op.out(1), start, a.rows, tir::Access::Write},
+                             tir::BufferRun{op.out(2), start, a.rows, tir::Access::Write},
+                             tir::int_imm(a.rows), tir::int_imm(all)});
+    }
     const std::string kernel =
         a.asymmetric ? "intarsia_row_to_steps_asymmetric" : "intarsia_row_to_steps";
     op.declare({Shape{a.rows, count}}, {Shape{a.rows, count}, Shape{a.rows}, Shape{a.rows}});

@@ -549,6 +549,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   // Elements that become rows take about as long as rows that are copied.
   if (name.starts_with("spread_")) return {copied_rows(core, name, numbers)};
   if (name.starts_with("row_to_steps")) return {row_steps(core, numbers.at(0))};
+  if (name == "rows_to_steps_together") return {row_steps(core, numbers.at(1))};
   if (name == "each_sum_f32" || name == "each_difference_f32" || name == "each_product_f32")
     return {real_elements(core, numbers)};
   if (name == "hybrid_depthwise") return {hybrid_depthwise(core, window_of(numbers))};

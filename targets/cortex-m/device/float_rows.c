@@ -54,6 +54,23 @@ static void count_steps(const float *input, int8_t *output, int32_t count, float
     vstrbq_p_s32(output, steps_of_row(vldrwq_z_f32(input, some), steps, offset, least), some);
   }
 }
+
+// Halves to the even neighbour. What the two fused steps leave of the product with the reciprocal is the quotient as a division rounds it
+// (float_steps.c).
+static void count_steps_together(const float *input, int8_t *output, int32_t count, float scale,
+                                 int32_t zero) {
+  const float reciprocal = 1.0f / scale;
+  const float32x4_t least = vdupq_n_f32((float)-(zero + 128) * scale),
+                    most = vdupq_n_f32((float)(127 - zero) * scale);
+  for (; count > 0; count -= 4, input += 4, output += 4) {
+    const mve_pred16_t some = vctp32q((uint32_t)count);
+    const float32x4_t value = vminnmq_f32(vmaxnmq_f32(vldrwq_z_f32(input, some), least), most);
+    float32x4_t quotient = vmulq_n_f32(value, reciprocal);
+    quotient = vfmaq_n_f32(quotient, vfmaq_n_f32(value, quotient, -scale), reciprocal);
+    quotient = vfmaq_n_f32(quotient, vfmaq_n_f32(value, quotient, -scale), reciprocal);
+    vstrbq_p_s32(output, vaddq_n_s32(vcvtnq_s32_f32(quotient), zero), some);
+  }
+}
 #else
 // Bits of floats, as numbers, order those that are not negative; bits of negative ones, without their sign, the other way round. What is
 // not a number is beyond infinities and is left out.
@@ -93,6 +110,24 @@ static void count_steps(const float *input, int8_t *output, int32_t count, float
     output[i] = (int8_t)whole;
   }
 }
+
+// Halves to the even neighbour, as a sum does that has no bits below whole numbers.
+static void count_steps_together(const float *input, int8_t *output, int32_t count, float scale,
+                                 int32_t zero) {
+  const float whole_numbers = 12582912.0f;  // 1.5 * 2^23
+  const float least = (float)-(zero + 128), most = (float)(127 - zero);
+  int32_t none;
+  memcpy(&none, &whole_numbers, sizeof none);
+  for (int32_t i = 0; i < count; ++i) {
+    float steps = input[i] / scale;
+    if (!(steps > least)) steps = least;  // nor what is no number
+    if (steps > most) steps = most;
+    const float sum = steps + whole_numbers;
+    int32_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    output[i] = (int8_t)(bits - none + zero);
+  }
+}
 #endif
 
 void intarsia_row_to_steps(const float *input, int8_t *output, float *scale, int32_t *zero_point,
@@ -115,4 +150,18 @@ void intarsia_row_to_steps_asymmetric(const float *input, int8_t *output, float 
     count_steps(input, output, count, 1.0f / *scale, (float)*zero_point, -128);
   else
     for (int32_t i = 0; i < count; ++i) output[i] = 0;
+}
+
+// Quotients and reciprocals of usual scales are ordinary numbers.
+void intarsia_rows_to_steps_together(const float *input, int8_t *output, float *scales,
+                                     int32_t *zero_points, int32_t rows, int32_t count) {
+  const float least = 1e-12f, largest = 1e12f;
+  float ends[2];
+  int8_t of_ends[2];
+  ends_of(input, count, ends);
+  intarsia_quantize_rows_together(ends, of_ends, scales, zero_points, rows, 2);
+  if (scales[0] >= least && scales[0] <= largest)
+    count_steps_together(input, output, count, scales[0], zero_points[0]);
+  else
+    intarsia_quantize_rows_together(input, output, scales, zero_points, rows, count);
 }

@@ -21,11 +21,13 @@ void intarsia_dequantize_s16_f32(const int16_t *input, float *output, int32_t co
 void intarsia_dequantize_s8_f32(const int8_t *input, float *output, int32_t count, int32_t scale,
                                 int32_t zero_point);
 
-// intarsia_quantize_row and intarsia_quantize_row_asymmetric (intarsia/kernels/quantize_row.h).
+// intarsia_quantize_row, intarsia_quantize_row_asymmetric and intarsia_quantize_rows_together (intarsia/kernels/quantize_row.h).
 void intarsia_row_to_steps(const float *input, int8_t *output, float *scale, int32_t *zero_point,
                            int32_t count);
 void intarsia_row_to_steps_asymmetric(const float *input, int8_t *output, float *scale,
                                       int32_t *zero_point, int32_t count);
+void intarsia_rows_to_steps_together(const float *input, int8_t *output, float *scales,
+                                     int32_t *zero_points, int32_t rows, int32_t count);
 
 // Of `count` elements each, limited to the range between two floats, whose bits these are; infinities do not limit.
 void intarsia_each_sum_f32(const float *a, const float *b, float *output, int32_t count,

@@ -159,6 +159,8 @@ void add_engine(EngineRegistry& registry) {
   registry.add_kernel("intarsia_row_to_steps", engine::kernel_function<&intarsia_row_to_steps>());
   registry.add_kernel("intarsia_row_to_steps_asymmetric",
                       engine::kernel_function<&intarsia_row_to_steps_asymmetric>());
+  registry.add_kernel("intarsia_rows_to_steps_together",
+                      engine::kernel_function<&intarsia_rows_to_steps_together>());
   registry.add_kernel("intarsia_each_sum_f32", engine::kernel_function<&intarsia_each_sum_f32>());
   registry.add_kernel("intarsia_each_difference_f32",
                       engine::kernel_function<&intarsia_each_difference_f32>());

@@ -317,6 +317,7 @@ TEST(Rows, OfFloatsBecomeSteps) {
     kernels.add(rows_to_steps());
     EXPECT_TRUE(kernels.calls("intarsia_row_to_steps"));
     EXPECT_TRUE(kernels.calls("intarsia_row_to_steps_asymmetric"));
+    EXPECT_TRUE(kernels.calls("intarsia_rows_to_steps_together"));
     check(kernels);
     check(kernels, "gcc", [](Random& random, const graph::Module& module) {
       return std::vector<graph::TensorValue>{rows_of_halves(random, module)};

@@ -266,9 +266,9 @@ std::vector<graph::Module> shifted_layers() {
 std::vector<graph::Module> rows_to_steps() {
   std::vector<graph::Module> modules;
   Random random(45);
-  for (const bool asymmetric : {false, true})
+  for (const auto& [asymmetric, together] : {std::pair{false, false}, {true, false}, {true, true}})
     for (const auto& [rows, count] : {std::pair{1, 1}, {2, 3}, {1, 4}, {3, 7}, {1, 600}, {9, 33}})
-      modules.push_back(row_steps_module(random, rows, count, asymmetric));
+      modules.push_back(row_steps_module(random, rows, count, asymmetric, together));
   return modules;
 }
 

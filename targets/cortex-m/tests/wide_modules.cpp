@@ -141,10 +141,11 @@ Module shifted_module(Random& random, const WideCase& c, int64_t groups) {
       {{random.chance(15) ? input_scale * 0.0005f : scale}, {random.range(-128, 127)}, 0});
 }
 
-Module row_steps_module(Random& random, int64_t rows, int64_t count, bool asymmetric) {
+Module row_steps_module(Random& random, int64_t rows, int64_t count, bool asymmetric,
+                        bool together) {
   Builder b(random, OpKind::QuantizeRows, DataType::Float32);
   b.input({rows, count});
-  b.node().attributes = QuantizeRowsAttrs{rows, asymmetric};
+  b.node().attributes = QuantizeRowsAttrs{rows, asymmetric, together};
   b.output({}, DataType::Float32), b.output({}, DataType::Int32);
   return b.finish(DataType::Int8, {});
 }

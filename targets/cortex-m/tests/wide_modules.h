@@ -30,7 +30,8 @@ graph::Module hybrid_module(Random& random, const WideCase& c, int64_t groups = 
 // Conv2d or FullyConnected of int8 by weights of bytes around a zero point of theirs.
 graph::Module shifted_module(Random& random, const WideCase& c, int64_t groups = 1);
 // Rows of floats, each of which becomes int8.
-graph::Module row_steps_module(Random& random, int64_t rows, int64_t count, bool asymmetric);
+graph::Module row_steps_module(Random& random, int64_t rows, int64_t count, bool asymmetric,
+                               bool together = false);
 // Add, Sub or Mul in single precision.
 graph::Module float_binary_module(Random& random, graph::OpKind kind, const Shape& a,
                                   const Shape& b, graph::Activation activation);

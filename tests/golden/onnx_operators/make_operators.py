@@ -331,6 +331,23 @@ def place_cases():
         inputs=[RNG.integers(-20, 20, (300, 1)).astype(np.int8), RNG.integers(-20, 20, (300, 2)).astype(np.int8)])
 
 
+def head_cases():
+    f = np.float32
+    heads = RNG.integers(-127, 128, (1, 3, 6, 9)).astype(np.int8)
+    yield "matmul_scales_of_heads", *written_out(
+        [("DequantizeLinear", ["w", "w_scale", "w_zero"], "w_real", dict(axis=1)), ("MatMul", ["x0_real", "w_real"], "y", {})],
+        [(1, 3, 5, 6)], [0.03], (0.1, 4), dict(w=heads, w_scale=np.array([0.01, 0.003, 0.02], f), w_zero=np.zeros(3, np.int8)))
+    x = RNG.integers(-128, 128, (1, 2, 6, 5)).astype(np.int8)
+    yield "equal_to_the_largest", *written_out(
+        [("MaxPool", ["x0_real"], "pooled", dict(kernel_shape=[3, 3], pads=[1, 1, 1, 1])), ("QuantizeLinear", ["pooled", "x0_scale", "x0_zero"], "pooled_q", {}),
+         ("DequantizeLinear", ["pooled_q", "x0_scale", "x0_zero"], "pooled_real", {}), ("Equal", ["x0_real", "pooled_real"], "here", {}),
+         ("Cast", ["here"], "y", dict(to=1))], [(1, 2, 6, 5)], [0.03], (1 / 255, -128), {}, inputs=[x])
+    for name, kind, number in (("where_less", "Less", 0.31), ("where_equal", "Equal", 0.3), ("where_greater", "GreaterOrEqual", 0.3)):
+        yield name, *written_out(
+            [(kind, ["x1_real", "number"], "here", {}), ("Where", ["here", "x0_real", "least"], "y", {})], [(1, 2, 6, 5), (1, 1, 6, 5)], [0.03, 0.1],
+            (0.04, 10), dict(number=f(number), least=f(-1e9)))
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -361,7 +378,7 @@ def main():
         write(root / name, model, inputs)
     for name, case in [*normalisation_cases(), *row_normalisation_cases()]:
         write(root / name, case.model(), case.inputs)
-    for name, model, inputs in [*written_norm_cases(), *masked_cases(), *function_cases(), *place_cases()]:
+    for name, model, inputs in [*written_norm_cases(), *masked_cases(), *function_cases(), *place_cases(), *head_cases()]:
         write(root / name, model, inputs)
 
 

@@ -101,6 +101,65 @@ TEST(OnnxIntegers, KnownWeightsStayBytes) {
   }
 }
 
+// One operator, whose halves go to the even neighbour; zeros alone have the scale 1.
+TEST(OnnxIntegers, DynamicQuantizeLinear) {
+  struct Case {
+    std::vector<float> x;
+    std::vector<uint8_t> q;
+    float scale;
+    uint8_t zero;
+  };
+  const std::vector<Case> cases = {
+      {{0, 255, 0.5f, 1.5f, 2.5f, 2.5000002f}, {0, 255, 0, 2, 2, 3}, 1, 0},
+      {{-1, -3, -2.4f, -0.12f, 0, -3}, {170, 0, 51, 245, 255, 0}, 3.0f / 255, 255},
+      {{-100, 155, 54.5f, -100.5f + 1, -0.5f, 0}, {0, 255, 154, 0, 100, 100}, 1, 100},
+      {{0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, 1, 0}};
+  Model model;
+  model.input("x", {2, 3}).output("q").output("scale").output("zero");
+  model.node("DynamicQuantizeLinear", {"x"}, {"q", "scale", "zero"});
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const auto& nodes = module->entry_function().nodes;
+  EXPECT_EQ(std::ranges::count(nodes, graph::OpKind::QuantizeRows, &graph::Node::kind), 1);
+  EXPECT_LE(nodes.size(), 6U);
+  for (const Case& c : cases) {
+    graph::TensorValue given(c.x.size() * sizeof(float));
+    std::memcpy(given.data(), c.x.data(), given.size());
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({given});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    float scale = 0;
+    std::memcpy(&scale, outputs->at(1).data(), sizeof scale);
+    EXPECT_EQ(std::vector<uint8_t>(outputs->at(0).begin(), outputs->at(0).end()), c.q);
+    EXPECT_EQ(scale, c.scale);
+    EXPECT_EQ(outputs->at(2).at(0), c.zero);
+  }
+}
+
+// Its scale and its zero point are those of each row of the product: nothing is computed of them in between.
+TEST(OnnxIntegers, RowsOfAProductShareWhatTheRunningModelFinds) {
+  Model model;
+  model.input("x", {1, 4, 3}).output("y");
+  model.constant("w", {3, 2}, kInt8).set_raw("\x05\xfb\x70\x81\x22\x01");
+  model.constant("w_scale", {}).set_raw(std::string("\0\0\0\x3f", 4));
+  model.node("DynamicQuantizeLinear", {"x"}, {"q", "scale", "zero"});
+  model.node("MatMulInteger", {"q", "w", "zero"}, {"sum"});
+  Model::attribute(model.node("Cast", {"sum"}, {"real"}), "to").set_integer(1);
+  model.node("Mul", {"scale", "w_scale"}, {"scales"});
+  model.node("Mul", {"real", "scales"}, {"y"});
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const auto& nodes = module->entry_function().nodes;
+  const auto rows = std::ranges::find(nodes, graph::OpKind::QuantizeRows, &graph::Node::kind);
+  ASSERT_NE(rows, nodes.end());
+  EXPECT_EQ(rows->attrs<graph::QuantizeRowsAttrs>(), (graph::QuantizeRowsAttrs{4, true, true}));
+  const auto layer = std::ranges::find_if(nodes, [&](const graph::Node& node) {
+    return node.kind == graph::OpKind::HybridFullyConnected && node.inputs[3] == rows->outputs[1];
+  });
+  ASSERT_NE(layer, nodes.end());
+  EXPECT_EQ(layer->inputs[4], rows->outputs[2]);
+}
+
 // What a dynamic quantiser writes of a layer is one operator, with its scales, its bias and its activation: the same floats as the operators
 // one by one, which stay where somebody reads what is between them.
 TEST(OnnxIntegers, ScalesAndTheBiasAreTheLayersOwn) {
@@ -156,6 +215,51 @@ TEST(OnnxIntegers, ScalesAndTheBiasAreTheLayersOwn) {
     }
     EXPECT_EQ(results[0], results[1]) << is_image;
   }
+}
+
+// Comparisons with a number, on its scale or not, and beyond all of it: of bytes, for each of which they say the same.
+TEST(OnnxIntegers, ComparisonsWithANumberAreOfBytes) {
+  for (const char* kind : {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"})
+    for (const float number : {0.3f, 0.0f, 0.31f, -5.0f, 40.0f, -12.5f, 12.8f})
+      for (const bool is_first : {false, true}) {
+        Model model;
+        model.input("x", {256}, kInt8).output("y");
+        const auto floats = [&](const char* name, float value) {
+          std::string raw(sizeof value, '\0');
+          std::memcpy(raw.data(), &value, sizeof value);
+          model.constant(name, {}).set_raw(raw);
+        };
+        floats("scale", 0.1f), floats("number", number);
+        model.constant("zero", {}, kInt8).set_raw(std::string(1, '\x03'));
+        model.node("DequantizeLinear", {"x", "scale", "zero"}, {"real"});
+        const std::vector<std::string> operands = is_first
+                                                      ? std::vector<std::string>{"number", "real"}
+                                                      : std::vector<std::string>{"real", "number"};
+        model.node(kind, operands, {"says"});
+        Model::attribute(model.node("Cast", {"says"}, {"y"}), "to").set_integer(1);
+        const auto module = model.read();
+        ASSERT_TRUE(module.ok()) << module.error().to_string();
+        for (const graph::Node& node : module->entry_function().nodes)
+          EXPECT_NE(node.kind, graph::OpKind::Dequantize) << kind << " " << number;
+        graph::TensorValue given(256);
+        for (size_t i = 0; i < given.size(); ++i) given[i] = static_cast<uint8_t>(i);
+        graph::Evaluator evaluator(*module);
+        const auto outputs = evaluator.run({given});
+        ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+        for (size_t i = 0; i < given.size(); ++i) {
+          float found = 0;
+          std::memcpy(&found, outputs->at(0).data() + i * sizeof found, sizeof found);
+          const float real = static_cast<float>(static_cast<int8_t>(given[i]) - 3) * 0.1f;
+          const float a = is_first ? number : real, b = is_first ? real : number;
+          const std::string name = kind;
+          const bool wanted = name == "Equal"         ? a == b
+                              : name == "Less"        ? a < b
+                              : name == "LessOrEqual" ? a <= b
+                              : name == "Greater"     ? a > b
+                                                      : a >= b;
+          ASSERT_EQ(found, wanted ? 1.0f : 0.0f) << kind << " " << number << " of " << real;
+        }
+      }
 }
 
 TEST(OnnxIntegers, KnownWeightsAreWidenedWhereAsked) {

@@ -483,13 +483,15 @@ struct CumsumAttrs {  // exclusive: without the element itself; reverse: from th
   }
 };
 
-struct QuantizeRowsAttrs {  // asymmetric: with zero points other than 0
+// asymmetric: with zero points other than 0; together: that, with one range for all rows, as ONNX rounds
+struct QuantizeRowsAttrs {
   int64_t rows = 1;
   bool asymmetric = false;
+  bool together = false;
   bool operator==(const QuantizeRowsAttrs&) const = default;
   template <typename Self, typename F>
   static void fields(Self& self, F&& f) {
-    f("rows", self.rows), f("asymmetric", self.asymmetric);
+    f("rows", self.rows), f("asymmetric", self.asymmetric), f("together", self.together);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "import/onnx/compared_integers.h"
 #include "import/onnx/elements.h"
 #include "import/onnx/known_operators.h"
 #include "import/onnx/moving.h"
@@ -236,6 +237,9 @@ void read_binary(Reader& in) {
     });
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
+  if (compares(kind))
+    if (const TensorId compared = compared_integers(in, kind); compared.valid())
+      return in.result(compared);
   if (carries_activation(kind))
     if (const TensorId norm = written_norm(in, tail); norm.valid())
       return in.finish(tail, {norm, Form::Real, {}});
@@ -420,10 +424,32 @@ static TensorId masked_integers(Reader& in, const Tail& tail) {
   });
 }
 
+// Integers, and numbers that are known, as integers of the result: one of them is taken as it is.
+static TensorId selected_integers(Reader& in, const Tail& tail) {
+  if (!tail.as || (!in.is_real(1) && !in.is_real(2))) return {};
+  return in.attempt([&]() -> TensorId {
+    std::vector<TensorId> chosen{in.operand(0)};
+    for (const size_t operand : {1, 2}) {
+      const TensorId given = in.value(operand).tensor;
+      if (in.is_real(operand) && !in.is_constant(given)) {
+        if (in.tensor(given).quantization.per_channel()) return {};
+        chosen.push_back(in.requantize(given, *tail.as));
+      } else {
+        if (!in.is_constant(given)) return {};
+        chosen.push_back(in.emit(OpKind::Quantize, NoAttrs{}, {in.operand(operand)}, tail.as->type,
+                                 tail.as->quantization, "known"));
+      }
+    }
+    return in.emit(OpKind::Select, NoAttrs{}, chosen, tail.as->type, tail.as->quantization);
+  });
+}
+
 void read_where(Reader& in) {
   const Tail tail = in.tail(false);
   if (const TensorId masked = masked_integers(in, tail); masked.valid())
     return in.result(0, {masked, Form::Real, {}});
+  if (const TensorId selected = selected_integers(in, tail); selected.valid())
+    return in.result(0, {selected, Form::Real, {}});
   const TensorId a = in.operand(1), b = in.operand(2);
   in.result(choice(in, in.operand(0), a, b));
 }

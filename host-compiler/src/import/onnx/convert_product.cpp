@@ -115,6 +115,42 @@ TensorId matrix_product(Reader& in, TensorId a, TensorId b, DataType type,
   return in.reshape(y, shape);
 }
 
+// With known weights on a scale for each of the matrices along an axis, as a quantiser writes them of an attention's positions: matrix by
+// matrix.
+static TensorId product_by_heads(Reader& in, TensorId a, TensorId b, const QuantizedAs& as) {
+  constexpr int64_t kMostHeads = 32;
+  const graph::Tensor weights = in.tensor(b);
+  const Shape left = in.shape(a), right = weights.shape;
+  const auto axis = static_cast<size_t>(weights.quantization.axis);
+  if (left.size() != right.size() || left[axis] != right[axis] || right[axis] > kMostHeads)
+    return {};
+  const std::vector<int64_t> numbers = as_integers(in.values_of(b));
+  const auto inner = static_cast<size_t>(
+      element_count(Shape(right.begin() + static_cast<ptrdiff_t>(axis) + 1, right.end())));
+  const auto heads = static_cast<size_t>(right[axis]);
+  std::vector<TensorId> products;
+  for (size_t head = 0; head < heads; ++head) {
+    std::vector<int64_t> own;
+    for (size_t i = 0; i < numbers.size(); ++i)
+      if (i / inner % heads == head) own.push_back(numbers[i]);
+    Shape shape = right;
+    shape[axis] = 1;
+    // One matrix is the weights of a layer.
+    const Shape matrix(right.end() - 2, right.end());
+    if (element_count(matrix) == std::ssize(own)) shape = matrix;
+    const TensorId known = in.make_constant(integer_values(weights.type, shape, own),
+                                            {{weights.quantization.scale[head]}, {0}, 0});
+    graph::SliceAttrs part{Shape(left.size(), 0), left, Shape(left.size(), 1), {}};
+    part.begin[axis] = static_cast<int64_t>(head), part.size[axis] = 1;
+    const TensorId rows = in.emit_alike(OpKind::Slice, part, {a}, "head");
+    if (!rows.valid()) return {};
+    products.push_back(matrix_product(in, rows, known, as.type, as.quantization));
+    if (!products.back().valid()) return {};
+  }
+  return in.emit_alike(OpKind::Concat, graph::AxisAttrs{static_cast<int64_t>(axis)}, products,
+                       "heads");
+}
+
 void read_matmul(Reader& in) {
   const Tail tail = in.tail(false);
   if (in.is_real(0) && in.is_real(1) && tail.as) {
@@ -122,6 +158,9 @@ void read_matmul(Reader& in) {
       TensorId b = in.value(1).tensor;
       if (in.is_constant(b)) b = symmetric_weights(in, b);
       if (!b.valid()) return {};
+      const graph::Quantization& q = in.tensor(b).quantization;
+      if (q.per_channel() && q.axis + 2 < std::ssize(in.shape(b)))
+        return product_by_heads(in, in.value(0).tensor, b, *tail.as);
       return matrix_product(in, in.value(0).tensor, b, tail.as->type, tail.as->quantization);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
@@ -242,6 +281,15 @@ std::optional<KnownBytes> known_bytes(Reader& in, size_t channel) {
   return known;
 }
 
+// The zero points that DynamicQuantizeLinear gives for so many rows, 128 less than ONNX's; no tensor: others are needed.
+TensorId zero_points_of_rows(Reader& in, int64_t rows) {
+  const Node* maker = in.operator_of(in.node().inputs[2]);
+  if (maker == nullptr || maker->type != "DynamicQuantizeLinear") return {};
+  const graph::Node* steps = in.maker_of(in.tensor_of(maker->outputs[0]));
+  if (steps == nullptr || steps->kind != OpKind::QuantizeRows) return {};
+  return in.shape(steps->outputs[2]) == Shape{rows} ? steps->outputs[2] : TensorId{};
+}
+
 // Operand 0 as int8, with a scale of 1 and its zero point for each of `rows`; nothing where it has a zero point of each of its own rows.
 struct RunningBytes {
   TensorId values, scales, zero_points;
@@ -260,8 +308,10 @@ std::optional<RunningBytes> running_bytes(Reader& in, int64_t rows) {
     x = in.emit(OpKind::Quantize, graph::NoAttrs{}, {in.cast(x, kFloat)}, DataType::Int8,
                 {{1.0f}, {-128}, 0}, "shifted");
   const std::vector<int64_t> offsets(static_cast<size_t>(rows), is_unsigned ? -128 : 0);
-  TensorId zero = in.make_constant(integer_values(DataType::Int32, {rows}, offsets));
-  if (in.has(2))
+  TensorId zero = is_unsigned && in.has(2) ? zero_points_of_rows(in, rows) : TensorId{};
+  const bool are_known = zero.valid();
+  if (!are_known) zero = in.make_constant(integer_values(DataType::Int32, {rows}, offsets));
+  if (in.has(2) && !are_known)
     zero = in.emit(OpKind::Add, BinaryAttrs{},
                    {in.reshape(in.cast(in.operand(2), DataType::Int32), {1}), zero},
                    DataType::Int32, {}, "zero");

@@ -207,42 +207,35 @@ void read_dequantize(Reader& in) {
   in.result(0, {id, Form::Real, {}});
 }
 
-// Scale and zero point are those of the range that the running model finds, 0 included.
+// Scale and zero point are those of the range that the running model finds, 0 included; as many of them as there are rows in the first
+// product that reads the bytes, which is what the operators of bytes take.
 void read_dynamic_quantize(Reader& in) {
   const TensorId x = in.operand(0);
-  graph::ReduceAttrs all;
-  for (size_t axis = 0; axis < in.shape_of(0).size(); ++axis)
-    all.axes.push_back(static_cast<int64_t>(axis));
-  const auto two = [&](OpKind kind, TensorId a, TensorId b, std::string_view name) {
-    const bool extreme = kind == OpKind::Minimum || kind == OpKind::Maximum;
-    const graph::Attributes attributes =
-        extreme ? graph::Attributes(NoAttrs{}) : graph::Attributes(graph::BinaryAttrs{});
-    return in.emit(kind, attributes, {a, b}, kFloat, {}, name);
-  };
-  const auto limited = [&](TensorId id) {
-    const TensorId least = two(OpKind::Maximum, id, in.number(0), "least");
-    return two(OpKind::Minimum, least, in.number(255), "most");
-  };
-  const auto rounded = [&](TensorId id) {
-    return in.emit(OpKind::Round, NoAttrs{}, {id}, kFloat, {}, "round");
-  };
-  const auto extreme = [&](OpKind reduce, OpKind with_zero, std::string_view name) {
-    const TensorId found = all.axes.empty() ? x : in.emit(reduce, all, {x}, kFloat, {}, name);
-    return two(with_zero, found, in.number(0), name);
-  };
-  const TensorId low = extreme(OpKind::ReduceMin, OpKind::Minimum, "low"),
-                 high = extreme(OpKind::ReduceMax, OpKind::Maximum, "high");
-  const TensorId scale =
-      two(OpKind::Mul, two(OpKind::Sub, high, low, "range"), in.number(1.0f / 255), "scale");
-  const TensorId zero = limited(
-      rounded(two(OpKind::Div, two(OpKind::Sub, in.number(0), low, "below"), scale, "steps")));
-  const TensorId steps =
-      two(OpKind::Add, rounded(two(OpKind::Div, x, scale, "steps")), zero, "sum");
+  const Shape shape = in.shape(x);
+  int64_t rows = 1;
+  for (const Node* reader : in.readers_of(in.node().outputs[0])) {
+    if (shape.empty() || (reader->type != "MatMulInteger" && reader->type != "ConvInteger"))
+      continue;
+    rows = reader->type == "ConvInteger" ? shape.front() : element_count(shape) / shape.back();
+    break;
+  }
+  const graph::Quantization plain{{1.0f}, {-128}, 0};
+  const std::vector<TensorId> made =
+      in.emit_typed(OpKind::QuantizeRows, graph::QuantizeRowsAttrs{rows, true, true}, {x},
+                    {{DataType::Int8, plain}, {kFloat, {}}, {DataType::Int32, {}}});
+  if (!in.ok()) return;
   // As int8, which products with known weights take; with unsigned bytes only where an operator asks for them.
-  in.result(0, {in.emit(OpKind::Quantize, NoAttrs{}, {steps}, DataType::Int8, {{1.0f}, {-128}, 0}),
-                Form::Shifted,
-                {}});
-  in.result(1, {scale, Form::Plain, {}});
+  in.result(0, {made[0], Form::Shifted, {}});
+  const auto first = [&](TensorId of_rows) {
+    const graph::SliceAttrs one{{0}, {1}, {1}, {}};
+    return rows == 1 ? of_rows : in.emit_alike(OpKind::Slice, one, {of_rows}, "first");
+  };
+  if (in.is_read(1)) in.result(1, {in.reshape(first(made[1]), {}), Form::Plain, {}});
+  if (!in.is_read(2)) return;
+  const TensorId offset = in.make_constant(integer_values(DataType::Int32, {}, {128}));
+  const TensorId zero =
+      in.emit(OpKind::Add, graph::BinaryAttrs{}, {in.reshape(first(made[2]), {}), offset},
+              DataType::Int32, {}, "zero");
   in.result(2, {in.cast(zero, DataType::UInt8), Form::Plain, {}});
 }
 

@@ -140,6 +140,10 @@ class Reader {
   graph::TensorId integers_of(const std::string& value) const;
   // Whether one operator reads the value, once, and nobody outside.
   bool is_read_once(const std::string& value) const { return only_reader(value) != nullptr; }
+  // All operators that read it.
+  std::vector<const Node*> readers_of(const std::string& value) const;
+  // What it is kept as, in whatever form; no tensor: nothing makes it.
+  graph::TensorId tensor_of(const std::string& value) const;
   // How many elements it has; -1: it is read by nobody yet, or nothing.
   int64_t elements_of(const std::string& value) const;
   // What the file says of a value, where it says all of it.
@@ -169,6 +173,15 @@ class Reader {
                                          std::vector<graph::TensorId> inputs, size_t outputs,
                                          DataType type, const graph::Quantization& quantization,
                                          std::string_view suffix = {});
+  // The same with outputs of several types.
+  struct Typed {
+    DataType type;
+    graph::Quantization quantization;
+  };
+  std::vector<graph::TensorId> emit_typed(graph::OpKind kind, graph::Attributes attributes,
+                                          std::vector<graph::TensorId> inputs,
+                                          const std::vector<Typed>& outputs,
+                                          std::string_view suffix = {});
   // A loop that carries these tensors; what they are at its end. Its functions are of this module.
   std::vector<graph::TensorId> emit_loop(graph::Function condition, graph::Function body,
                                          std::vector<graph::TensorId> carried);

@@ -79,12 +79,20 @@ std::vector<TensorId> Reader::emit_many(OpKind kind, graph::Attributes attribute
                                         std::vector<TensorId> inputs, size_t outputs, DataType type,
                                         const graph::Quantization& quantization,
                                         std::string_view suffix) {
-  const std::vector<TensorId> nothing(outputs);
+  return emit_typed(kind, std::move(attributes), std::move(inputs),
+                    std::vector<Typed>(outputs, {type, quantization}), suffix);
+}
+
+std::vector<TensorId> Reader::emit_typed(OpKind kind, graph::Attributes attributes,
+                                         std::vector<TensorId> inputs,
+                                         const std::vector<Typed>& outputs,
+                                         std::string_view suffix) {
+  const std::vector<TensorId> nothing(outputs.size());
   if (failed_) return nothing;
   graph::Node made{.kind = kind, .attributes = std::move(attributes), .inputs = std::move(inputs)};
   made.name = suffix.empty() ? base_name() : fmt::format("{}_{}", base_name(), suffix);
   const size_t first = function_.tensors.size();
-  for (size_t i = 0; i < outputs; ++i) {
+  for (const auto& [type, quantization] : outputs) {
     made.outputs.push_back({static_cast<int32_t>(function_.tensors.size())});
     function_.tensors.push_back({.name = made.name, .type = type, .quantization = quantization});
   }
@@ -94,7 +102,7 @@ std::vector<TensorId> Reader::emit_many(OpKind kind, graph::Attributes attribute
     function_.tensors.resize(first);
     return nothing;
   }
-  for (size_t i = 0; i < outputs; ++i) function_.tensors[first + i].shape = (*shapes)[i];
+  for (size_t i = 0; i < outputs.size(); ++i) function_.tensors[first + i].shape = (*shapes)[i];
   if (compute_now(made)) return made.outputs;
   if (!attempting_) made.name = names_.take(made.name);
   std::vector<TensorId> ids = made.outputs;

@@ -57,6 +57,16 @@ std::optional<Shape> Reader::declared_shape(const std::string& value) const {
   return inner ? inner : of(file_.graph().output());
 }
 
+std::vector<const Node*> Reader::readers_of(const std::string& value) const {
+  const auto found = readers_.find(value);
+  return found == readers_.end() ? std::vector<const Node*>{} : found->second;
+}
+
+TensorId Reader::tensor_of(const std::string& value) const {
+  const auto found = values_.find(value);
+  return found == values_.end() ? TensorId{} : found->second.tensor;
+}
+
 int64_t Reader::elements_of(const std::string& value) const {
   const auto found = values_.find(value);
   return found == values_.end() ? -1 : element_count(tensor(found->second.tensor).shape);

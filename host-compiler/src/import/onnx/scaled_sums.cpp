@@ -105,6 +105,23 @@ std::optional<Layer> summing_layer(Reader& in, TensorId id) {
   return sums.valid() ? moved_layer(in, sums) : std::nullopt;
 }
 
+// One number that the running model has as a scale of each of these rows.
+TensorId scale_of_rows(Reader& in, TensorId running, const Shape& rows) {
+  TensorId source = running;
+  for (const graph::Node* maker = in.maker_of(source); maker != nullptr;
+       maker = in.maker_of(source)) {
+    if (maker->kind == OpKind::QuantizeRows && maker->attrs<graph::QuantizeRowsAttrs>().together &&
+        source == maker->outputs[1] && in.shape(source) == rows)
+      return source;
+    if (maker->kind != OpKind::Reshape && maker->kind != OpKind::Slice) break;
+    source = maker->inputs[0];
+  }
+  const TensorId scales = in.reshape(running, {1});
+  return rows == Shape{1}
+             ? scales
+             : in.emit(OpKind::BroadcastTo, graph::ShapeAttrs{rows}, {scales}, kFloat, {}, "rows");
+}
+
 TensorId with_scale(Reader& in, TensorId sums, TensorId scale, graph::Activation activation) {
   auto found = summing_layer(in, sums);
   if (!found) return {};
@@ -132,9 +149,7 @@ TensorId with_scale(Reader& in, TensorId sums, TensorId scale, graph::Activation
   graph::Quantization q{known, std::vector<int64_t>(known.size(), 0), 0};
   if (layer.kind == OpKind::HybridDepthwiseConv2d) q.axis = 3;
   const Shape rows = in.shape(layer.inputs[kHybridScales]);
-  TensorId scales = in.reshape(running, {1});
-  if (rows != Shape{1})
-    scales = in.emit(OpKind::BroadcastTo, graph::ShapeAttrs{rows}, {scales}, kFloat, {}, "rows");
+  const TensorId scales = scale_of_rows(in, running, rows);
   layer.inputs[kHybridWeights] = in.make_constant(in.values_of(weights), q);
   layer.inputs[kHybridScales] = scales;
   activate(layer, activation);

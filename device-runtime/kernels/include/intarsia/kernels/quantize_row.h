@@ -15,6 +15,10 @@ void intarsia_quantize_row(const float* input, int8_t* output, float* scale, int
 // The 256 values of an int8 cover the row's range and 0.
 void intarsia_quantize_row_asymmetric(const float* input, int8_t* output, float* scale,
                                       int32_t* zero_point, int32_t count);
+// `count` elements of all rows have one scale and one zero point, which each of the `rows` is given: what ONNX calls
+// DynamicQuantizeLinear, less 128. Halves go to the even neighbour. Zeros alone have the scale 1.
+void intarsia_quantize_rows_together(const float* input, int8_t* output, float* scales,
+                                     int32_t* zero_points, int32_t rows, int32_t count);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,70 @@
+// Masks of attentions as the less of two integers, bit for bit the same.
+#include <gmock/gmock.h>
+
+#include <fmt/format.h>
+
+#include "elimination_testing.h"
+
+namespace intarsia {
+namespace {
+
+using namespace test;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+std::string masked(const std::string& order, const std::string& comparison = "greater") {
+  return fmt::format(R"((%0, %1) -> (%6) {{
+ %0 x: i8[1,2,3,4] q(0.1:2)
+ %1 m: i8[1,3,4] q(0.02:-4)
+ %2 half: i8[] q(0.01:-128) = @0
+ %3 none: i8[] q(0.1:2) = @1
+ %4 c: bool[1,3,4]
+ %5 d: bool[1,1,3,4]
+ %6 y: i8[1,2,3,4] q(0.1:2)
+ {1} compare(%1, %2) -> (%4)
+ reshape shape(%4) -> (%5) {{shape=[1,1,3,4]}}
+ select pick(%5, {0}) -> (%6)
+}})",
+                     order, comparison);
+}
+
+TEST(FoldMasks, LimitsOfInt8) {
+  for (const char* order : {"%0, %3", "%3, %0"})
+    for (const char* comparison : {"greater", "equal", "not_equal", "less", "less_equal"})
+      for (const auto& [limit, kind] : {std::pair{"-128", "minimum"}, {"127", "maximum"}}) {
+        const ReducedModule result =
+            reduced(parsed(masked(order, comparison),
+                           fmt::format("const @0 h = i8[-78] const @1 n = i8[{}]", limit)));
+        EXPECT_THAT(nodes(result),
+                    ElementsAre(fmt::format("{} compare", comparison), "select pick_mask",
+                                "reshape pick_mask_shape", fmt::format("{} pick", kind)))
+            << order << " " << comparison << " " << limit;
+      }
+}
+
+TEST(FoldMasks, OtherNumbersAreSelected) {
+  for (const char* number : {"-127", "0", "126"})
+    EXPECT_THAT(
+        nodes(reduced(parsed(masked("%0, %3"),
+                             fmt::format("const @0 h = i8[-78] const @1 n = i8[{}]", number)))),
+        Contains("select pick"));
+}
+
+// What is compared with more than a number is no function of one integer.
+TEST(FoldMasks, ComparisonsOfTwoTensors) {
+  const std::string body = R"((%0, %1, %2) -> (%5) {
+ %0 x: i8[1,3,4] q(0.1:2)
+ %1 m: i8[1,3,4] q(0.02:-4)
+ %2 n: i8[1,3,4] q(0.02:-4)
+ %3 none: i8[] q(0.1:2) = @0
+ %4 c: bool[1,3,4]
+ %5 y: i8[1,3,4] q(0.1:2)
+ greater compare(%1, %2) -> (%4)
+ select pick(%4, %0, %3) -> (%5)
+})";
+  EXPECT_THAT(nodes(reduced(parsed(body, "const @0 n = i8[-128]"))), Not(Contains("minimum pick")));
+}
+
+}  // namespace
+}  // namespace intarsia
