@@ -207,22 +207,30 @@ class Chains {
       counted.insert(counted.end(), replaced_by_[static_cast<size_t>(id)].begin(),
                      replaced_by_[static_cast<size_t>(id)].end());
     make_set(counted);
-    const int loads = table_loads(first, end);
+    const bool brings_table = large_table(from) >= 0;
+    const int loads = brings_table ? table_loads(first, end) : 0;
     Bytes others = live_[first];
     std::vector<Life> before;
     for (const int32_t id : touched) before.push_back(life(id));
     for (const int32_t id : counted)
-      if (is_there(id, first)) others -= bytes(id);
+      if (const Life of = held(id); of.first <= first && first <= of.last) others -= bytes(id);
     rotate(from, to);
     live_again(touched, first, end);
-    std::vector<Bytes> live(end - first, others);
-    for (const int32_t id : counted)
-      for (size_t i = first; i < end; ++i)
-        if (is_there(id, i)) live[i - first] += bytes(id);
+    std::vector<Bytes> live(end - first + 1);
+    live[0] = others;
+    for (const int32_t id : counted) {
+      const Life of = held(id);
+      const size_t begin = std::max(of.first, first), last = std::min(of.last, end - 1);
+      if (begin > last) continue;
+      live[begin - first] += bytes(id);
+      live[last + 1 - first] -= bytes(id);
+    }
+    live.pop_back();
+    for (size_t i = 1; i < live.size(); ++i) live[i] += live[i - 1];
     const bool grows = std::any_of(live.begin(), live.end(), [&](const Bytes& each) {
       return each.inner > most_.inner || each.all > most_.all;
     });
-    if (grows || table_loads(first, end) > loads) {
+    if (grows || (brings_table && table_loads(first, end) > loads)) {
       rotate(to, from);
       for (size_t i = 0; i < touched.size(); ++i) life(touched[i]) = before[i];
       return false;
@@ -248,17 +256,17 @@ class Chains {
       }
   }
 
-  // It takes memory of its own while the operation there runs.
-  bool is_there(int32_t id, size_t place) const {
+  // The places while whose operations run it takes memory of its own; none where `first` is behind `last`.
+  Life held(int32_t id) const {
     switch (tensor(id).kind) {
       case NpuTensor::Kind::Input:
-        return place <= life(id).last;
+        return {0, life(id).last};
       case NpuTensor::Kind::Output:
-        return place >= life(id).first;
+        return {life(id).first, order_.size() - 1};
       case NpuTensor::Kind::Inner:
-        return place <= life(id).last && place >= own_from(id);
+        return {own_from(id), life(id).last};
       default:
-        return false;
+        return {1, 0};
     }
   }
   // As `ScheduleDraft::find_in_place` has it: an element-wise result takes the place of an operand that ends there, and rows that
@@ -288,20 +296,20 @@ class Chains {
            !operand.walk;
   }
 
-  // Of tables that fill more than one of the places for them.
+  // One that fills more than one of the places for tables.
+  int32_t large_table(size_t place) const {
+    const Operation& op = at(place).operation;
+    if (op.activation != Activation::Lut || op.lut < 0) return -1;
+    const std::vector<uint8_t>& bytes = program_.tables[static_cast<size_t>(op.lut)].bytes;
+    return std::ssize(bytes) > kLutSlotBytes ? op.lut : -1;
+  }
+  // Of those.
   int table_loads(size_t first, size_t end) const {
     int32_t there = -1;
+    for (size_t i = first; i-- > 0 && there < 0;) there = large_table(i);
     int loads = 0;
-    const auto large = [&](size_t place) {
-      const int32_t table = at(place).operation.lut;
-      const bool is_large =
-          at(place).operation.activation == Activation::Lut && table >= 0 &&
-          std::ssize(program_.tables[static_cast<size_t>(table)].bytes) > kLutSlotBytes;
-      return is_large ? table : -1;
-    };
-    for (size_t i = first; i-- > 0 && there < 0;) there = large(i);
     for (size_t i = first; i < order_.size(); ++i) {
-      const int32_t table = large(i);
+      const int32_t table = large_table(i);
       if (table < 0) continue;
       if (table != there) ++loads;
       there = table;
@@ -329,14 +337,7 @@ class Chains {
     for (size_t i = 0; i < lives_.size(); ++i) {
       const auto id = static_cast<int32_t>(i);
       if (lives_[i].first > lives_[i].last) continue;
-      const NpuTensor::Kind kind = tensor(id).kind;
-      if (kind != NpuTensor::Kind::Input && kind != NpuTensor::Kind::Output &&
-          kind != NpuTensor::Kind::Inner)
-        continue;
-      const size_t first = kind == NpuTensor::Kind::Input   ? 0
-                           : kind == NpuTensor::Kind::Inner ? own_from(id)
-                                                            : lives_[i].first;
-      const size_t last = kind == NpuTensor::Kind::Output ? order_.size() - 1 : lives_[i].last;
+      const auto [first, last] = held(id);
       if (first > last) continue;
       change[first] += bytes(id);
       change[last + 1] -= bytes(id);
