@@ -34,6 +34,7 @@ class Chains {
       for (const int32_t other : program.tensors[id].may_replace)
         replaced_by_[static_cast<size_t>(other)].push_back(static_cast<int32_t>(id));
     for (const Operation& op : program.operations) ++writers_[static_cast<size_t>(op.ofm.tensor)];
+    steps_.reserve(program.operations.size());
     for (Operation& op : program.operations) {
       Step step;
       add(step, op.ifm);
@@ -366,6 +367,7 @@ class Chains {
 }  // namespace
 
 void interleave_chains(Program& program) {
+  if (program.operations.size() < 3) return;
   Chains chains(program);
   chains.run();
   chains.finish();
