@@ -348,6 +348,13 @@ def head_cases():
             (0.04, 10), dict(number=f(number), least=f(-1e9)))
 
 
+def average_cases():
+    """An average that a quantiser leaves in floats, and what is taken off it."""
+    for name, kind, axes in (("average_less_square", "Sub", [2]), ("average_and_more", "Add", [1, 2])):
+        yield name, *written_out([("ReduceMean", ["x0_real"], "average", dict(axes=axes)), (kind, ["average", "x1_real"], "y", {})],
+                                 [(1, 6, 48), (1, 6 if axes == [2] else 1, 1)], [0.05, 0.02], (0.02, -40), {})
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -378,7 +385,7 @@ def main():
         write(root / name, model, inputs)
     for name, case in [*normalisation_cases(), *row_normalisation_cases()]:
         write(root / name, case.model(), case.inputs)
-    for name, model, inputs in [*written_norm_cases(), *masked_cases(), *function_cases(), *place_cases(), *head_cases()]:
+    for name, model, inputs in [*written_norm_cases(), *masked_cases(), *function_cases(), *place_cases(), *head_cases(), *average_cases()]:
         write(root / name, model, inputs)
 
 

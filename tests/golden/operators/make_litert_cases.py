@@ -192,6 +192,22 @@ def hybrid_batch_matmul():
 
 
 @case
+def hybrid_batch_matmul_matrices():
+    """By a constant matrix for each of the batch: as it is, and transposed with inputs that have zero points."""
+    model = Model()
+    g = model.subgraph()
+    rng = rng_of("hybrid_batch_matmul_matrices")
+    x, y, z = g.tensor([1, 3, 2, 7]), g.tensor([1, 3, 2, 5]), g.tensor([1, 3, 2, 4])
+    plain = weights_of(g, rng, (1, 3, 7, 5), 5, 3, False)
+    turned = weights_of(g, rng, (1, 3, 4, 7), 4, 2, False)
+    g.op("BATCH_MATMUL", [x, plain], [y], options("BatchMatMulOptions"), version=3)
+    g.op("BATCH_MATMUL", [x, turned], [z], options("BatchMatMulOptions", adjY=True, asymmetricQuantizeInputs=True), version=3)
+    g.inputs(x)
+    g.outputs(y, z)
+    return model
+
+
+@case
 def hybrid_embedding():
     model = Model()
     g = model.subgraph()

@@ -55,6 +55,27 @@ std::vector<OpKind> kinds(const Module& module) {
   return all;
 }
 
+// What is left of an attention's mask (fold_masks_test).
+TEST(JoinLookups, AComparisonAndTheChoiceItMakes) {
+  const Module joined = joined_everywhere(parsed_module(R"(intarsia.graph m
+const @0 half = i8[-78]
+const @1 all = i8[127]
+const @2 none = i8[-128]
+func @main(%0) -> (%5) {
+  %0 mask: i8[2,128] q(0.02:-4)
+  %1 half: i8[] q(0.01:-128) = @0
+  %2 all: i8[] q(39.2:127) = @1
+  %3 none: i8[] q(39.2:127) = @2
+  %4 here: bool[2,128]
+  %5 y: i8[2,128] q(39.2:127)
+  greater c(%0, %1) -> (%4)
+  select s(%4, %2, %3) -> (%5)
+}
+entry @main
+)"));
+  EXPECT_THAT(kinds(joined), ElementsAre(OpKind::Lookup));
+}
+
 TEST(JoinLookups, FloatsBetweenTwoQuantisedTensorsBecomeATable) {
   const Module joined = joined_everywhere(parsed_module(R"(intarsia.graph m
 const @0 three = f32[3]

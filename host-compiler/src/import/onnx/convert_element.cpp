@@ -16,6 +16,7 @@
 #include "import/onnx/scaled_sums.h"
 #include "import/onnx/weighted.h"
 #include "import/onnx/whole_numbers.h"
+#include "import/onnx/wide_function.h"
 #include "import/onnx/written_norms.h"
 
 namespace intarsia::onnx {
@@ -240,6 +241,9 @@ void read_binary(Reader& in) {
   if (compares(kind))
     if (const TensorId compared = compared_integers(in, kind); compared.valid())
       return in.result(compared);
+  if (kind == OpKind::Add || kind == OpKind::Sub)
+    if (const TensorId sum = sum_of_averages(in, kind, tail); sum.valid())
+      return in.finish(tail, {sum, Form::Real, {}});
   if (carries_activation(kind))
     if (const TensorId norm = written_norm(in, tail); norm.valid())
       return in.finish(tail, {norm, Form::Real, {}});

@@ -126,4 +126,54 @@ TensorId as_words(Reader& in, TensorId reals) {
                  "wide");
 }
 
+namespace {
+
+// Steps of 16 bits in one of 8: differences of two bytes still have a place.
+constexpr float kWordsInAByte = 128;
+
+graph::Quantization in_words(const graph::Quantization& of) {
+  return {{of.scale[0] / kWordsInAByte}, {0}, 0};
+}
+
+// An operand of the node that is being read as words: int8, exactly, or the average of int8.
+TensorId averaged_words(Reader& in, size_t operand, bool& is_average) {
+  TensorId source = in.value(operand).tensor;
+  const graph::Node* mean = nullptr;
+  if (!in.is_real(operand)) {
+    mean = in.maker_of(source);
+    if (mean == nullptr || mean->kind != OpKind::Mean) return {};
+    const graph::Node* reals = in.maker_of(mean->inputs[0]);
+    if (reals == nullptr || reals->kind != OpKind::Dequantize) return {};
+    source = reals->inputs[0];
+  }
+  const graph::Tensor bytes = in.tensor(source);
+  if (bytes.type != DataType::Int8 || bytes.quantization.per_channel()) return {};
+  // Emitting makes the nodes that were looked at move.
+  const std::optional<graph::ReduceAttrs> attrs =
+      mean == nullptr ? std::nullopt : std::optional(mean->attrs<graph::ReduceAttrs>());
+  const TensorId words = in.emit(OpKind::Quantize, graph::NoAttrs{}, {source}, DataType::Int16,
+                                 in_words(bytes.quantization), "wide");
+  if (!attrs || !words.valid()) return words;
+  is_average = true;
+  return mean_of_words(in, *attrs, words);
+}
+
+}  // namespace
+
+TensorId sum_of_averages(Reader& in, OpKind kind, const Tail& tail) {
+  if (!tail.as || tail.as->type != DataType::Int8 || tail.as->quantization.per_channel()) return {};
+  return in.attempt([&]() -> TensorId {
+    bool is_average = false;
+    std::vector<TensorId> words;
+    for (const size_t operand : {0, 1}) words.push_back(averaged_words(in, operand, is_average));
+    if (!is_average || !words[0].valid() || !words[1].valid()) return {};
+    // A step of the average is at most half of one of the result.
+    for (const TensorId id : words)
+      if (in.tensor(id).quantization.scale[0] > tail.as->quantization.scale[0] / 2) return {};
+    const TensorId sum = in.emit(kind, graph::BinaryAttrs{tail.activation}, words, DataType::Int16,
+                                 in_words(tail.as->quantization), "words");
+    return in.requantize(sum, *tail.as);
+  });
+}
+
 }  // namespace intarsia::onnx

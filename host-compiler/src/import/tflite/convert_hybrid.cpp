@@ -163,6 +163,41 @@ std::array<int32_t, 3> SubgraphReader::quantised_rows(const std::string& reader,
   return at->second;
 }
 
+// By several constant matrices: rows of integers and the weights as the whole numbers that they are, whose sums floats hold, times both scales.
+void SubgraphReader::compose_hybrid_matrices(const OperatorInfo& op, const Draft& draft,
+                                             bool asymmetric) {
+  const graph::Tensor weights = tensor(draft.inputs[1]);
+  const Shape shape = tensor(draft.inputs[0]).shape, product = tensor(op.outputs[0]).shape;
+  const int64_t rows = element_count(shape) / shape.back();
+  const auto [values, scales, zero_points] =
+      quantised_rows(draft.node.name, draft.inputs[0], rows, asymmetric);
+  Shape column = shape;
+  column.back() = 1;
+  const auto real = [&](const Shape& of) {
+    return graph::Tensor{.name = draft.node.name, .type = DataType::Float32, .shape = of};
+  };
+  const auto in_rows = [&](int32_t id) {
+    return put(op, OpKind::Reshape, graph::ReshapeAttrs{column}, {id}, real(column));
+  };
+  int32_t whole = put(op, OpKind::Cast, graph::NoAttrs{}, {values}, real(shape));
+  if (asymmetric) {
+    const int32_t zeros = put(op, OpKind::Cast, graph::NoAttrs{}, {zero_points}, real({rows}));
+    whole = put(op, OpKind::Sub, graph::BinaryAttrs{}, {whole, in_rows(zeros)}, real(shape));
+  }
+  std::vector<float> numbers;
+  for (const int8_t value : unpacked(weights, bytes(draft.inputs[1])))
+    numbers.push_back(static_cast<float>(value - weights.quantization.zero_point[0]));
+  graph::Tensor known = real(weights.shape);
+  known.name = weights.name;
+  const int32_t sums = put(op, OpKind::BatchMatmul, draft.node.attributes,
+                           {whole, make({std::move(known), little_endian(numbers)})}, real(product));
+  const int32_t scale =
+      put(op, OpKind::Mul, graph::BinaryAttrs{},
+          {in_rows(scales), make({real({}), little_endian(std::vector{weights.quantization.scale[0]})})},
+          real(column));
+  put_last(op, OpKind::Mul, graph::BinaryAttrs{}, {sums, scale});
+}
+
 bool SubgraphReader::convert_hybrid(const OperatorInfo& op, Draft& draft, bool asymmetric) {
   if (model_.options().widen_weights) {
     for (int32_t& id : draft.inputs)
@@ -173,6 +208,8 @@ bool SubgraphReader::convert_hybrid(const OperatorInfo& op, Draft& draft, bool a
     return compose_hybrid_transposed(op, draft, asymmetric), true;
   if (draft.node.kind == OpKind::Svdf) return compose_hybrid_svdf(op, draft, asymmetric), true;
   if (draft.node.kind == OpKind::Lstm) return compose_hybrid_lstm(op, draft, asymmetric), true;
+  if (draft.node.kind == OpKind::BatchMatmul && tensor(draft.inputs[1]).shape.size() > 2)
+    return compose_hybrid_matrices(op, draft, asymmetric), true;
   if (draft.node.kind == OpKind::BatchMatmul) {
     if (!draft.node.attrs<graph::BatchMatmulAttrs>().transpose_b)
       draft.inputs[1] = transposed(draft.inputs[1]);

@@ -154,6 +154,7 @@ class SubgraphReader {
   std::array<int32_t, 3> quantised_rows(const std::string& reader, int32_t id, int64_t rows,
                                         bool asymmetric);
   void compose_hybrid_transposed(const OperatorInfo& op, const Draft& draft, bool asymmetric);
+  void compose_hybrid_matrices(const OperatorInfo& op, const Draft& draft, bool asymmetric);
   void compose_hybrid_svdf(const OperatorInfo& op, const Draft& draft, bool asymmetric);
   void compose_hybrid_lstm(const OperatorInfo& op, const Draft& draft, bool asymmetric);
   int32_t hybrid_product(const OperatorInfo& op, int32_t input, int32_t weights, int32_t bias,
