@@ -121,10 +121,21 @@ class MaskFolder {
       added.push_back(std::move(made));
       return added.back().outputs[0];
     };
+    // A comparison of its own, where others read that one too: what two read is no part of a function of one integer.
+    TensorId compares = *compared;
+    if (uses_.readers(compares).size() > 1 || uses_.is_output(compares)) {
+      Node own = *maker(compares);
+      own.name = select.name + "_compare";
+      Tensor result = tensor(compares);
+      result.name = own.name;
+      compares = add_tensor(changed, std::move(result));
+      own.outputs = {compares};
+      added.push_back(std::move(own));
+    }
     const int64_t none = *ends == kLeastByte ? kMostByte : kLeastByte;
     const TensorId let = number(none), stop = number(*ends);
     TensorId mask = emit(OpKind::Select, graph::NoAttrs{},
-                         {*compared, known == 2 ? let : stop, known == 2 ? stop : let},
+                         {compares, known == 2 ? let : stop, known == 2 ? stop : let},
                          tensor(*compared).shape, "_mask");
     const Shape& shape = tensor(condition).shape;
     if (shape != tensor(*compared).shape)

@@ -163,7 +163,7 @@ TEST(ImportFloats, IntegerWeightsAreWidenedWhenAsked) {
 TEST(ImportFloats, WhatIsNotQuantisedAtRunTimeNamesTheOption) {
   ModelSpec m;
   m.add({"x", {2, 3, 4}, kFloat32, {}, {}});
-  m.add({"matrices", {2, 4, 5}, kInt8, {0.5f}, {0}, std::vector<uint8_t>(40, 1)});
+  m.add({"matrices", {2, 4, 5}, kInt8, {0.5f, 0.25f}, {0, 0}, std::vector<uint8_t>(40, 1)});
   m.add({"y", {2, 3, 5}, kFloat32, {}, {}});
   m.operators = {{kBatchMatmul, {0, 1}, {2}}};
   m.inputs = {0};
@@ -175,6 +175,22 @@ TEST(ImportFloats, WhatIsNotQuantisedAtRunTimeNamesTheOption) {
   const auto widened = import_model(build(m), {.file = "m.tflite", .widen_weights = true});
   ASSERT_TRUE(widened.ok()) << widened.error().to_string();
   EXPECT_EQ(kinds(widened->entry_function()), std::vector{OpKind::BatchMatmul});
+}
+
+// Matrices of one scale are the whole numbers that they are, in floats, and rows of the input too.
+TEST(ImportFloats, SeveralMatricesOfOneScale) {
+  ModelSpec m;
+  m.add({"x", {2, 3, 4}, kFloat32, {}, {}});
+  m.add({"matrices", {2, 4, 5}, kInt8, {0.5f}, {0}, std::vector<uint8_t>(40, 1)});
+  m.add({"y", {2, 3, 5}, kFloat32, {}, {}});
+  m.operators = {{kBatchMatmul, {0, 1}, {2}}};
+  m.inputs = {0};
+  m.outputs = {2};
+  const auto made = import_model(build(m), {.file = "m.tflite"});
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  EXPECT_EQ(kinds(made->entry_function()),
+            (std::vector{OpKind::QuantizeRows, OpKind::Cast, OpKind::BatchMatmul, OpKind::Reshape,
+                         OpKind::Mul, OpKind::Mul}));
 }
 
 // Valid, strides of 1 or 2: 18 weights of two filters.

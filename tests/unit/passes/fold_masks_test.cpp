@@ -43,6 +43,28 @@ TEST(FoldMasks, LimitsOfInt8) {
       }
 }
 
+// Two layers with one mask: each has a comparison of its own, with which it becomes a lookup.
+TEST(FoldMasks, SharedComparisons) {
+  const std::string body = R"((%0, %1) -> (%6, %7) {
+ %0 x: i8[1,2,3,4] q(0.1:2)
+ %1 m: i8[1,3,4] q(0.02:-4)
+ %2 half: i8[] q(0.01:-128) = @0
+ %3 none: i8[] q(0.1:2) = @1
+ %4 c: bool[1,3,4]
+ %5 d: bool[1,1,3,4]
+ %6 y: i8[1,2,3,4] q(0.1:2)
+ %7 z: i8[1,2,3,4] q(0.1:2)
+ greater compare(%1, %2) -> (%4)
+ reshape shape(%4) -> (%5) {shape=[1,1,3,4]}
+ select a(%5, %0, %3) -> (%6)
+ select b(%5, %3, %0) -> (%7)
+})";
+  EXPECT_THAT(
+      nodes(reduced(parsed(body, "const @0 h = i8[-78] const @1 n = i8[-128]"))),
+      ElementsAre("greater compare", "select a_mask", "reshape a_mask_shape", "minimum a",
+                  "greater b_compare", "select b_mask", "reshape b_mask_shape", "minimum b"));
+}
+
 TEST(FoldMasks, OtherNumbersAreSelected) {
   for (const char* number : {"-127", "0", "126"})
     EXPECT_THAT(

@@ -189,11 +189,13 @@ void SubgraphReader::compose_hybrid_matrices(const OperatorInfo& op, const Draft
     numbers.push_back(static_cast<float>(value - weights.quantization.zero_point[0]));
   graph::Tensor known = real(weights.shape);
   known.name = weights.name;
-  const int32_t sums = put(op, OpKind::BatchMatmul, draft.node.attributes,
-                           {whole, make({std::move(known), little_endian(numbers)})}, real(product));
+  const int32_t sums =
+      put(op, OpKind::BatchMatmul, draft.node.attributes,
+          {whole, make({std::move(known), little_endian(numbers)})}, real(product));
   const int32_t scale =
       put(op, OpKind::Mul, graph::BinaryAttrs{},
-          {in_rows(scales), make({real({}), little_endian(std::vector{weights.quantization.scale[0]})})},
+          {in_rows(scales),
+           make({real({}), little_endian(std::vector{weights.quantization.scale[0]})})},
           real(column));
   put_last(op, OpKind::Mul, graph::BinaryAttrs{}, {sums, scale});
 }

@@ -135,13 +135,12 @@ void OperatorReader::check_hybrid(size_t weights) {
   // A batch's matrices times one matrix are rows times weights; times several of them, products of whole numbers.
   const bool is_one_scale = !input(weights).quantization.per_channel();
   const size_t rank = input(weights).shape.size();
-  const bool is_quantised_at_run_time = op_.known->operands == Operands::Weighted ||
-                                        op_.code == kTRANSPOSE_CONV || op_.code == kSVDF ||
-                                        op_.code == kUNIDIRECTIONAL_SEQUENCE_LSTM ||
-                                        (op_.code == kBATCH_MATMUL &&
-                                         (rank == 2 || (rank > 2 && is_one_scale)) &&
-                                         !(options<format::BatchMatmulOptions>() &&
-                                           options<format::BatchMatmulOptions>()->adjoint_a()));
+  const bool is_quantised_at_run_time =
+      op_.known->operands == Operands::Weighted || op_.code == kTRANSPOSE_CONV ||
+      op_.code == kSVDF || op_.code == kUNIDIRECTIONAL_SEQUENCE_LSTM ||
+      (op_.code == kBATCH_MATMUL && (rank == 2 || (rank > 2 && is_one_scale)) &&
+       !(options<format::BatchMatmulOptions>() &&
+         options<format::BatchMatmulOptions>()->adjoint_a()));
   is_hybrid_ = is_known && (widens_weights_ || is_quantised_at_run_time);
   if (is_hybrid_) return;
   problem(fmt::format("mixes {} activations ({}) with {} weights ({})", to_string(from),
