@@ -4,10 +4,18 @@
 #include "intarsia/kernels/arithmetic.h"
 
 float intarsia_exp_f32(float x) {
-  if (x < -87.0f) return 0.0f;
-  if (x > 88.72283f) return 3.4028234664e38f;
-  const float scaled = x * 1.44269504089f;
-  const int32_t k = (int32_t)(scaled < 0.0f ? scaled - 0.5f : scaled + 0.5f);
+  // A comparison of integers takes less time, and few arguments are as large as 87.
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  const uint32_t sign = bits & UINT32_C(0x80000000);
+  if ((bits ^ sign) > UINT32_C(0x42ae0000)) {
+    if (x < -87.0f) return 0.0f;
+    if (x > 88.72283f) return 3.4028234664e38f;
+  }
+  const uint32_t half_bits = sign | UINT32_C(0x3f000000);
+  float half;
+  memcpy(&half, &half_bits, sizeof half);
+  const int32_t k = (int32_t)(x * 1.44269504089f + half);
   // ln(2) in two parts; the first has few enough bits that k times it is exact.
   const float r = (x - (float)k * 0.693359375f) + (float)k * 2.12194440e-4f;
   float series = 1.0f / 5040.0f;
