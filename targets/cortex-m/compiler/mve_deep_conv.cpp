@@ -11,7 +11,7 @@ namespace {
 
 using namespace operators;
 
-constexpr int64_t kVector = 16, kFour = 4, kEight = 8, kMostKernel = 16, kMostScratch = 4096;
+constexpr int64_t kVector = 16, kFour = 4, kEight = 8, kMostRuns = 6, kMostScratch = 4096;
 
 int64_t scratch_bytes(const Window& w) {
   const DeepPlanes planes = deep_planes_of(w);
@@ -29,6 +29,13 @@ std::optional<double> cycles(const KernelWork& work, int64_t bytes, int64_t wait
   const std::optional<double> made = cycles_of_work(CostCore::M55, {work});
   if (!made) return std::nullopt;
   return *made + work.reads * static_cast<double>(bytes / 4 * waits);
+}
+
+int64_t runs_of_taps(const Window& w) {
+  size_t runs = 0;
+  for (int64_t phase = 0; phase < std::min(w.kernel_w, w.stride_w); ++phase)
+    runs += deep_runs((w.kernel_w - phase - 1) / w.stride_w + 1).size();
+  return static_cast<int64_t>(runs);
 }
 
 // Taps [kernel_h][in_c / 16] by as many neighbours of every stride-th as are taken together.
@@ -82,7 +89,7 @@ LowerKernel mve_deep_conv_kernel(const Conv& conv, const Channels& channels, con
   Window w = conv.window;
   w.strip_h = 1;
   w.group = 0;
-  if (w.out_w < kFour || w.kernel_w > kMostKernel) return nullptr;
+  if (w.out_w < kFour || runs_of_taps(w) > kMostRuns) return nullptr;
   std::optional<double> least = cycles(mve_convolution(pairs), pairs_bytes, waits);
   Window best;
   for (w.strip_w = kFour; least && w.strip_w <= std::min(kEight, w.out_w); ++w.strip_w) {

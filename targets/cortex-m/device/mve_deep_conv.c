@@ -9,7 +9,7 @@
 #include "intarsia/targets/cortex_m/mve_strip.h"
 #include "intarsia/targets/cortex_m/no_frame_pointer.h"
 
-enum { kDeepVector = 16, kDeepFour = 4, kDeepMostRuns = 16, kDeepMostTaps = 3 };
+enum { kDeepVector = 16, kDeepFour = 4, kDeepMostRuns = 6, kDeepMostTaps = 3 };
 
 // Up to three taps in all planes that they are in. The assembly knows the layout of both.
 struct deep_run {

@@ -10,7 +10,7 @@ extern "C" {
 
 // Pixels are taken in two fours. With strip_w of 5 to 8 these are the first and the last four of as many neighbours of a
 // row, rows of more being taken so many at a time, and the last so many; with strip_w == 4 each is a row's next four, or
-// its last ones, and has columns of its own. out_w >= 4, kernel_w <= 16.
+// its last ones, and has columns of its own. out_w >= 4; at most six of these groups of taps.
 //
 // What eight pixels see is laid out as planes: for each column of a stride, each row of the window and each 16 channels
 // the vectors of every stride-th column, so that neighbouring pixels are neighbouring vectors. A column of the window,
