@@ -21,9 +21,10 @@
 #else
 #define STEP_VECTORS 0
 #endif
-// Conversions that round halves away from zero, and limits that take a number before what is none.
-#if defined(__ARM_FEATURE_DIRECTED_ROUNDING) && defined(__ARM_FEATURE_NUMERIC_MAXMIN) && \
-    INTARSIA_HAS_ASM && defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4)
+// Conversions that round halves away from zero, and limits that take a number before what is none: of Armv8-M, and of the Cortex-M7,
+// which is told by its doubles. Compilers do not say it of these.
+#if INTARSIA_HAS_ASM && defined(__arm__) && !defined(__SOFTFP__) && defined(__ARM_FP) && \
+    (__ARM_FP & 4) && (__ARM_ARCH >= 8 || (__ARM_FP & 8))
 #define ROUNDS_FROM_ZERO 1
 #else
 #define ROUNDS_FROM_ZERO 0
@@ -107,15 +108,34 @@ INTARSIA_INLINE float32x4_t four_numbers(int32x4_t steps, int32_t zero_point, fl
   return vmulq_n_f32(vcvtq_f32_s32(vsubq_n_s32(steps, zero_point)), unit);
 }
 #elif ROUNDS_FROM_ZERO
-INTARSIA_INLINE int32_t one_step(float value, const struct steps *s) {
-  float whole;
+// As vectors do, two elements at a time: a division keeps these cores from others for as long as it takes.
+INTARSIA_INLINE void two_steps(float a, float b, const struct steps *s, int32_t *results) {
+  float a_quotient, a_rest, b_quotient, b_rest;
   __asm__(
-      "vmaxnm.f32 %0, %0, %1\n"
-      "vminnm.f32 %0, %0, %2\n"
-      : "+t"(value)
-      : "t"(s->least), "t"(s->most));
-  __asm__("vcvta.s32.f32 %0, %1" : "=t"(whole) : "t"(value / s->scale));
-  return bits_of(whole) + s->zero_point;
+      "vmaxnm.f32 %[a], %[a], %[least]\n"
+      "vmaxnm.f32 %[b], %[b], %[least]\n"
+      "vminnm.f32 %[a], %[a], %[most]\n"
+      "vminnm.f32 %[b], %[b], %[most]\n"
+      "vmul.f32 %[qa], %[a], %[reciprocal]\n"
+      "vmov.f32 %[ra], %[a]\n"
+      "vmul.f32 %[qb], %[b], %[reciprocal]\n"
+      "vmov.f32 %[rb], %[b]\n"
+      "vfms.f32 %[ra], %[qa], %[scale]\n"
+      "vfms.f32 %[rb], %[qb], %[scale]\n"
+      "vfma.f32 %[qa], %[ra], %[reciprocal]\n"
+      "vfma.f32 %[qb], %[rb], %[reciprocal]\n"
+      "vfms.f32 %[a], %[qa], %[scale]\n"
+      "vfms.f32 %[b], %[qb], %[scale]\n"
+      "vfma.f32 %[qa], %[a], %[reciprocal]\n"
+      "vfma.f32 %[qb], %[b], %[reciprocal]\n"
+      "vcvta.s32.f32 %[qa], %[qa]\n"
+      "vcvta.s32.f32 %[qb], %[qb]\n"
+      : [a] "+t"(a), [b] "+t"(b), [qa] "=&t"(a_quotient), [ra] "=&t"(a_rest),
+        [qb] "=&t"(b_quotient), [rb] "=&t"(b_rest)
+      : [least] "t"(s->least), [most] "t"(s->most), [scale] "t"(s->scale),
+        [reciprocal] "t"(s->reciprocal));
+  results[0] = bits_of(a_quotient) + s->zero_point;
+  results[1] = bits_of(b_quotient) + s->zero_point;
 }
 #else
 // With the largest number below one half, halves become whole ones and what is less than a half stays so.
@@ -138,6 +158,13 @@ void intarsia_quantize_f32_s16(const float *input, int16_t *output, int32_t coun
     const mve_pred16_t some = vctp32q((uint32_t)count);
     vstrhq_p_s32(output, four_steps(vldrwq_z_f32(input, some), &s), some);
   }
+#elif ROUNDS_FROM_ZERO
+  for (int32_t i = 0; i < count; i += 2) {
+    const int32_t last = i + 1 < count ? i + 1 : i;
+    int32_t results[2];
+    two_steps(input[i], input[last], &s, results);
+    output[i] = (int16_t)results[0], output[last] = (int16_t)results[1];
+  }
 #else
   for (; count > 0; --count) *output++ = (int16_t)one_step(*input++, &s);
 #endif
@@ -153,6 +180,13 @@ void intarsia_quantize_f32_s8(const float *input, int8_t *output, int32_t count,
   for (count %= 8; count > 0; count -= 4, input += 4, output += 4) {
     const mve_pred16_t some = vctp32q((uint32_t)count);
     vstrbq_p_s32(output, four_steps(vldrwq_z_f32(input, some), &s), some);
+  }
+#elif ROUNDS_FROM_ZERO
+  for (int32_t i = 0; i < count; i += 2) {
+    const int32_t last = i + 1 < count ? i + 1 : i;
+    int32_t results[2];
+    two_steps(input[i], input[last], &s, results);
+    output[i] = (int8_t)results[0], output[last] = (int8_t)results[1];
   }
 #else
   for (; count > 0; --count) *output++ = (int8_t)one_step(*input++, &s);
