@@ -36,13 +36,11 @@ INTARSIA_INLINE float real_of(int32_t bits) {
   return number;
 }
 
-#if STEP_VECTORS || ROUNDS_FROM_ZERO
 INTARSIA_INLINE int32_t bits_of(float number) {
   int32_t bits;
   memcpy(&bits, &number, sizeof bits);
   return bits;
 }
-#endif
 
 struct steps {
   float scale, reciprocal;
@@ -138,12 +136,12 @@ INTARSIA_INLINE void two_steps(float a, float b, const struct steps *s, int32_t 
   results[1] = bits_of(b_quotient) + s->zero_point;
 }
 #else
-// With the largest number below one half, halves become whole ones and what is less than a half stays so.
+// With the largest number below one half, of the number's sign, halves become whole ones and what is less than a half stays so.
 INTARSIA_INLINE int32_t one_step(float value, const struct steps *s) {
   if (!(value > s->least)) return s->low;
   if (value >= s->most) return s->high;
-  const float steps = value / s->scale, half = 0.49999997f;
-  return (int32_t)(steps + (steps < 0.0f ? -half : half)) + s->zero_point;
+  const float almost_half = real_of((bits_of(value) & INT32_MIN) | INT32_C(0x3effffff));
+  return (int32_t)(value / s->scale + almost_half) + s->zero_point;
 }
 #endif
 

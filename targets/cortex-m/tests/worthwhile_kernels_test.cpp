@@ -84,7 +84,7 @@ TEST(DeepConvolutions, AreOneChannelByEightPixels) {
       kernels.add(std::move(module));
       deep += kernels.calls("intarsia_mve_deep_conv_s8");
     }
-  EXPECT_GE(deep, 30U);
+  EXPECT_GE(deep, 24U);  // of 48; of the others pairs take less time
 }
 
 TEST(Optimise, SizeLeavesMeansToLoops) {

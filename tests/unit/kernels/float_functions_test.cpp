@@ -102,15 +102,16 @@ TEST(FloatFunctions, Gelu) {
 TEST(FloatFunctions, FloorAndTruncation) {
   const float infinity = std::numeric_limits<float>::infinity();
   std::vector<float> all = {infinity, -infinity};
-  for (const float size : {0.0f, 0.49f, 0.5f, 1.0f, 1.5f, 8388607.5f, 8388608.0f, 2147483520.0f,
-                           2147483648.0f, 3e38f})
+  for (const float size :
+       {0.0f, 0.49f, 0.5f, 1.0f, 1.5f, 8388607.5f, 8388608.0f, 2147483520.0f, 2147483648.0f, 3e38f})
     for (const float sign : {1.0f, -1.0f})
       for (const float to : {-infinity, infinity})
         all.push_back(sign * size), all.push_back(std::nextafter(sign * size, to));
   for (const float x : all) {
     EXPECT_EQ(intarsia_floor_f32(x), std::floor(x)) << x;
     EXPECT_EQ(intarsia_ceil_f32(x), std::ceil(x)) << x;
-    const double whole = std::clamp(std::trunc(static_cast<double>(x)), -2147483648.0, 2147483647.0);
+    const double whole =
+        std::clamp(std::trunc(static_cast<double>(x)), -2147483648.0, 2147483647.0);
     EXPECT_EQ(intarsia_truncate_f32(x), static_cast<int32_t>(whole)) << x;
   }
   const float none = std::numeric_limits<float>::quiet_NaN();
