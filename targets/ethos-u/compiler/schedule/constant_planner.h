@@ -114,7 +114,7 @@ class ConstantPlanner : private npu::ConstantDraft {
   std::vector<size_t> counts_;              // of slices, by piece
   std::vector<TableSlots::Slot> slots_;     // by unit
   double slices_ = 0, constant_bytes_ = 0;  // of the units: those that are no first ones; estimated
-  std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool, bool>, ConstantStream> streams_;
+  KnownConstantStreams& streams_;
   std::map<std::tuple<int32_t, int32_t, int32_t>, Unit> parts_;  // slices, by view and channels
   int64_t most_budget_ = 0;
 };

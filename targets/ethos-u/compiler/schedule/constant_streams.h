@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "hardware/hardware.h"
@@ -19,6 +21,12 @@ struct ConstantStream {
   std::vector<Span> weights, scales;  // one per core
   double header_cycles = 0;           // to decode the headers of the core that has most
 };
+
+// Streams of a program that have been made: by view of the schedule, output channels first and end, the depth of the block, whether
+// it goes through parts of kernels, and whether decoding counts. Each schedule that is tried asks for most of them again; all have
+// the same views.
+using KnownConstantStreams =
+    std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool, bool>, ConstantStream>;
 
 // Before the stream is known: one slice with the largest palette.
 double least_header_cycles();

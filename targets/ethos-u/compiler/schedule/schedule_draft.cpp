@@ -9,13 +9,16 @@
 namespace intarsia::targets::ethos_u {
 
 ScheduleDraft::ScheduleDraft(const Hardware& its_hardware, const Program& its_program,
-                             const ScheduleOptions& its_options, WeightCopies copies)
+                             const ScheduleOptions& its_options, KnownConstantStreams& known,
+                             WeightCopies copies)
     : hardware(its_hardware),
       program(its_program),
       options(its_options),
+      streams(known),
       cost(its_hardware, its_options.memory),
       places(its_program.tensors.size()),
-      maker(hardware, program, schedule.operations, cost, *options.block_ways, places, memories) {
+      maker(hardware, program, schedule.operations, cost, *options.block_ways, *options.encoded,
+            places, memories) {
   find_in_place();
   if (constants_are_slow()) place_groups();
   for (size_t i = 0; i < program.tensors.size(); ++i) place_tensor(static_cast<int32_t>(i));

@@ -34,8 +34,9 @@ struct MapLife {
 class ScheduleDraft {
  public:
   // Places all tensors in NHWC, feature maps in fast memory, with one unit for each operation.
+  // `known`: streams of the program that other drafts have asked for.
   ScheduleDraft(const Hardware& hardware, const Program& program, const ScheduleOptions& options,
-                WeightCopies copies = {});
+                KnownConstantStreams& known, WeightCopies copies = {});
   ScheduleDraft(const ScheduleDraft&) = delete;
   ScheduleDraft& operator=(const ScheduleDraft&) = delete;
 
@@ -66,6 +67,7 @@ class ScheduleDraft {
   const Hardware& hardware;
   const Program& program;
   const ScheduleOptions& options;
+  KnownConstantStreams& streams;
   CostModel cost;
   std::vector<TensorPlace> places;
   std::vector<int32_t> in_place_of;  // by tensor: whose place it takes; -1

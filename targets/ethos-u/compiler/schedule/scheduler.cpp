@@ -46,8 +46,8 @@ struct Attempt {
 class Scheduler {
  public:
   Scheduler(const Hardware& hardware, const Program& program, const ScheduleOptions& options,
-            WeightCopies copies = {})
-      : draft_(hardware, program, options, std::move(copies)) {}
+            KnownConstantStreams& streams, WeightCopies copies = {})
+      : draft_(hardware, program, options, streams, std::move(copies)) {}
 
   // Returns the fast memory that feature maps take at once.
   int64_t place(const Attempt& attempt) {
@@ -240,8 +240,12 @@ class Scheduler {
 class CopiesSearch {
  public:
   CopiesSearch(const Hardware& hardware, const Program& program, const ScheduleOptions& options,
-               const Attempt& attempt)
-      : hardware_(hardware), program_(program), options_(options), attempt_(attempt) {}
+               KnownConstantStreams& streams, const Attempt& attempt)
+      : hardware_(hardware),
+        program_(program),
+        options_(options),
+        streams_(streams),
+        attempt_(attempt) {}
 
   void run(std::unique_ptr<Scheduler>& best) const {
     WeightCopies copies = weight_copies(program_, [&](const WeightCopies::Group& group) {
@@ -293,7 +297,7 @@ class CopiesSearch {
   }
 
   std::unique_ptr<Scheduler> scheduled(WeightCopies copies) const {
-    auto made = std::make_unique<Scheduler>(hardware_, program_, options_, std::move(copies));
+    auto made = std::make_unique<Scheduler>(hardware_, program_, options_, streams_, std::move(copies));
     made->place(attempt_);
     made->plan();
     if (options_.sram_limit && made->placed_bytes() > *options_.sram_limit) return nullptr;
@@ -308,6 +312,7 @@ class CopiesSearch {
   const Hardware& hardware_;
   const Program& program_;
   const ScheduleOptions& options_;
+  KnownConstantStreams& streams_;
   Attempt attempt_;
 };
 
@@ -339,11 +344,12 @@ Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
   } else {
     attempts = {{options.for_size ? std::optional<int64_t>(0) : std::nullopt, std::nullopt}};
   }
+  KnownConstantStreams streams;
   std::unique_ptr<Scheduler> best;
   Attempt chosen;
   double least_cycles = std::numeric_limits<double>::infinity();
   for (const Attempt& attempt : attempts) {
-    auto scheduler = std::make_unique<Scheduler>(hardware, program, options);
+    auto scheduler = std::make_unique<Scheduler>(hardware, program, options, streams);
     const bool is_last = &attempt == &attempts.back();
     const int64_t live = scheduler->place(attempt);
     // Where there is slower memory, the planner puts there what gaps leave no room for.
@@ -362,12 +368,12 @@ Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
     if (!has_slower) break;
   }
   if (best->may_gain_from_turns()) {
-    auto in_turns = std::make_unique<Scheduler>(hardware, program, options);
+    auto in_turns = std::make_unique<Scheduler>(hardware, program, options, streams);
     if (in_turns->plan_in_turns(*best)) best = std::move(in_turns);
   }
   if (best->constants_are_slow() && !options.for_size && !options.only_cycles &&
       !program.confirmed_only)
-    CopiesSearch(hardware, program, options, chosen).run(best);
+    CopiesSearch(hardware, program, options, streams, chosen).run(best);
   return best->finish();
 }
 

@@ -6,7 +6,6 @@
 
 #include "intarsia/plugin/rounding.h"
 #include "schedule/views.h"
-#include "weights/weight_encoder.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -36,14 +35,15 @@ FeatureMap UnitMaker::map_of(const Operand& operand) const {
 
 UnitMaker::UnitMaker(const Hardware& hardware, const Program& program,
                      std::vector<Operation>& operations, const CostModel& cost,
-                     KnownBlockWays& known, const std::vector<TensorPlace>& places,
-                     const std::vector<Memory>& memories)
+                     KnownBlockWays& known, EncodedStreams& encoded,
+                     const std::vector<TensorPlace>& places, const std::vector<Memory>& memories)
     : hardware_(hardware),
       program_(program),
       operations_(operations),
       views_(program.operations.size()),
       cost_(cost),
       known_(known),
+      encoded_(encoded),
       places_(places),
       memories_(memories),
       weight_bytes_(program.operations.size(), -1) {}
@@ -109,7 +109,7 @@ Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end
   unit.weights_kept = unit.repeated >= 0 && copies_.groups[static_cast<size_t>(unit.repeated)].kept;
   if (has_weights(operation.kind)) {
     int64_t& whole = weight_bytes_.at(static_cast<size_t>(index));
-    if (whole < 0) whole = estimate_weight_bytes(operation.weights);
+    if (whole < 0) whole = encoded_.estimated_bytes(operation.weights);
     unit.scale_bytes = hardware_.cores *
                        aligned((end - first + hardware_.cores - 1) / hardware_.cores * kScaleBytes);
     // Where they are fetched by themselves, their size is not an estimate: a core may have fewer channels, or none.

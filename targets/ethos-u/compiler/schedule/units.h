@@ -12,6 +12,7 @@
 #include "schedule/feature_map.h"
 #include "schedule/schedule.h"
 #include "schedule/weight_copies.h"
+#include "weights/encoded_streams.h"
 
 namespace intarsia::targets::ethos_u {
 
@@ -55,8 +56,8 @@ class UnitMaker {
  public:
   // `operations` are the program's; other views of them are put behind these.
   UnitMaker(const Hardware& hardware, const Program& program, std::vector<Operation>& operations,
-            const CostModel& cost, KnownBlockWays& known, const std::vector<TensorPlace>& places,
-            const std::vector<Memory>& memories);
+            const CostModel& cost, KnownBlockWays& known, EncodedStreams& encoded,
+            const std::vector<TensorPlace>& places, const std::vector<Memory>& memories);
 
   // Output channels first .. end-1 of an operation, walked over as suits it best behind an operation that
   // goes through rows, or columns, first.
@@ -98,6 +99,7 @@ class UnitMaker {
   std::vector<std::optional<std::vector<int32_t>>> views_;  // by operation
   const CostModel& cost_;
   KnownBlockWays& known_;
+  EncodedStreams& encoded_;
   const std::vector<TensorPlace>& places_;
   const std::vector<Memory>& memories_;  // by storage
   std::vector<int64_t> weight_bytes_;    // estimated, by operation

@@ -44,27 +44,39 @@ EncodedStreams::Key EncodedStreams::key_of(std::span<const int16_t> weights,
           other.value()};
 }
 
-EncodedStreams::Stream EncodedStreams::of(std::span<const int16_t> weights,
-                                          const HeaderWorth& worth) {
+std::shared_ptr<const EncodedStreams::Stream> EncodedStreams::of(std::span<const int16_t> weights,
+                                                                 const HeaderWorth& worth) {
   const Key key = key_of(weights, worth);
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = made_.find(key); known != made_.end()) return known->second;
   }
-  Stream stream;
-  stream.bytes = encode_weights(weights, &stream.headers, worth);
+  Stream made;
+  made.bytes = encode_weights(weights, &made.headers, worth);
+  const auto stream = std::make_shared<const Stream>(std::move(made));
   const std::lock_guard lock(mutex_);
   if (made_.emplace(key, stream).second) {
     order_.push_back(key);
-    bytes_ += std::ssize(stream.bytes);
+    bytes_ += std::ssize(stream->bytes);
   }
   while (bytes_ > kMostBytes) {
     const auto oldest = made_.find(order_.front());
-    bytes_ -= std::ssize(oldest->second.bytes);
+    bytes_ -= std::ssize(oldest->second->bytes);
     made_.erase(oldest);
     order_.pop_front();
   }
   return stream;
+}
+
+int64_t EncodedStreams::estimated_bytes(std::span<const int16_t> weights) {
+  const Key key = key_of(weights, {});
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = estimated_.find(key); known != estimated_.end()) return known->second;
+  }
+  const int64_t bytes = estimate_weight_bytes(weights);
+  const std::lock_guard lock(mutex_);
+  return estimated_.emplace(key, bytes).first->second;
 }
 
 }  // namespace intarsia::targets::ethos_u

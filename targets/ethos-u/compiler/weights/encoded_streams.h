@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -22,7 +23,9 @@ class EncodedStreams {
     WeightHeaders headers;
   };
   // As encode_weights.
-  Stream of(std::span<const int16_t> weights, const HeaderWorth& worth);
+  std::shared_ptr<const Stream> of(std::span<const int16_t> weights, const HeaderWorth& worth);
+  // As estimate_weight_bytes.
+  int64_t estimated_bytes(std::span<const int16_t> weights);
 
  private:
   // What was made last is kept, up to this many bytes.
@@ -32,9 +35,10 @@ class EncodedStreams {
   static Key key_of(std::span<const int16_t> weights, const HeaderWorth& worth);
 
   std::mutex mutex_;
-  std::map<Key, Stream> made_;
+  std::map<Key, std::shared_ptr<const Stream>> made_;
   std::deque<Key> order_;
   int64_t bytes_ = 0;
+  std::map<Key, int64_t> estimated_;
 };
 
 }  // namespace intarsia::targets::ethos_u

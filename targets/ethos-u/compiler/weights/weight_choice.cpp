@@ -16,6 +16,9 @@ namespace {
 constexpr double kMuchLarger = 1, kMuchLargerOfMany = 0.05;
 constexpr int64_t kManyWeights = 1 << 14;
 
+// Of parts of this number each gets a palette that may be the best for it, where they are not short.
+constexpr size_t kParts = 4, kLeastPart = 256;
+
 struct Counted {
   uint16_t symbol;
   int32_t count;
@@ -304,6 +307,31 @@ Statistics statistics_of(std::span<const int16_t> weights) {
     ++result.tail;
   for (int32_t z = 0; z < kZeroDivisors; ++z)
     result.zero_unary[static_cast<size_t>(z)] -= result.tail >> z;
+  return result;
+}
+
+StreamStatistics statistics_with_parts(std::span<const int16_t> weights) {
+  StreamStatistics result;
+  if (weights.size() < kParts * kLeastPart) {
+    result.whole = statistics_of(weights);
+    return result;
+  }
+  for (size_t i = 0; i < kParts; ++i) {
+    const size_t begin = weights.size() * i / kParts, end = weights.size() * (i + 1) / kParts;
+    const Statistics& part =
+        result.parts.emplace_back(statistics_of(weights.subspan(begin, end - begin)));
+    const int64_t tail = std::exchange(result.whole.tail, 0);
+    result.whole.add(part);
+    if (part.non_zero() == 0) {
+      result.whole.tail += tail;
+      continue;
+    }
+    // A run that goes on from one part to the next is one.
+    int64_t leading = 0;
+    while (weights[begin + static_cast<size_t>(leading)] == 0) ++leading;
+    for (int32_t z = 0; z < kZeroDivisors; ++z)
+      result.whole.zero_unary[static_cast<size_t>(z)] += ((tail + leading) >> z) - (leading >> z);
+  }
   return result;
 }
 

@@ -71,6 +71,13 @@ class RunCounter {
 
 Statistics statistics_of(std::span<const int16_t> weights);
 
+// Of a stream, and of each of some parts of equal length, none where it is short.
+struct StreamStatistics {
+  Statistics whole;
+  std::vector<Statistics> parts;
+};
+StreamStatistics statistics_with_parts(std::span<const int16_t> weights);
+
 // A way to code a section in one slice, and its size.
 struct Choice {
   int64_t bits = kNever;

@@ -505,7 +505,7 @@ struct Stream {
 std::vector<uint8_t> encode_weights(std::span<const int16_t> weights, WeightHeaders* headers,
                                     const HeaderWorth& worth) {
   INTARSIA_CHECK(!weights.empty(), "a stream has at least one weight");
-  const Statistics statistics = statistics_of(weights);
+  const StreamStatistics statistics = statistics_with_parts(weights);
   const std::vector<size_t> ends = choose_sections(weights, statistics, worth);
   Stream several, best;
   if (ends.size() > 1) {
@@ -517,7 +517,7 @@ std::vector<uint8_t> encode_weights(std::span<const int16_t> weights, WeightHead
     }
   }
   const bool is_cut = ends.size() > 1;
-  Section whole = SectionMaker(weights, statistics, worth).run(is_cut ? several.worth : kNever);
+  Section whole = SectionMaker(weights, statistics.whole, worth).run(is_cut ? several.worth : kNever);
   if (is_cut && several.worth < whole.worth)
     best = std::move(several);
   else

@@ -20,6 +20,7 @@ class Orderer {
     const int32_t ifm_end = traversal_.depthwise ? 1 : tensor_.ifm_depth;
     const int32_t part_height = kSubKernel / traversal_.dilation_y;
     const int32_t part_width = kSubKernel / traversal_.dilation_x;
+    reserve(ifm_block);
     for (int32_t ofm = 0; ofm < depth_; ofm += traversal_.ofm_block_depth)
       for (int32_t ifm = 0; ifm < ifm_end; ifm += ifm_block)
         for (int32_t y = 0; y < tensor_.kernel_height; y += part_height)
@@ -35,6 +36,14 @@ class Orderer {
   struct Range {
     int32_t from, to;
   };
+
+  // What whole blocks take, about: a vector that grows is written again and again.
+  void reserve(int32_t ifm_block) {
+    const int64_t deep = traversal_.depthwise ? 1 : round_up(tensor_.ifm_depth, ifm_block);
+    const int64_t wide = round_up(depth_, traversal_.ofm_ublock_depth);
+    const int64_t elements = round_up(tensor_.kernel_height * tensor_.kernel_width, 4);
+    result_.reserve(static_cast<size_t>(deep * wide * elements));
+  }
 
   // Depth-first reads whole blocks whatever the depth; part-kernel stops with the last channel.
   int32_t ifm_block_end(int32_t from, int32_t block) const {

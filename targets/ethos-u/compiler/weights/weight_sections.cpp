@@ -13,8 +13,6 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// Palettes that may alternate: those that suit the whole stream, and one for each of this number of parts.
-constexpr size_t kParts = 4, kLeastPart = 256;
 // Places where a palette may start: this far apart at least, and about this many at most.
 constexpr size_t kLeastBlock = 8, kMostBlocks = 8192;
 
@@ -23,18 +21,15 @@ bool same(const Choice& a, const Choice& b) {
          a.palette.bits == b.palette.bits && a.palette.direct_offset == b.palette.direct_offset;
 }
 
-std::vector<Choice> candidates(std::span<const int16_t> weights, const Statistics& statistics) {
-  std::vector<Choice> result = choose_each(statistics, false);
+// Palettes that may alternate: those that suit the whole stream, and one for each of its parts.
+std::vector<Choice> candidates(const StreamStatistics& statistics) {
+  std::vector<Choice> result = choose_each(statistics.whole, false);
   const auto add = [&](const Choice& choice) {
     if (std::none_of(result.begin(), result.end(),
                      [&](const Choice& other) { return same(choice, other); }))
       result.push_back(choice);
   };
-  if (weights.size() < kParts * kLeastPart) return result;
-  for (size_t i = 0; i < kParts; ++i) {
-    const size_t begin = weights.size() * i / kParts, end = weights.size() * (i + 1) / kParts;
-    add(choose(statistics_of(weights.subspan(begin, end - begin)), false));
-  }
+  for (const Statistics& part : statistics.parts) add(choose(part, false));
   return result;
 }
 
@@ -48,8 +43,8 @@ class Search {
         block_(std::clamp(ceil_div(weights.size(), kMostBlocks), kLeastBlock,
                           size_t{kMostBlockValues})) {}
 
-  std::vector<size_t> run(const Statistics& statistics) {
-    const std::vector<Choice> choices = candidates(weights_, statistics);
+  std::vector<size_t> run(const StreamStatistics& statistics) {
+    const std::vector<Choice> choices = candidates(statistics);
     if (choices.size() == 1) return {weights_.size()};
     for (const Choice& choice : choices) add(choice);
     const size_t blocks = ceil_div(weights_.size(), block_);
@@ -209,7 +204,8 @@ class Search {
 
 }  // namespace
 
-std::vector<size_t> choose_sections(std::span<const int16_t> weights, const Statistics& statistics,
+std::vector<size_t> choose_sections(std::span<const int16_t> weights,
+                                    const StreamStatistics& statistics,
                                     const HeaderWorth& headers) {
   return Search(weights, headers).run(statistics);
 }

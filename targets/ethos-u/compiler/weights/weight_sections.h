@@ -7,7 +7,7 @@
 
 namespace intarsia::targets::ethos_u {
 
-struct Statistics;
+struct StreamStatistics;
 
 // What headers are worth beside the bits that they take, in bits.
 struct HeaderWorth {
@@ -15,7 +15,7 @@ struct HeaderWorth {
 };
 
 // Ends of the sections; the last is the end of the weights, whose statistics are known.
-std::vector<size_t> choose_sections(std::span<const int16_t> weights, const Statistics& statistics,
-                                    const HeaderWorth& headers);
+std::vector<size_t> choose_sections(std::span<const int16_t> weights,
+                                    const StreamStatistics& statistics, const HeaderWorth& headers);
 
 }  // namespace intarsia::targets::ethos_u
