@@ -109,7 +109,8 @@ class Planner {
             std::move(plan.reserved_from),
             std::move(plan.table_position),
             plan.cycles,
-            plan.peak_bytes};
+            plan.peak_bytes,
+            budgets_};
   }
 
   Measured measured(const std::vector<bool>& fetched, bool keeps = true) const {
@@ -439,10 +440,10 @@ class Planner {
     const int64_t bytes = constants_[i].bytes;
     const size_t last = constants_[i].last_user;
     bool fits = true;
-    for (size_t k = i + 1; k <= last; ++k) fits = fits && used[k] + bytes <= budget_;
+    for (size_t k = i + 1; k <= last; ++k) fits = fits && has_room(used[k] + bytes);
     auto from = static_cast<int32_t>(i) + 1;
     while (fits && from > plan.reserved_from[i] &&
-           used[static_cast<size_t>(from - 1)] + bytes <= budget_)
+           has_room(used[static_cast<size_t>(from - 1)] + bytes))
       --from;
     if (from > static_cast<int32_t>(i)) {
       plan.fetched[i] = 0;
@@ -453,6 +454,8 @@ class Planner {
     plan.position[i] = issue_position(from, i);
     for (size_t k = static_cast<size_t>(from); k <= last; ++k) used[k] += bytes;
   }
+
+  bool has_room(int64_t bytes) const { return budgets_.has_room(budget_, bytes); }
 
   // What the constants of these units take in a plan that has been fitted.
   void take_room(const Plan& plan, size_t first, size_t end, std::vector<int64_t>& used) const {
@@ -465,6 +468,7 @@ class Planner {
   const QueueDepths& queues_;
   const std::vector<PrefetchUnit>& units_;
   int64_t budget_;
+  mutable BudgetRange budgets_;  // with which all that was asked has the same answers
   mutable prefetch::Measurer times_;  // its scratch changes
 
   // How long a unit takes by itself: with its constants where they are, and fetched.

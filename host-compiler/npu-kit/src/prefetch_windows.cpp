@@ -55,29 +55,30 @@ std::vector<PrefetchUnit> prefetch_window(const std::vector<PrefetchUnit>& units
   return window;
 }
 
-const std::vector<bool>& PrefetchWindows::fetched_of(size_t window, std::vector<PrefetchUnit> units,
-                                                     int64_t budget) {
+const PrefetchPlan& PrefetchWindows::plan_of(size_t window, std::vector<PrefetchUnit> units,
+                                             int64_t budget) {
   std::array<Known, 2>& known = known_[window];
-  const auto same = [&](const Known& one) { return one.budget == budget && one.units == units; };
-  if (same(known[0])) return known[0].fetched;
+  const auto same = [&](const Known& one) {
+    return one.plan.budgets.holds(budget) && one.units == units;
+  };
+  if (same(known[0])) return known[0].plan;
   std::swap(known[0], known[1]);
   if (!same(known[0])) {
-    known[0].fetched = plan_prefetch(queues_, units, budget).fetched;
-    known[0].budget = budget;
+    known[0].plan = plan_prefetch(queues_, units, budget);
     known[0].units = std::move(units);
   }
-  return known[0].fetched;
+  return known[0].plan;
 }
 
 PrefetchPlan PrefetchWindows::plan(const std::vector<PrefetchUnit>& units, int64_t budget) {
   const std::vector<size_t> bounds = window_bounds(units);
-  if (bounds.size() <= 2) return plan_prefetch(queues_, units, budget);
   known_.resize(bounds.size() - 1);
+  if (bounds.size() <= 2) return plan_of(0, units, budget);
   std::vector<bool> fetched(units.size());
   for (size_t w = 0; w + 1 < bounds.size(); ++w) {
     const size_t first = bounds[w], end = bounds[w + 1];
     const std::vector<bool>& chosen =
-        fetched_of(w, prefetch_window(units, first, end, fetched), budget);
+        plan_of(w, prefetch_window(units, first, end, fetched), budget).fetched;
     for (size_t i = first; i < end; ++i) fetched[i] = chosen[i - first];
   }
   PrefetchPlan best = place_prefetch(queues_, units, std::move(fetched), budget);

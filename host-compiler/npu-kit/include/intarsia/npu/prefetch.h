@@ -3,8 +3,10 @@
 // from the better of the two one change at a time as long as the timeline says that it helps.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -31,6 +33,26 @@ struct PrefetchUnit {
   bool operator==(const PrefetchUnit&) const = default;
 };
 
+// From the least to the one in front of `end`.
+struct BudgetRange {
+  int64_t least = std::numeric_limits<int64_t>::min(), end = std::numeric_limits<int64_t>::max();
+
+  bool holds(int64_t budget) const { return least <= budget && budget < end; }
+  // Whether a budget has room for so many bytes; others that answer otherwise are not of the range from now on.
+  bool has_room(int64_t budget, int64_t bytes) {
+    if (bytes <= budget) {
+      least = std::max(least, bytes);
+      return true;
+    }
+    end = std::min(end, bytes);
+    return false;
+  }
+  void narrow(const BudgetRange& other) {
+    least = std::max(least, other.least);
+    end = std::min(end, other.end);
+  }
+};
+
 // What is fetched when.
 struct PrefetchPlan {
   std::vector<bool> fetched;      // per unit
@@ -40,6 +62,7 @@ struct PrefetchPlan {
   std::vector<int32_t> table_position;  // the same of tables
   double cycles = 0;
   int64_t peak_bytes = 0;  // of live_bytes and what is fetched
+  BudgetRange budgets;     // with which the same is found
 };
 
 // The units that have constants of their own.

@@ -21,17 +21,16 @@ class PrefetchWindows {
   const QueueDepths& queues() const { return queues_; }
 
   // What plan_prefetch finds where the program is one window. Windows whose units have not changed since the last call
-  // or the one before, as where only some operations are sliced otherwise, are not searched again.
+  // or the one before, as where only some operations are sliced otherwise, are not searched again, nor with another budget that
+  // would make no difference.
   PrefetchPlan plan(const std::vector<PrefetchUnit>& units, int64_t budget);
 
  private:
   struct Known {
     std::vector<PrefetchUnit> units;
-    int64_t budget = -1;
-    std::vector<bool> fetched;
+    PrefetchPlan plan;
   };
-  const std::vector<bool>& fetched_of(size_t window, std::vector<PrefetchUnit> units,
-                                      int64_t budget);
+  const PrefetchPlan& plan_of(size_t window, std::vector<PrefetchUnit> units, int64_t budget);
 
   QueueDepths queues_;
   std::vector<std::array<Known, 2>>
