@@ -442,9 +442,18 @@ class Planner {
     bool fits = true;
     for (size_t k = i + 1; k <= last; ++k) fits = fits && has_room(used[k] + bytes);
     auto from = static_cast<int32_t>(i) + 1;
-    while (fits && from > plan.reserved_from[i] &&
-           has_room(used[static_cast<size_t>(from - 1)] + bytes))
-      --from;
+    if (fits) {
+      int64_t most = std::numeric_limits<int64_t>::min();
+      for (; from > plan.reserved_from[i]; --from) {
+        const int64_t needed = used[static_cast<size_t>(from - 1)] + bytes;
+        if (needed > budget_) {
+          budgets_.end = std::min(budgets_.end, needed);
+          break;
+        }
+        most = std::max(most, needed);
+      }
+      budgets_.least = std::max(budgets_.least, most);
+    }
     if (from > static_cast<int32_t>(i)) {
       plan.fetched[i] = 0;
       plan.reserved_from[i] = -1;

@@ -1,6 +1,8 @@
 #include "slice_search.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <memory>
 #include <utility>
 
@@ -10,6 +12,47 @@ namespace {
 // Pieces on either side of one that is cut: what they take is measured with it, for fetching begins while those before it run
 // and holds up those behind it; and of the nearest the constants may be fetched otherwise for it.
 constexpr size_t kMeasured = 64, kFreeAtFirst = 1, kFreeAtLast = 6;
+
+// 128 bits of all that is added, in its order: multiplication carries what differs up, rotation brings it down again.
+class Fingerprint {
+ public:
+  Fingerprint() = default;
+  explicit Fingerprint(const KnownSlices::Key& begin) : state_(begin) {}
+
+  void add(uint64_t word) {
+    state_[0] = std::rotl((state_[0] ^ word) * 0xd6e8feb86659fd93, 29);
+    state_[1] = std::rotl((state_[1] ^ word) * 0xa0761d6478bd642f, 29);
+  }
+  void add(const PrefetchUnit& unit) {
+    for (const OperationCost* cost : {&unit.direct, &unit.fetched}) {
+      for (const double number : {cost->pipeline, cost->first_fetch, cost->drain, cost->start})
+        add(std::bit_cast<uint64_t>(number));
+      add(cost->ports);
+    }
+    add(unit.transfer);
+    add(static_cast<uint64_t>(unit.bytes));
+    add(static_cast<uint64_t>(unit.live_bytes));
+    add(pair_of(unit.owner, unit.last_user));
+    add(pair_of(unit.table_earliest, unit.operation));
+    add((unit.waits ? 1 : 0) | (unit.has_table ? 2 : 0));
+    if (unit.has_table) add(unit.table);
+  }
+  KnownSlices::Key value() const { return state_; }
+
+ private:
+  void add(const std::array<double, kMostPorts>& ports) {
+    for (const double port : ports) add(std::bit_cast<uint64_t>(port));
+  }
+  void add(const TransferCost& cost) {
+    add(std::bit_cast<uint64_t>(cost.cycles));
+    add(cost.ports);
+  }
+  static uint64_t pair_of(int32_t one, int32_t other) {
+    return uint64_t{static_cast<uint32_t>(one)} << 32 | static_cast<uint32_t>(other);
+  }
+
+  KnownSlices::Key state_ = {0x9e3779b97f4a7c15, 0x2545f4914f6cdd1d};
+};
 
 // The stretch with other units in the place of those from `first` to `end`.
 std::vector<PrefetchUnit> with_others(const std::vector<PrefetchUnit>& units, size_t first,
@@ -130,7 +173,7 @@ bool SliceSearch::try_round() {
 // The first number of slices that helps.
 bool SliceSearch::try_slices(size_t piece) {
   if (units_[first_[piece]].last_user >= 0) return false;  // others use its constants
-  const Stretch now = stretch_around(piece);
+  Stretch now = stretch_around(piece);
   const size_t slices = units_between(piece, piece + 1);
   size_t tried = slices;
   for (const int32_t count : {1, 2, 3, 4, 6}) {
@@ -152,38 +195,65 @@ SliceSearch::Stretch SliceSearch::stretch_around(size_t piece) const {
   now.units = prefetch_window(units_, first, end, fetched_);
   now.fetched.assign(fetched_.begin() + static_cast<ptrdiff_t>(first),
                      fetched_.begin() + static_cast<ptrdiff_t>(end));
-  now.known.emplace(prefetch_.queues(), now.units, std::vector<std::vector<bool>>{now.fetched},
-                    units_between(now.first_piece, now.first_free),
-                    units_between(now.first_piece, now.end_free), budget_);
-  now.fetched = now.known->plan().fetched;
+  Fingerprint key;
+  for (const size_t number :
+       {units_between(now.first_piece, piece), units_between(now.first_piece, now.first_free),
+        units_between(now.first_piece, now.end_free), now.units.size()})
+    key.add(number);
+  for (size_t i = 0; i < now.units.size(); ++i) {
+    key.add(now.units[i]);
+    key.add(now.fetched[i] ? 1 : 0);
+  }
+  now.key = key.value();
   return now;
 }
 
-bool SliceSearch::try_count(size_t piece, int32_t count, const Stretch& now) {
-  const SlicedPiece made = draft_.sliced(piece, count);
+KnownSlices::Plans SliceSearch::planned(size_t piece, const SlicedPiece& made,
+                                        Stretch& now) const {
   const size_t first = units_between(now.first_piece, piece),
-               end = units_between(now.first_piece, piece + 1);
+               end = units_between(now.first_piece, piece + 1),
+               first_free = units_between(now.first_piece, now.first_free),
+               end_free = units_between(now.first_piece, now.end_free);
+  if (!now.known)
+    now.known.emplace(prefetch_.queues(), now.units, std::vector<std::vector<bool>>{now.fetched},
+                      first_free, end_free, budget_);
   const std::vector<PrefetchUnit> units = with_others(now.units, first, end, made);
   std::vector<std::vector<bool>> starts;
   for (const bool fetches : {true, false}) {
-    std::vector<bool>& start = starts.emplace_back(now.fetched);
+    std::vector<bool>& start = starts.emplace_back(now.known->plan().fetched);
     start.erase(start.begin() + static_cast<ptrdiff_t>(first),
                 start.begin() + static_cast<ptrdiff_t>(end));
     start.insert(start.begin() + static_cast<ptrdiff_t>(first), made.units.size(), fetches);
   }
-  const PrefetchPlan plan = now.known->with_others(
-      units, {first, first + made.units.size(), end}, starts,
-      units_between(now.first_piece, now.first_free),
-      units_between(now.first_piece, now.end_free) - (end - first) + made.units.size());
+  PrefetchPlan plan =
+      now.known->with_others(units, {first, first + made.units.size(), end}, starts, first_free,
+                             end_free - (end - first) + made.units.size());
+  plan.budgets.narrow(now.known->plan().budgets);
+  return {std::move(plan.fetched), plan.cycles, now.known->plan().cycles, plan.budgets};
+}
+
+const KnownSlices::Plans& SliceSearch::plans_of(size_t piece, const SlicedPiece& made,
+                                                Stretch& now) const {
+  Fingerprint key(now.key);
+  key.add(made.next_waits ? 1 : 0);
+  for (const PrefetchUnit& unit : made.units) key.add(unit);
+  KnownSlices& known = prefetch_.known_slices();
+  if (const KnownSlices::Plans* plans = known.find(key.value(), budget_)) return *plans;
+  return known.add(key.value(), planned(piece, made, now));
+}
+
+bool SliceSearch::try_count(size_t piece, int32_t count, Stretch& now) {
+  const SlicedPiece made = draft_.sliced(piece, count);
+  const KnownSlices::Plans& plans = plans_of(piece, made, now);
   const double growth =
       draft_.constants_growth(piece, made.units.size()) / draft_.constants_growth();
-  const double cycles = cycles_ + plan.cycles - now.known->plan().cycles;
+  const double cycles = cycles_ + plans.cycles - plans.cycles_before;
   if (cycles * growth >= cycles_) return false;
   draft_.slice(piece, count);
   const auto at = fetched_.begin();
   const auto behind = fetched_.erase(at + static_cast<ptrdiff_t>(first_[now.first_piece]),
                                      at + static_cast<ptrdiff_t>(first_[now.end_piece]));
-  fetched_.insert(behind, plan.fetched.begin(), plan.fetched.end());
+  fetched_.insert(behind, plans.fetched.begin(), plans.fetched.end());
   cycles_ = cycles;
   take(piece, made);
   return true;

@@ -7,6 +7,7 @@
 
 #include "intarsia/npu/constant_plan.h"
 #include "intarsia/npu/prefetch.h"
+#include "intarsia/npu/prefetch_windows.h"
 
 namespace intarsia::npu {
 
@@ -31,17 +32,20 @@ class SliceSearch {
     size_t first_free = 0, end_free = 0;    // whose constants may be fetched otherwise
     std::vector<PrefetchUnit> units;        // as they are now
     std::vector<bool> fetched;              // of these, now
-    std::optional<KnownPrefetch> known;     // the plan of that
+    std::optional<KnownPrefetch> known;     // the plan of that, where it has been asked for
+    KnownSlices::Key key = {};              // of all of these
   };
 
   void try_all(int32_t count);
   bool try_round();
   bool try_slices(size_t piece);
-  bool try_count(size_t piece, int32_t count, const Stretch& now);
+  bool try_count(size_t piece, int32_t count, Stretch& now);
 
   void read_draft();
   void take(size_t piece, const SlicedPiece& made);
   Stretch stretch_around(size_t piece) const;
+  const KnownSlices::Plans& plans_of(size_t piece, const SlicedPiece& made, Stretch& now) const;
+  KnownSlices::Plans planned(size_t piece, const SlicedPiece& made, Stretch& now) const;
   size_t units_between(size_t piece, size_t end) const { return first_[end] - first_[piece]; }
 
   ConstantDraft& draft_;

@@ -134,6 +134,29 @@ TEST(WeightChoice, HasTheSizeThatItsWeightsHave) {
       }
 }
 
+// Runs of zeros that go on from part to part, parts of nothing else, and none.
+TEST(WeightChoice, StatisticsOfPartsMakeThoseOfTheWhole) {
+  namespace compiler = targets::ethos_u;
+  uint32_t seed = 5;
+  for (const size_t count : {1023, 1024, 1500, 4001})
+    for (const double zeros : {0.0, 0.5, 0.97, 0.999, 1.0})
+      for (int hole = 0; hole < 3; ++hole) {
+        std::vector<int16_t> weights = normal(count, 9.0, zeros, seed++);
+        const auto at = [&](size_t part) {
+          return weights.begin() + static_cast<ptrdiff_t>(count * part / 4);
+        };
+        if (hole == 1) std::fill(at(1) - 7, at(2) + 90, 0);
+        if (hole == 2) std::fill(at(2) + 30, weights.end(), 0);
+        const compiler::StreamStatistics found = compiler::statistics_with_parts(weights);
+        const compiler::Statistics whole = compiler::statistics_of(weights);
+        EXPECT_EQ(found.parts.size(), count < 1024 ? 0u : 4u);
+        EXPECT_EQ(found.whole.count, whole.count);
+        EXPECT_EQ(found.whole.total, whole.total);
+        EXPECT_EQ(found.whole.tail, whole.tail);
+        EXPECT_EQ(found.whole.zero_unary, whole.zero_unary);
+      }
+}
+
 TEST(WeightOrder, IsTheSimulators) {
   namespace compiler = targets::ethos_u;
   namespace sim = simulators::ethos_u;

@@ -212,5 +212,44 @@ TEST(PrefetchWindows, AnswerTheSameTwice) {
   EXPECT_EQ(windows.plan(units, 30000).fetched, PrefetchWindows(queues).plan(units, 30000).fetched);
 }
 
+// With every budget of its range a plan is the same, and behind an end of it something that was asked has another answer.
+TEST(Prefetch, IsTheSameWithEveryBudgetOfItsRange) {
+  const QueueDepths queues;
+  int others = 0;
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const std::vector<PrefetchUnit> units = random_units(seed, 12);
+    const PrefetchPlan plan = plan_prefetch(queues, units, 30000);
+    ASSERT_TRUE(plan.budgets.holds(30000) && plan.budgets.least > 0);
+    for (const int64_t budget : {plan.budgets.least, (plan.budgets.least + 30000) / 2,
+                                 std::min<int64_t>(plan.budgets.end, 100000) - 1}) {
+      const PrefetchPlan other = plan_prefetch(queues, units, budget);
+      EXPECT_EQ(other.fetched, plan.fetched);
+      EXPECT_EQ(other.reserved_from, plan.reserved_from);
+      EXPECT_EQ(other.cycles, plan.cycles);
+      EXPECT_EQ(other.peak_bytes, plan.peak_bytes);
+      EXPECT_EQ(other.budgets.least, plan.budgets.least);
+      EXPECT_EQ(other.budgets.end, plan.budgets.end);
+    }
+    for (const int64_t budget : {plan.budgets.least - 1, plan.budgets.end})
+      others +=
+          plan_prefetch(queues, units, budget).reserved_from != plan.reserved_from ? 1 : 0;
+  }
+  EXPECT_GT(others, 10);
+}
+
+// Many budgets, one after the other: what is known of others is of use only where it is the same.
+TEST(PrefetchWindows, AnswerWithEveryBudgetAsIfTheyKnewNothing) {
+  const QueueDepths queues;
+  const std::vector<PrefetchUnit> units = random_units(3, 200);
+  PrefetchWindows windows(queues);
+  for (const int64_t budget : {20000, 21000, 22000, 26000, 40000, 60000, 90000, 30000}) {
+    const PrefetchPlan plan = windows.plan(units, budget),
+                       fresh = PrefetchWindows(queues).plan(units, budget);
+    EXPECT_EQ(plan.fetched, fresh.fetched);
+    EXPECT_EQ(plan.position, fresh.position);
+    EXPECT_EQ(plan.cycles, fresh.cycles);
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::npu
