@@ -38,7 +38,7 @@ struct Reach {
 class Planner {
  public:
   Planner(const QueueDepths& queues, const std::vector<PrefetchUnit>& units, int64_t budget)
-      : queues_(queues), units_(units), budget_(budget), times_(units) {
+      : queues_(queues), units_(units), budget_(budget), budgets_{.least = budget}, times_(units) {
     const auto span = [](const OperationCost& cost, bool waits) {
       return Span{cost.alone(), waits ? cost.first_fetch : 0};
     };
@@ -291,8 +291,16 @@ class Planner {
 
   // Where transfers go when there is room for all of them, and what that follows from, of each unit: when it starts, and when
   // the engine has to begin what is transferred for it and those behind it.
+  // `places`: the last unit that starts no later than that.
   struct Wanted {
     std::vector<double> starts, engine;
+    std::vector<uint32_t> places;
+
+    void resize(size_t units) {
+      starts.resize(units + 1);
+      engine.resize(units);
+      places.resize(units);
+    }
   };
 
   // Starts every transfer as late as its operation need not wait for it, but not where memory is short.
@@ -301,10 +309,9 @@ class Planner {
     plan.position.assign(count, -1);
     plan.reserved_from.assign(count, -1);
     plan.table_position.assign(count, -1);
-    wanted_.starts.resize(count + 1);
-    wanted_.engine.resize(count);
-    follow(plan, 0, wanted_.starts);
-    want(plan, wanted_, [](size_t, double) { return false; });
+    wanted_.resize(count);
+    follow(plan, 0, count, wanted_.starts);
+    want(plan, wanted_, count, wanted_.starts[count], [](size_t, double) { return false; });
     if (wanted_from != nullptr) *wanted_from = plan.reserved_from;
     used_ = live_;
     for (size_t i = 0; i < count; ++i) fit(plan, i, used_);
@@ -319,14 +326,22 @@ class Planner {
     plan.reserved_from = known_.plan.reserved_from;
     plan.table_position = known_.plan.table_position;
     const size_t count = units_.size();
-    wanted_.starts.resize(count + 1);
-    wanted_.engine.resize(count);
+    wanted_.resize(count);
+    // Units behind those that take another time start so much later, and so does what is transferred for them, but for what begins
+    // in front of there.
+    const size_t other_time = constants_[unit].last_user + 1;
+    size_t behind = other_time;
+    while (behind < count && known_.wanted.places[behind] < other_time) ++behind;
     // Of units in front the starts are those that are known.
     std::copy_n(known_.wanted.starts.begin(), unit + 1, wanted_.starts.begin());
-    follow(plan, unit, wanted_.starts);
+    follow(plan, unit, behind, wanted_.starts);
+    const double engine =
+        behind == count
+            ? wanted_.starts[count]
+            : wanted_.starts[behind] + (known_.wanted.engine[behind] - known_.wanted.starts[behind]);
     // Where the engine has the same to do in front of the unit, all that is in front of there is the same.
-    const size_t first = want(plan, wanted_, [&](size_t i, double engine) {
-      return i <= unit && engine == known_.wanted.engine[i];
+    const size_t first = want(plan, wanted_, behind, engine, [&](size_t i, double its_engine) {
+      return i <= unit && its_engine == known_.wanted.engine[i];
     });
     std::copy_n(known_.plan.fetched.begin(), first, plan.fetched.begin());
     if (known_.taken > first) {
@@ -337,7 +352,7 @@ class Planner {
     known_.taken = first;
     used_ = known_.used;
     // Behind the last unit that wants another place nothing changes but what finds other room.
-    size_t alike = count;
+    size_t alike = behind;
     while (alike > unit + 1 && plan.reserved_from[alike - 1] == known_.wanted_from[alike - 1] &&
            plan.table_position[alike - 1] == known_.plan.table_position[alike - 1])
       --alike;
@@ -353,6 +368,10 @@ class Planner {
         rest(known_.plan.reserved_from, plan.reserved_from);
         // Units that use the constants of another are fetched as that is.
         return {first, std::max(i, last_use(first, i))};
+      }
+      if (i >= behind) {
+        plan.position[i] = -1;
+        plan.reserved_from[i] = known_.wanted_from[i];
       }
       fit(plan, i, used_);
       if (plan.fetched[i] != known_.plan.fetched[i] ||
@@ -393,22 +412,20 @@ class Planner {
     }
   }
 
-  void follow(const Plan& plan, size_t first, std::vector<double>& starts) const {
-    for (size_t i = first; i < units_.size(); ++i) {
+  void follow(const Plan& plan, size_t first, size_t end, std::vector<double>& starts) const {
+    for (size_t i = first; i < end; ++i) {
       const Span& span = spans_[i][times_.is_fetched(plan, i) ? 1 : 0];
       starts[i + 1] = starts[i] + span.alone + span.first_fetch;
     }
   }
 
-  // From the last unit on, as long as `ends` does not say of a unit, when the engine has begun what is for it, that those in
-  // front of it are known. Returns the first that was not.
+  // From the last unit in front of `end` on, what is for those behind begun by the engine then, as long as `ends` does not say of a
+  // unit, when the engine has begun what is for it, that those in front of it are known. Returns the first that was not.
   template <class Ends>
-  size_t want(Plan& plan, Wanted& wanted, const Ends& ends) const {
+  size_t want(Plan& plan, Wanted& wanted, size_t end, double engine, const Ends& ends) const {
     const std::vector<double>& starts = wanted.starts;
-    const size_t count = units_.size();
-    double engine = starts[count];
-    size_t at = count;  // the last unit that starts no later than the engine; both go backwards
-    for (size_t i = count; i-- > 0;) {
+    size_t at = end;  // the last unit that starts no later than the engine; both go backwards
+    for (size_t i = end; i-- > 0;) {
       const Constants& constants = constants_[i];
       const auto before = [&](double cycles) {
         engine = std::min(engine, starts[i]) - cycles;
@@ -422,6 +439,7 @@ class Planner {
         plan.table_position[i] =
             std::max(issue_position(before(constants.table), i), units_[i].table_earliest);
       wanted.engine[i] = engine;
+      wanted.places[i] = static_cast<uint32_t>(at);
       if ((plan.fetched[i] != 0 || constants.has_table) && ends(i, engine)) return i;
     }
     return 0;
@@ -440,19 +458,12 @@ class Planner {
     const int64_t bytes = constants_[i].bytes;
     const size_t last = constants_[i].last_user;
     bool fits = true;
-    for (size_t k = i + 1; k <= last; ++k) fits = fits && has_room(used[k] + bytes);
+    for (size_t k = i + 1; k <= last && fits; ++k) fits = has_room(used[k] + bytes);
     auto from = static_cast<int32_t>(i) + 1;
-    if (fits) {
-      int64_t most = std::numeric_limits<int64_t>::min();
-      for (; from > plan.reserved_from[i]; --from) {
-        const int64_t needed = used[static_cast<size_t>(from - 1)] + bytes;
-        if (needed > budget_) {
-          budgets_.end = std::min(budgets_.end, needed);
-          break;
-        }
-        most = std::max(most, needed);
-      }
-      budgets_.least = std::max(budgets_.least, most);
+    for (; fits && from > plan.reserved_from[i]; --from) {
+      int64_t& taken = used[static_cast<size_t>(from - 1)];
+      if (!has_room(taken + bytes)) break;
+      taken += bytes;
     }
     if (from > static_cast<int32_t>(i)) {
       plan.fetched[i] = 0;
@@ -461,10 +472,14 @@ class Planner {
     }
     plan.reserved_from[i] = from;
     plan.position[i] = issue_position(from, i);
-    for (size_t k = static_cast<size_t>(from); k <= last; ++k) used[k] += bytes;
+    for (size_t k = i + 1; k <= last; ++k) used[k] += bytes;
   }
 
-  bool has_room(int64_t bytes) const { return budgets_.has_room(budget_, bytes); }
+  bool has_room(int64_t bytes) const {
+    if (bytes <= budget_) return true;
+    budgets_.refuse(bytes);
+    return false;
+  }
 
   // What the constants of these units take in a plan that has been fitted.
   void take_room(const Plan& plan, size_t first, size_t end, std::vector<int64_t>& used) const {

@@ -228,7 +228,7 @@ KnownSlices::Plans SliceSearch::planned(size_t piece, const SlicedPiece& made,
   PrefetchPlan plan =
       now.known->with_others(units, {first, first + made.units.size(), end}, starts, first_free,
                              end_free - (end - first) + made.units.size());
-  plan.budgets.narrow(now.known->plan().budgets);
+  plan.budgets.refuse(now.known->plan().budgets.end);
   return {std::move(plan.fetched), plan.cycles, now.known->plan().cycles, plan.budgets};
 }
 

@@ -70,9 +70,9 @@ std::vector<int64_t> sizes_between(int64_t least, int64_t largest, size_t count)
 
 ConstantPlanner::ConstantPlanner(ScheduleDraft& draft)
     : draft_(draft),
-      streams_(draft.streams),
       prefetch_({draft.hardware.outstanding_kernels, draft.hardware.outstanding_dma,
-                 draft.cost.commands()}) {
+                 draft.cost.commands()}),
+      streams_(draft.streams) {
   find_owners();
   plan_tables();
 }

@@ -35,22 +35,11 @@ struct PrefetchUnit {
 
 // From the least to the one in front of `end`.
 struct BudgetRange {
-  int64_t least = std::numeric_limits<int64_t>::min(), end = std::numeric_limits<int64_t>::max();
+  int64_t least = 0, end = std::numeric_limits<int64_t>::max();
 
   bool holds(int64_t budget) const { return least <= budget && budget < end; }
-  // Whether a budget has room for so many bytes; others that answer otherwise are not of the range from now on.
-  bool has_room(int64_t budget, int64_t bytes) {
-    if (bytes <= budget) {
-      least = std::max(least, bytes);
-      return true;
-    }
-    end = std::min(end, bytes);
-    return false;
-  }
-  void narrow(const BudgetRange& other) {
-    least = std::max(least, other.least);
-    end = std::min(end, other.end);
-  }
+  // There was no room for so many bytes.
+  void refuse(int64_t bytes) { end = std::min(end, bytes); }
 };
 
 // What is fetched when.
@@ -62,7 +51,7 @@ struct PrefetchPlan {
   std::vector<int32_t> table_position;  // the same of tables
   double cycles = 0;
   int64_t peak_bytes = 0;  // of live_bytes and what is fetched
-  BudgetRange budgets;     // with which the same is found
+  BudgetRange budgets;     // from its own, with which the same is found: nothing had no room that has it with these
 };
 
 // The units that have constants of their own.
