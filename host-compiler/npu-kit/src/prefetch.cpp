@@ -335,10 +335,9 @@ class Planner {
     // Of units in front the starts are those that are known.
     std::copy_n(known_.wanted.starts.begin(), unit + 1, wanted_.starts.begin());
     follow(plan, unit, behind, wanted_.starts);
-    const double engine =
-        behind == count
-            ? wanted_.starts[count]
-            : wanted_.starts[behind] + (known_.wanted.engine[behind] - known_.wanted.starts[behind]);
+    const double engine = behind == count ? wanted_.starts[count]
+                                          : wanted_.starts[behind] + (known_.wanted.engine[behind] -
+                                                                      known_.wanted.starts[behind]);
     // Where the engine has the same to do in front of the unit, all that is in front of there is the same.
     const size_t first = want(plan, wanted_, behind, engine, [&](size_t i, double its_engine) {
       return i <= unit && its_engine == known_.wanted.engine[i];
@@ -492,7 +491,7 @@ class Planner {
   const QueueDepths& queues_;
   const std::vector<PrefetchUnit>& units_;
   int64_t budget_;
-  mutable BudgetRange budgets_;  // with which all that was asked has the same answers
+  mutable BudgetRange budgets_;       // with which all that was asked has the same answers
   mutable prefetch::Measurer times_;  // its scratch changes
 
   // How long a unit takes by itself: with its constants where they are, and fetched.

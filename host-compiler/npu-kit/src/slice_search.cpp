@@ -208,8 +208,7 @@ SliceSearch::Stretch SliceSearch::stretch_around(size_t piece) const {
   return now;
 }
 
-KnownSlices::Plans SliceSearch::planned(size_t piece, const SlicedPiece& made,
-                                        Stretch& now) const {
+KnownSlices::Plans SliceSearch::planned(size_t piece, const SlicedPiece& made, Stretch& now) const {
   const size_t first = units_between(now.first_piece, piece),
                end = units_between(now.first_piece, piece + 1),
                first_free = units_between(now.first_piece, now.first_free),

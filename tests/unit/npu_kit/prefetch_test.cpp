@@ -232,8 +232,7 @@ TEST(Prefetch, IsTheSameWithEveryBudgetOfItsRange) {
       EXPECT_EQ(other.budgets.end, plan.budgets.end);
       same += larger > budget ? 1 : 0;
     }
-    others +=
-        plan_prefetch(queues, units, last + 1).reserved_from != plan.reserved_from ? 1 : 0;
+    others += plan_prefetch(queues, units, last + 1).reserved_from != plan.reserved_from ? 1 : 0;
   }
   EXPECT_GT(same, 10);
   EXPECT_GT(others, 10);

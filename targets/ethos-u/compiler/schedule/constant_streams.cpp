@@ -41,8 +41,8 @@ constexpr int64_t kLargestPalette = 32;
 
 HeaderWorth worth_of_headers(std::span<const int16_t> weights, EncodedStreams& encoded) {
   const isa::ethos_u::AssumedTiming& assumed = isa::ethos_u::kAssumed;
-  const double bits_of_weight =
-      8 * static_cast<double>(encoded.estimated_bytes(weights)) / static_cast<double>(weights.size());
+  const double bits_of_weight = 8 * static_cast<double>(encoded.estimated_bytes(weights)) /
+                                static_cast<double>(weights.size());
   const auto bits_of = [&](double cycles) {
     return static_cast<int32_t>(cycles * isa::ethos_u::kPublished.decoded_weights * bits_of_weight);
   };
@@ -92,8 +92,8 @@ ConstantStream make_constant_stream(EncodedStreams& encoded, const Hardware& har
       traversal.part_kernel = block.part_kernel;
       traversal.ifm_16bit = element_bytes(ifm_type) == 2;
       const std::vector<int16_t> ordered = order_weights(tensor, channels, traversal);
-      const std::shared_ptr<const EncodedStreams::Stream> stream = encoded.of(
-          ordered, decoding_counts ? worth_of_headers(ordered, encoded) : HeaderWorth{});
+      const std::shared_ptr<const EncodedStreams::Stream> stream =
+          encoded.of(ordered, decoding_counts ? worth_of_headers(ordered, encoded) : HeaderWorth{});
       result.header_cycles = std::max(result.header_cycles, header_cycles(stream->headers));
       result.bytes.insert(result.bytes.end(), stream->bytes.begin(), stream->bytes.end());
     }

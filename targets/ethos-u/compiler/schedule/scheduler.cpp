@@ -297,7 +297,8 @@ class CopiesSearch {
   }
 
   std::unique_ptr<Scheduler> scheduled(WeightCopies copies) const {
-    auto made = std::make_unique<Scheduler>(hardware_, program_, options_, streams_, std::move(copies));
+    auto made =
+        std::make_unique<Scheduler>(hardware_, program_, options_, streams_, std::move(copies));
     made->place(attempt_);
     made->plan();
     if (options_.sram_limit && made->placed_bytes() > *options_.sram_limit) return nullptr;

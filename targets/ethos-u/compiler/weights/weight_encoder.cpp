@@ -517,7 +517,8 @@ std::vector<uint8_t> encode_weights(std::span<const int16_t> weights, WeightHead
     }
   }
   const bool is_cut = ends.size() > 1;
-  Section whole = SectionMaker(weights, statistics.whole, worth).run(is_cut ? several.worth : kNever);
+  Section whole =
+      SectionMaker(weights, statistics.whole, worth).run(is_cut ? several.worth : kNever);
   if (is_cut && several.worth < whole.worth)
     best = std::move(several);
   else

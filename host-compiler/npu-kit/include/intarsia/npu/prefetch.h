@@ -51,7 +51,8 @@ struct PrefetchPlan {
   std::vector<int32_t> table_position;  // the same of tables
   double cycles = 0;
   int64_t peak_bytes = 0;  // of live_bytes and what is fetched
-  BudgetRange budgets;     // from its own, with which the same is found: nothing had no room that has it with these
+  BudgetRange
+      budgets;  // from its own, with which the same is found: nothing had no room that has it with these
 };
 
 // The units that have constants of their own.
