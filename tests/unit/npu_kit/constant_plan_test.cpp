@@ -120,6 +120,24 @@ TEST(ConstantPlan, IsNoWorseThanWhatItBeginsWith) {
   EXPECT_GT(sliced, 10);
 }
 
+// What is known of other sizes of memory is of use only where it is the same.
+TEST(ConstantPlan, IsTheSameBehindOtherBudgets) {
+  const ConstantSearch search = {21000, 2, 2};
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    PrefetchWindows windows({});
+    for (const int64_t budget : {21000, 22000, 24000, 30000, 31000, 45000, 23000}) {
+      Draft draft(random_pieces(seed)), other(random_pieces(seed));
+      PrefetchWindows fresh({});
+      const int64_t budgets[] = {budget};
+      const ConstantPlan found = plan_constants(draft, windows, budgets, search),
+                         alone = plan_constants(other, fresh, budgets, search);
+      EXPECT_EQ(found.prefetch.cycles, alone.prefetch.cycles);
+      EXPECT_EQ(found.prefetch.fetched, alone.prefetch.fetched);
+      EXPECT_EQ(draft.cut(), other.cut());
+    }
+  }
+}
+
 // A draft of hundreds of pieces: what is measured around each of them helps the whole.
 TEST(ConstantPlan, OfALongProgramIsNoWorseThanWhatItBeginsWith) {
   for (uint32_t seed = 0; seed < 4; ++seed) {
