@@ -11,6 +11,7 @@ float intarsia_exp_f32(float x) {
   if ((bits ^ sign) > UINT32_C(0x42ae0000)) {
     if (x < -87.0f) return 0.0f;
     if (x > 88.72283f) return 3.4028234664e38f;
+    if (x != x) return x;
   }
   const uint32_t half_bits = sign | UINT32_C(0x3f000000);
   float half;

@@ -38,7 +38,8 @@ INTARSIA_INLINE float32x4_t exponentials(float32x4_t x) {
   const float32x4_t scale = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_n_s32(least, 127), 23));
   float32x4_t result = vmulq_f32(series, scale);
   result = vpselq_f32(vaddq_f32(result, result), result, vcmpgtq_n_s32(power, 127));
-  result = vpselq_f32(vdupq_n_f32(0.0f), result, vcmpltq_n_f32(x, -87.0f));
+  // Of what is no number Helium says that it is less than anything, but nothing is greater than it.
+  result = vpselq_f32(vdupq_n_f32(0.0f), result, vcmpgtq_f32(vdupq_n_f32(-87.0f), x));
   return vpselq_f32(vdupq_n_f32(3.4028234664e38f), result, vcmpgtq_n_f32(x, 88.72283f));
 }
 
