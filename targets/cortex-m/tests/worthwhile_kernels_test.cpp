@@ -84,7 +84,8 @@ TEST(DeepConvolutions, AreOneChannelByEightPixels) {
       kernels.add(std::move(module));
       deep += kernels.calls("intarsia_mve_deep_conv_s8");
     }
-  EXPECT_GE(deep, 24U);  // of 48; of the others pairs take less time
+  // Of 48; of the others pairs take less time, or not a tenth more.
+  EXPECT_GE(deep, 16U);
 }
 
 TEST(Optimise, SizeLeavesMeansToLoops) {
