@@ -191,6 +191,12 @@ TEST(ImportFloats, SeveralMatricesOfOneScale) {
   EXPECT_EQ(kinds(made->entry_function()),
             (std::vector{OpKind::QuantizeRows, OpKind::Cast, OpKind::BatchMatmul, OpKind::Reshape,
                          OpKind::Mul, OpKind::Mul}));
+  // What has no rows is no matrix.
+  for (const std::vector<int32_t>& shape : {std::vector<int32_t>{}, {4}}) {
+    ModelSpec broken = m;
+    broken.tensors[0].shape = shape;
+    EXPECT_NE(errors(broken), "");
+  }
 }
 
 // Valid, strides of 1 or 2: 18 weights of two filters.
