@@ -46,45 +46,58 @@ _Static_assert(offsetof(struct deep_run, planes) == 8 && offsetof(struct deep_ru
 #define NEXT_FIRST "add r1, r1, r7\n"
 #define NEXT_SECOND "add r3, r3, r7\n"
 #define COUNT "subs r11, r11, #1\n"
-#define ONE_TAP                                                                          \
-  PRODUCTS("r0", "q0", "q3")                                                             \
-  FIRST("16", "q4")                                                                      \
-  PRODUCTS("r2", "q0", "q4")                                                             \
-  FIRST("32", "q5") PRODUCTS("r4", "q0", "q5") FIRST("48", "q6")                         \
-      NEXT_FIRST PRODUCTS("r6", "q0", "q6") SECOND("0", "q3") PRODUCTS("r8", "q0", "q3") \
-          SECOND("16", "q4") PRODUCTS("r10", "q0", "q4") SECOND("32", "q5")              \
-              COUNT PRODUCTS("r12", "q0", "q5") SECOND("48", "q6")                       \
-                  NEXT_SECOND PRODUCTS("lr", "q0", "q6") NEXT_WEIGHTS("16") FIRST("0", "q3")
+// A tap and what is loaded beside it to a line, which the tool would lay out otherwise each time.
+// clang-format off
+#define ONE_TAP                                                                                  \
+  PRODUCTS("r0", "q0", "q3") FIRST("16", "q4")                                                   \
+  PRODUCTS("r2", "q0", "q4") FIRST("32", "q5")                                                   \
+  PRODUCTS("r4", "q0", "q5") FIRST("48", "q6") NEXT_FIRST PRODUCTS("r6", "q0", "q6")             \
+  SECOND("0", "q3") PRODUCTS("r8", "q0", "q3") SECOND("16", "q4") PRODUCTS("r10", "q0", "q4")    \
+  SECOND("32", "q5") COUNT PRODUCTS("r12", "q0", "q5") SECOND("48", "q6") NEXT_SECOND            \
+  PRODUCTS("lr", "q0", "q6") NEXT_WEIGHTS("16") FIRST("0", "q3")
 #define TWO_TAPS                                                                                 \
-  PRODUCTS("r0", "q0", "q3")                                                                     \
-  FIRST("16", "q4")                                                                              \
-  PRODUCTS("r2", "q0", "q4")                                                                     \
-  WEIGHTS("-16", "q1") PRODUCTS("r0", "q1", "q4") FIRST("32", "q5") PRODUCTS("r4", "q0", "q5")   \
-      FIRST("48", "q6") PRODUCTS("r2", "q1", "q5") FIRST("64", "q3") PRODUCTS("r6", "q0", "q6")  \
-          NEXT_FIRST PRODUCTS("r4", "q1", "q6") SECOND("0", "q4") PRODUCTS("r6", "q1", "q3")     \
-              SECOND("16", "q5") PRODUCTS("r8", "q0", "q4") COUNT PRODUCTS("r10", "q0", "q5")    \
-                  SECOND("32", "q6") PRODUCTS("r8", "q1", "q5") SECOND("48", "q4")               \
-                      PRODUCTS("r12", "q0", "q6") PRODUCTS("r10", "q1", "q6") SECOND("64", "q5") \
-                          PRODUCTS("lr", "q0", "q4") NEXT_WEIGHTS("32")                          \
-                              NEXT_SECOND PRODUCTS("r12", "q1", "q4") FIRST("0", "q3")           \
-                                  PRODUCTS("lr", "q1", "q5")
-#define THREE_TAPS                                                                                 \
-  PRODUCTS("r0", "q0", "q3")                                                                       \
-  FIRST("16", "q4")                                                                                \
-  PRODUCTS("r2", "q0", "q4")                                                                       \
-  WEIGHTS("-32", "q1") PRODUCTS("r0", "q1", "q4") FIRST("32", "q5") PRODUCTS("r4", "q0", "q5")     \
-      WEIGHTS("-16", "q2") PRODUCTS("r2", "q1", "q5") FIRST("48", "q6") PRODUCTS("r0", "q2", "q5") \
-          PRODUCTS("r6", "q0", "q6") FIRST("64", "q3") PRODUCTS("r4", "q1", "q6") PRODUCTS(        \
-              "r2", "q2", "q6") FIRST("80", "q4") PRODUCTS("r6", "q1", "q3")                       \
-              NEXT_FIRST PRODUCTS("r4", "q2", "q3") SECOND("0", "q5") PRODUCTS("r6", "q2", "q4")   \
-                  SECOND("16", "q6") PRODUCTS("r8", "q0", "q5") COUNT PRODUCTS("r10", "q0", "q6")  \
-                      SECOND("32", "q3") PRODUCTS("r8", "q1", "q6") SECOND("48", "q4")             \
-                          PRODUCTS("r12", "q0", "q3") PRODUCTS("r10", "q1", "q3") PRODUCTS(        \
-                              "r8", "q2", "q3") SECOND("64", "q5") PRODUCTS("lr", "q0", "q4")      \
-                              NEXT_WEIGHTS("48") PRODUCTS("r12", "q1", "q4") SECOND("80", "q6")    \
-                                  PRODUCTS("r10", "q2", "q4")                                      \
-                                      NEXT_SECOND PRODUCTS("lr", "q1", "q5") FIRST("0", "q3")      \
-                                          PRODUCTS("r12", "q2", "q5") PRODUCTS("lr", "q2", "q6")
+  PRODUCTS("r0", "q0", "q3") FIRST("16", "q4")                                                   \
+  PRODUCTS("r2", "q0", "q4") WEIGHTS("-16", "q1")                                                \
+  PRODUCTS("r0", "q1", "q4") FIRST("32", "q5")                                                   \
+  PRODUCTS("r4", "q0", "q5") FIRST("48", "q6")                                                   \
+  PRODUCTS("r2", "q1", "q5") FIRST("64", "q3")                                                   \
+  PRODUCTS("r6", "q0", "q6") NEXT_FIRST                                                          \
+  PRODUCTS("r4", "q1", "q6") SECOND("0", "q4")                                                   \
+  PRODUCTS("r6", "q1", "q3") SECOND("16", "q5")                                                  \
+  PRODUCTS("r8", "q0", "q4") COUNT                                                               \
+  PRODUCTS("r10", "q0", "q5") SECOND("32", "q6")                                                 \
+  PRODUCTS("r8", "q1", "q5") SECOND("48", "q4")                                                  \
+  PRODUCTS("r12", "q0", "q6")                                                                    \
+  PRODUCTS("r10", "q1", "q6") SECOND("64", "q5")                                                 \
+  PRODUCTS("lr", "q0", "q4") NEXT_WEIGHTS("32") NEXT_SECOND                                      \
+  PRODUCTS("r12", "q1", "q4") FIRST("0", "q3")                                                   \
+  PRODUCTS("lr", "q1", "q5")
+#define THREE_TAPS                                                                               \
+  PRODUCTS("r0", "q0", "q3") FIRST("16", "q4")                                                   \
+  PRODUCTS("r2", "q0", "q4") WEIGHTS("-32", "q1")                                                \
+  PRODUCTS("r0", "q1", "q4") FIRST("32", "q5")                                                   \
+  PRODUCTS("r4", "q0", "q5") WEIGHTS("-16", "q2")                                                \
+  PRODUCTS("r2", "q1", "q5") FIRST("48", "q6")                                                   \
+  PRODUCTS("r0", "q2", "q5")                                                                     \
+  PRODUCTS("r6", "q0", "q6") FIRST("64", "q3")                                                   \
+  PRODUCTS("r4", "q1", "q6")                                                                     \
+  PRODUCTS("r2", "q2", "q6") FIRST("80", "q4")                                                   \
+  PRODUCTS("r6", "q1", "q3") NEXT_FIRST                                                          \
+  PRODUCTS("r4", "q2", "q3") SECOND("0", "q5")                                                   \
+  PRODUCTS("r6", "q2", "q4") SECOND("16", "q6")                                                  \
+  PRODUCTS("r8", "q0", "q5") COUNT                                                               \
+  PRODUCTS("r10", "q0", "q6") SECOND("32", "q3")                                                 \
+  PRODUCTS("r8", "q1", "q6") SECOND("48", "q4")                                                  \
+  PRODUCTS("r12", "q0", "q3")                                                                    \
+  PRODUCTS("r10", "q1", "q3")                                                                    \
+  PRODUCTS("r8", "q2", "q3") SECOND("64", "q5")                                                  \
+  PRODUCTS("lr", "q0", "q4") NEXT_WEIGHTS("48")                                                  \
+  PRODUCTS("r12", "q1", "q4") SECOND("80", "q6")                                                 \
+  PRODUCTS("r10", "q2", "q4") NEXT_SECOND                                                        \
+  PRODUCTS("lr", "q1", "q5") FIRST("0", "q3")                                                    \
+  PRODUCTS("r12", "q2", "q5")                                                                    \
+  PRODUCTS("lr", "q2", "q6")
+// clang-format on
 
 INTARSIA_OUTLINE void deep_channels(struct deep_block *block) {
   register struct deep_block *b __asm__("r11") = block;
