@@ -1,6 +1,6 @@
 #include "intarsia/kernels/quantize_row.h"
 
-#include <stdbool.h>
+#include "intarsia/kernels/float_functions.h"
 
 // The least and the largest of the values and 0.
 static void range_of(const float* input, int32_t count, float* least, float* largest) {
@@ -68,12 +68,7 @@ void intarsia_quantize_row_asymmetric(const float* input, int8_t* output, float*
 static int32_t nearest_even(float steps, int32_t least, int32_t largest) {
   if (!(steps > (float)least)) return least;
   if (steps >= (float)largest) return largest;
-  const int32_t whole = (int32_t)steps;
-  const float fraction = steps - (float)whole; /* exact */
-  const bool is_odd = whole % 2 != 0;
-  if (is_odd ? fraction >= 0.5f : fraction > 0.5f) return whole + 1;
-  if (is_odd ? fraction <= -0.5f : fraction < -0.5f) return whole - 1;
-  return whole;
+  return (int32_t)intarsia_round_even_f32(steps);
 }
 
 void intarsia_quantize_rows_together(const float* input, int8_t* output, float* scales,

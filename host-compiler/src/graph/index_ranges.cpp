@@ -1,7 +1,8 @@
 #include "graph/index_ranges.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "graph/integer_at.h"
 
 namespace intarsia::graph {
 namespace {
@@ -16,18 +17,10 @@ int64_t floor_quotient(int64_t value, int64_t divisor) {
 std::optional<IndexRange> range_of_constant(const Module& module, const Tensor& tensor) {
   if (!tensor.constant.valid()) return std::nullopt;
   if (tensor.type != DataType::Int32 && tensor.type != DataType::Int64) return std::nullopt;
-  const auto& bytes = module.constant(tensor.constant).bytes;
-  const size_t width = static_cast<size_t>(bits(tensor.type)) / 8;
+  const SharedBytes& bytes = module.constant(tensor.constant).bytes;
   std::optional<IndexRange> range;
-  for (size_t at = 0; at + width <= bytes.size(); at += width) {
-    int32_t word = 0;
-    int64_t value = 0;
-    if (width == sizeof word) {
-      std::memcpy(&word, bytes.data() + at, width);
-      value = word;
-    } else {
-      std::memcpy(&value, bytes.data() + at, width);
-    }
+  for (int64_t i = 0; i < element_count(tensor.shape); ++i) {
+    const int64_t value = integer_at(tensor.type, {bytes.data(), bytes.size()}, i);
     range = range ? IndexRange{std::min(range->low, value), std::max(range->high, value)}
                   : IndexRange{value, value};
   }
@@ -64,6 +57,13 @@ class IndexRanges {
   }
 
   void limit_to_places_of(int64_t extent, TensorId id) { limit(id, {0, extent - 1}); }
+
+  // The second operand's rows name a place each, along the first axes of the data.
+  void limit_to_named_axes(const Shape& data, const Node& node) {
+    const auto axes = static_cast<ptrdiff_t>(in(node, 1).shape.back());
+    if (axes > 0)
+      limit_to_places_of(*std::min_element(data.begin(), data.begin() + axes), node.inputs[1]);
+  }
 
   // The axis that a table's numbers run along where the other operand has one element: an index is spread to a row with a
   // single one in it like this.
@@ -110,21 +110,11 @@ class IndexRanges {
       case OpKind::Gather:
         return limit_to_places_of(
             in(node, 0).shape[static_cast<size_t>(node.attrs<GatherAttrs>().axis)], node.inputs[1]);
-      case OpKind::GatherNd: {
-        const auto axes = static_cast<ptrdiff_t>(in(node, 1).shape.back());
-        const Shape& data = in(node, 0).shape;
-        if (axes > 0)
-          limit_to_places_of(*std::min_element(data.begin(), data.begin() + axes), node.inputs[1]);
-        return;
-      }
-      case OpKind::ScatterNd: {
+      case OpKind::GatherNd:
+        return limit_to_named_axes(in(node, 0).shape, node);
+      case OpKind::ScatterNd:
         // Rows that name a place outside are left out; those that do not are worth drawing.
-        const auto axes = static_cast<ptrdiff_t>(in(node, 1).shape.back());
-        const Shape& data = node.attrs<ScatterAttrs>().shape;
-        if (axes > 0)
-          limit_to_places_of(*std::min_element(data.begin(), data.begin() + axes), node.inputs[1]);
-        return;
-      }
+        return limit_to_named_axes(node.attrs<ScatterAttrs>().shape, node);
       case OpKind::DynamicUpdateSlice: {
         // Any place is moved inwards; those within the axis are worth drawing all the same.
         const Shape& data = in(node, 0).shape;

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/index_ranges.h"
+#include "graph/integer_at.h"
 
 namespace intarsia::graph {
 namespace {
@@ -79,19 +80,6 @@ float float_at(const TensorValue& value, int64_t index) {
   float result;
   std::memcpy(&result, &value[static_cast<size_t>(index) * sizeof result], sizeof result);
   return result;
-}
-
-int64_t integer_at(DataType type, const TensorValue& value, int64_t index) {
-  if (bits(type) == 4) {
-    const int nibble = value[static_cast<size_t>(index / 2)] >> (index % 2 == 0 ? 0 : 4) & 15;
-    return is_signed(type) && nibble > 7 ? nibble - 16 : nibble;
-  }
-  const auto width = static_cast<size_t>(bits(type) / 8);
-  uint64_t word = 0;
-  std::memcpy(&word, &value[static_cast<size_t>(index) * width], width);
-  if (is_signed(type) && width < 8 && (word >> (8 * width - 1) & 1) != 0)
-    word |= ~uint64_t{0} << (8 * width);
-  return static_cast<int64_t>(word);
 }
 
 bool floats_agree(float reference, float program) {

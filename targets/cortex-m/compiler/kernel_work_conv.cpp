@@ -410,16 +410,15 @@ KernelWork mve_deep_convolution(const Window& w) {
   }
   const int64_t n = w.batches, strips = n * w.out_h * in_row;
   const int64_t eights = ceil_div(strips, planes.fours()), blocks = eights * w.out_c;
-  int64_t runs = 0, by_taps[3] = {};
-  for (int64_t phase = 0; phase < planes.phases; ++phase)
-    for (const int64_t taps : deep_runs((w.kernel_w - phase - 1) / w.stride_w + 1))
-      ++runs, by_taps[taps - 1] += planes.rows;
-  return {
-      KernelFamily::MveDeepConvolution,
-      {1, number(eights), number(blocks), number(blocks * runs), number(blocks * by_taps[0]),
-       number(blocks * by_taps[1]), number(blocks * by_taps[2]), number(strips * planes.count()),
-       number(n * columns), number(n * fills), number(n * filled), number(clamped_vectors(w))},
-      number(eights)};
+  const std::vector<DeepRun> runs = deep_runs(w);
+  int64_t by_taps[3] = {};
+  for (const DeepRun& run : runs) by_taps[run.taps - 1] += planes.rows;
+  return {KernelFamily::MveDeepConvolution,
+          {1, number(eights), number(blocks), number(blocks * std::ssize(runs)),
+           number(blocks * by_taps[0]), number(blocks * by_taps[1]), number(blocks * by_taps[2]),
+           number(strips * planes.count()), number(n * columns), number(n * fills),
+           number(n * filled), number(clamped_vectors(w))},
+          number(eights)};
 }
 
 KernelWork mve_dense(const Window& w) {

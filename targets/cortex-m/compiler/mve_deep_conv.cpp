@@ -33,22 +33,15 @@ std::optional<double> cycles(const KernelWork& work, int64_t bytes, int64_t wait
   return *made + work.reads * static_cast<double>(bytes / 4 * waits);
 }
 
-int64_t runs_of_taps(const Window& w) {
-  size_t runs = 0;
-  for (int64_t phase = 0; phase < std::min(w.kernel_w, w.stride_w); ++phase)
-    runs += deep_runs((w.kernel_w - phase - 1) / w.stride_w + 1).size();
-  return static_cast<int64_t>(runs);
-}
-
 // Taps [kernel_h][in_c / 16] by as many neighbours of every stride-th as are taken together.
 void append_taps(std::vector<uint8_t>& bytes, const Conv& conv, const Window& w, int64_t channel,
-                 int64_t first, int64_t taps) {
+                 const DeepRun& run) {
   const std::vector<int8_t>& row = conv.rows[static_cast<size_t>(channel)];
   for (int64_t y = 0; y < w.kernel_h; ++y)
     for (int64_t from = 0; from < w.in_c; from += kVector)
-      for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t tap = 0; tap < run.taps; ++tap)
         for (int64_t c = from; c < from + kVector; ++c) {
-          const int64_t x = first + tap * w.stride_w;
+          const int64_t x = run.first + tap * w.stride_w;
           const int64_t at = (y * w.kernel_w + x) * w.in_c + c;
           bytes.push_back(c < w.in_c ? static_cast<uint8_t>(row[static_cast<size_t>(at)]) : 0);
         }
@@ -57,17 +50,12 @@ void append_taps(std::vector<uint8_t>& bytes, const Conv& conv, const Window& w,
 std::vector<uint8_t> stream_of(const Conv& conv, const Channels& channels, const Window& w) {
   constexpr size_t kWord = 4;
   const std::vector<uint8_t> table = channels.block_table({0});
+  const std::vector<DeepRun> runs = deep_runs(w);
   std::vector<uint8_t> bytes;
   for (int64_t channel = 0; channel < w.out_c; ++channel) {
     const auto entry = table.begin() + static_cast<std::ptrdiff_t>(channel * 4 * int64_t{kWord});
     bytes.insert(bytes.end(), entry, entry + kWord);
-    for (int64_t phase = 0; phase < std::min(w.kernel_w, w.stride_w); ++phase) {
-      int64_t first = phase;
-      for (const int64_t taps : deep_runs((w.kernel_w - phase - 1) / w.stride_w + 1)) {
-        append_taps(bytes, conv, w, channel, first, taps);
-        first += taps * w.stride_w;
-      }
-    }
+    for (const DeepRun& run : runs) append_taps(bytes, conv, w, channel, run);
     bytes.insert(bytes.end(), entry + kWord, entry + 4 * kWord);
   }
   bytes.resize(bytes.size() + kWord, 0);
@@ -76,12 +64,16 @@ std::vector<uint8_t> stream_of(const Conv& conv, const Channels& channels, const
 
 }  // namespace
 
-std::vector<int64_t> deep_runs(int64_t taps) {
+std::vector<DeepRun> deep_runs(const Window& w) {
   constexpr int64_t kMost = 3;
-  std::vector<int64_t> runs;
-  while (taps > 0) {
-    runs.push_back(taps < kMost ? taps : taps == kMost + 1 ? 2 : kMost);
-    taps -= runs.back();
+  std::vector<DeepRun> runs;
+  for (int64_t phase = 0; phase < deep_planes_of(w).phases; ++phase) {
+    int64_t first = phase;
+    for (int64_t left = (w.kernel_w - phase - 1) / w.stride_w + 1; left > 0;) {
+      runs.push_back({first, left == kMost + 1 ? 2 : std::min(left, kMost)});
+      first += runs.back().taps * w.stride_w;
+      left -= runs.back().taps;
+    }
   }
   return runs;
 }
@@ -91,7 +83,7 @@ LowerKernel mve_deep_conv_kernel(const Conv& conv, const Channels& channels, con
   Window w = conv.window;
   w.strip_h = 1;
   w.group = 0;
-  if (w.out_w < kFour || runs_of_taps(w) > kMostRuns) return nullptr;
+  if (w.out_w < kFour || std::ssize(deep_runs(w)) > kMostRuns) return nullptr;
   std::optional<double> least = cycles(mve_convolution(pairs), pairs_bytes, waits);
   if (least) *least *= kMostOfPairs;
   Window best;

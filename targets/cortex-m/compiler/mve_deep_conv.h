@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "conv.h"
 
@@ -21,8 +22,12 @@ inline DeepPlanes deep_planes_of(const Window& w) {
           w.strip_w + (w.kernel_w - 1) / w.stride_w, w.strip_w == kFour};
 }
 
-// How many neighbouring taps of a plane are taken together, one after another.
-std::vector<int64_t> deep_runs(int64_t taps);
+// Neighbouring taps of a plane that are taken together: the first one's column of the window, and how many.
+struct DeepRun {
+  int64_t first, taps;
+};
+// One after another, plane by plane.
+std::vector<DeepRun> deep_runs(const Window& w);
 
 // Empty where the kernel does not cover it, or takes longer than pairs of pixels do with `bytes` of constants, each word of
 // which waits for `waits` cycles.

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -35,6 +34,7 @@ class Chains {
         replaced_by_[static_cast<size_t>(other)].push_back(static_cast<int32_t>(id));
     for (const Operation& op : program.operations) ++writers_[static_cast<size_t>(op.ofm.tensor)];
     steps_.reserve(program.operations.size());
+    size_t groups = 0;
     for (Operation& op : program.operations) {
       Step step;
       add(step, op.ifm);
@@ -46,16 +46,12 @@ class Chains {
       // Its rows may take the place of those that it reads while it goes on.
       step.in_pieces = writers_[static_cast<size_t>(op.ofm.tensor)] > 1 &&
                        !tensor(op.ofm.tensor).may_replace.empty();
-      if (!groups_.empty() && groups_.back() == op.node) {
-        step.group = groups_.size();
-      } else {
-        groups_.push_back(op.node);
-        step.group = groups_.size();
-      }
+      if (steps_.empty() || steps_.back().operation.node != op.node) ++groups;
+      step.group = groups;
       step.operation = std::move(op);
       steps_.push_back(std::move(step));
     }
-    std::vector<bool> in_pieces(groups_.size() + 1, false);
+    std::vector<bool> in_pieces(groups + 1, false);
     for (const Step& step : steps_)
       if (step.in_pieces) in_pieces[step.group] = true;
     for (Step& step : steps_) step.in_pieces = in_pieces[step.group];
@@ -353,7 +349,6 @@ class Chains {
 
   Program& program_;
   std::vector<Step> steps_;
-  std::vector<std::string> groups_;
   std::vector<size_t> order_;
   // By tensor.
   std::vector<Life> lives_;
