@@ -85,7 +85,7 @@ option(INTARSIA_TOGETHER "Compile several files of a target at once" ${PROJECT_I
 # ALONE: files that have names of their own (in unnamed namespaces) which others of the target have too.
 function(intarsia_compile_together target)
   cmake_parse_arguments(ARG "" "" "ALONE" ${ARGN})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${INTARSIA_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${INTARSIA_TOGETHER} UNITY_BUILD_BATCH_SIZE 24)
   set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 

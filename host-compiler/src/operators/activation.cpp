@@ -173,10 +173,6 @@ Result<void> sigmoid_of_int16(const Invocation& call) {
 }
 
 // 16-bit fixed point.
-int32_t to_int16(int64_t value) {
-  return static_cast<int32_t>(std::clamp<int64_t>(value, -32768, 32767));
-}
-
 int32_t rounded_high_product16(int32_t a, int32_t b) {
   if (a == -32768 && b == -32768) return 32767;
   const int32_t product = a * b;
@@ -202,9 +198,9 @@ Result<void> hard_swish_of_int8(const Invocation& call) {
     const auto fine = static_cast<int16_t>((x - zero) * (1 << 7));
     const int32_t on_output_scale = rounded_high_product16(fine, factor16(output));
     int32_t reluish = fine;
-    if (gate.shift > 0) reluish = to_int16(int64_t{reluish} << (gate.shift - 1));
+    if (gate.shift > 0) reluish = saturated_to_int16(int64_t{reluish} << (gate.shift - 1));
     reluish = rounded_high_product16(reluish, factor16(gate));
-    if (gate.shift > 0) reluish = to_int16(int64_t{reluish} << 1);
+    if (gate.shift > 0) reluish = saturated_to_int16(int64_t{reluish} << 1);
     if (gate.shift < 0) reluish = rounding_shift_right(reluish, std::min(-gate.shift, 31));
     reluish = (reluish + (1 << 15)) >> 1;
     const int32_t product = high_product16(reluish, on_output_scale);

@@ -76,10 +76,6 @@ struct LstmShape {
   }
 };
 
-int32_t to_int16(int64_t value) {
-  return static_cast<int32_t>(std::clamp<int64_t>(value, -32768, 32767));
-}
-
 // T: activations; Sum: of the products, signed; Bias.
 template <typename T, typename Sum, typename Bias>
 class IntegerLstm {
@@ -125,9 +121,9 @@ class IntegerLstm {
       const int32_t accept = table.sigmoid(sum(kInput, i, input, hidden), 3, 0);
       const int32_t candidate = table.tanh(sum(kCell, i, input, hidden), 3, 0);
       open[static_cast<size_t>(i)] = table.sigmoid(sum(kOutput, i, input, hidden), 3, 0);
-      const int32_t kept = to_int16(multiply(forget * cell[i], forget_));
-      const int32_t added = to_int16(multiply(accept * candidate, update_));
-      int32_t value = to_int16(kept + added);
+      const int32_t kept = saturated_to_int16(multiply(forget * cell[i], forget_));
+      const int32_t added = saturated_to_int16(multiply(accept * candidate, update_));
+      int32_t value = saturated_to_int16(kept + added);
       if (clip_ > 0) value = std::clamp(value, -clip_, clip_);
       cell[i] = static_cast<int16_t>(value);
     }
@@ -145,8 +141,8 @@ class IntegerLstm {
     const Sum from_input = dot(input, 1 + gate, unit, s_.inputs, call_.in_zero_point(0)) +
                            static_cast<Sum>(call_.data<Bias>(9 + gate)[unit]);
     const Sum from_hidden = dot(hidden, 5 + gate, unit, s_.units, call_.in_zero_point(13));
-    return to_int16(to_int16(multiply(from_input, input_factor_[gate])) +
-                    to_int16(multiply(from_hidden, hidden_factor_[gate])));
+    return saturated_to_int16(saturated_to_int16(multiply(from_input, input_factor_[gate])) +
+                              saturated_to_int16(multiply(from_hidden, hidden_factor_[gate])));
   }
 
   Sum dot(const T* x, size_t weights, int64_t row, int64_t count, int64_t zero) const {

@@ -21,7 +21,7 @@ enum RecurrentOperand : size_t {
   kSequence,
   kInputWeights,
   kRecurrentWeights,
-  kBias,
+  kInputBias,
   kRecurrentBias,
   kFirstHidden,
   kFirstCell,
@@ -80,7 +80,7 @@ Shapes infer_recurrent(OpCheck& check) {
   };
   fits(kInputWeights, {gates * s.units, s.inputs}, "input weights");
   fits(kRecurrentWeights, {gates * s.units, s.units}, "recurrent weights");
-  fits(kBias, {gates * s.units}, "bias");
+  fits(kInputBias, {gates * s.units}, "bias");
   fits(kRecurrentBias, {s.units}, "recurrent bias", a.reset_after);
   fits(kFirstHidden, {s.batches, s.units}, "hidden state");
   fits(kFirstCell, {s.batches, s.units}, "cell state", is_lstm);
@@ -187,7 +187,7 @@ class RecurrentEvaluation {
   float from_input(int64_t gate, int64_t unit, const float* x) const {
     const int64_t row = gate * s_.units + unit;
     return dot(x, call_.data<float>(kInputWeights) + row * s_.inputs, s_.inputs,
-               call_.has(kBias) ? call_.data<float>(kBias)[row] : 0.0f);
+               call_.has(kInputBias) ? call_.data<float>(kInputBias)[row] : 0.0f);
   }
   float from_hidden(int64_t gate, int64_t unit, const float* h) const {
     const int64_t row = gate * s_.units + unit;
@@ -315,7 +315,7 @@ class RecurrentLowering {
   // acc = bias + weights * input of the step
   Stmt add_input(const Expr& gate, const Expr& unit, const Expr& step, const Expr& n) {
     const Expr bias =
-        op_.view.has(kBias) ? b_.load(op_.in(kBias), {gate, unit}) : tir::float_imm(0);
+        op_.view.has(kInputBias) ? b_.load(op_.in(kInputBias), {gate, unit}) : tir::float_imm(0);
     return tir::seq({b_.store(acc_, {}, bias), b_.loop("i", s_.inputs, [&](const Expr& i) {
                        return accumulate(b_, acc_,
                                          b_.load(op_.in(kInputWeights), {gate, unit, i}) *

@@ -93,7 +93,7 @@ std::optional<Conv> read(const OpView& v) {
 }
 
 // A pointwise convolution is a fully connected layer over its pixels: one long row.
-void simplify(Window& w) {
+void make_one_row(Window& w) {
   if (w.kernel_h != 1 || w.kernel_w != 1 || w.stride_h != 1 || w.stride_w != 1 ||
       w.in_h != w.out_h || w.in_w != w.out_w || w.pixels() > INT16_MAX)
     return;
@@ -196,7 +196,7 @@ LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t 
   if (!is_int8_dot_product(view)) return nullptr;
   std::optional<Conv> conv = read(view);
   if (!conv) return nullptr;
-  simplify(conv->window);
+  make_one_row(conv->window);
   std::optional<Channels> channels = make_channels(view, conv->rows, conv->multipliers);
   if (!channels || !conv->window.fits()) return nullptr;
   channels->shared = small;

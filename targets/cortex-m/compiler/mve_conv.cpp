@@ -13,7 +13,7 @@ using namespace operators;
 
 constexpr int64_t kVector = 16, kQuad = 4, kOctet = 8;
 // Strips of more pixels gain little; wider ones cost memory.
-constexpr int64_t kStripPixels = 8, kStripBytes = 2048, kMostScratch = 16 * 1024;
+constexpr int64_t kStripPixels = 8, kStripBytes = 2048;
 // Of strips of int16, which have as many elements, and of strips and copied constants together.
 constexpr int64_t kMostOfAll = 4096;
 
@@ -24,7 +24,7 @@ bool padded(const Window& w) {
 }
 
 // A window as wide as the image slides one way only: rows become pixels.
-void simplify(Window& w) {
+void make_slide_one_way(Window& w) {
   if (w.kernel_h == 1 || w.kernel_w != w.in_w || w.out_w != 1 || w.pad_left != 0 ||
       w.dilation_h != 1)
     return;
@@ -220,7 +220,7 @@ std::vector<uint8_t> mve_wide_conv_stream(const WideConv& conv) {
 }
 
 LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits) {
-  simplify(conv.window);
+  make_slide_one_way(conv.window);
   // One row whose columns are apart: as a column, whose rows may be.
   Window& elements = conv.window;
   if (elements.dilation_w != 1 && elements.kernel_w != 1) {
@@ -257,7 +257,7 @@ LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits) {
 LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t waits) {
   if (!channels.quick) return nullptr;
   Window w = conv.window;
-  simplify(w);
+  make_slide_one_way(w);
   const bool in_place = w.kernel_h == 1 && !padded(w);
   if (!in_place) choose_strips(w, kStripBytes);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
@@ -266,7 +266,7 @@ LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t 
   // Shared: a kernel more for what another one can do is code.
   if (!one_pixel && !channels.shared) {
     Conv deep = conv;
-    simplify(deep.window);
+    make_slide_one_way(deep.window);
     const int64_t bytes = ceil_div(w.out_c, kQuad) * kBytesQuad.bytes(run_bytes(w) / kVector);
     if (LowerKernel kernel = mve_deep_conv_kernel(deep, channels, w, bytes, waits)) return kernel;
   }

@@ -50,7 +50,7 @@ Wide read_window(const OpView& v, const Attributes& a) {
           a.stride_w, a.dilation_h, a.dilation_w, a.padding.top, a.padding.left};
 }
 
-std::optional<WideOperator> read(const OpView& v) {
+std::optional<WideOperator> read_wide(const OpView& v) {
   WideOperator op;
   graph::Activation activation{};
   const graph::Quantization &x = v.in(0).quantization, &w = v.in(1).quantization,
@@ -313,7 +313,7 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
       (!is_depthwise && kind != graph::OpKind::Conv2d && kind != graph::OpKind::FullyConnected) ||
       !is_wide_product(view))
     return nullptr;
-  const std::optional<WideOperator> op = read(view);
+  const std::optional<WideOperator> op = read_wide(view);
   if (!op) return nullptr;
   const std::optional<std::vector<WideChannel>> channels =
       short_channels(view, op->rows, op->multipliers);

@@ -13,6 +13,10 @@
 
 namespace intarsia::graph {
 
+inline int32_t saturated_to_int16(int64_t value) {
+  return static_cast<int32_t>(std::clamp<int64_t>(value, INT16_MIN, INT16_MAX));
+}
+
 // A left shift that saturates.
 inline int32_t saturating_shift_left(int32_t x, int exponent) {
   const int64_t shifted = static_cast<int64_t>(x) * (INT64_C(1) << exponent);

@@ -105,7 +105,7 @@ Shape with_axis(Shape shape, int64_t axis, int64_t extent) {
 }
 
 // Copies whose commands are few whatever they move.
-constexpr int64_t kMostPieces = 64;
+constexpr int64_t kMostMovedPieces = 64;
 
 // Why a step along this axis is none that the NPU's strides take; null: it is one.
 const char* refuses_step(const Shape& whole, const Shape& size, const Shape& stride, size_t axis) {
@@ -124,7 +124,7 @@ std::vector<Part> slices_of(graph::TensorId out, const Shape& whole, const graph
   std::vector<Part> parts;
   for (size_t axis = 0; axis < a.stride.size(); ++axis) {
     if (refuses_step(whole, a.size, a.stride, axis) == nullptr) continue;
-    if (a.size[axis] > kMostPieces || !parts.empty() || !a.drop.empty()) return {all};
+    if (a.size[axis] > kMostMovedPieces || !parts.empty() || !a.drop.empty()) return {all};
     for (int64_t i = 0; i < a.size[axis]; ++i) {
       Part& part = parts.emplace_back(all);
       part.begin[axis] += i * a.stride[axis];

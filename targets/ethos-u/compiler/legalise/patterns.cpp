@@ -136,7 +136,7 @@ Reason refuses(const Site& site) {
   const Row* row = find_row(site.node.kind);
   INTARSIA_CHECK(row != nullptr, "only operators with a rule are asked about");
   if (row->types == kOwn) return row->rule.refuses(site);
-  const bool is_one = is_weighted(site.node.kind) || site.node.kind == Gather;
+  const bool is_one = is_weighted(site.node.kind) || site.node.kind == graph::OpKind::Gather;
   const size_t values = is_one ? 1 : site.node.inputs.size();
   for (size_t i = 0; i < values; ++i) {
     if (!site.has(i)) continue;

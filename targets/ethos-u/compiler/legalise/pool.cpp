@@ -20,7 +20,7 @@ struct PoolWindow {
   bool padded() const { return y.before + x.before + y.after() + x.after() != 0; }
 };
 
-PoolWindow window_of(const Site& site) {
+PoolWindow pool_window_of(const Site& site) {
   const auto& a = site.node.attrs<graph::Pool2dAttrs>();
   const Shape &in = site.in().shape, &out = site.out().shape;
   return {{in.at(1), out.at(1), a.filter_h, a.stride_h, 1, a.padding.top},
@@ -64,7 +64,7 @@ struct Pieces {
   std::vector<Run> y, x;
   size_t count() const { return y.size() * x.size(); }
 };
-constexpr size_t kMostPieces = 128;
+constexpr size_t kMostPoolPieces = 128;
 
 Reason why_in_pieces(const PoolWindow& w, bool average) {
   if (Reason reason = check_strides(w.y, w.x)) return reason;
@@ -83,9 +83,9 @@ Reason check_window(const PoolWindow& w, bool average) {
   const Reason why = why_in_pieces(w, average);
   if (!why) return std::nullopt;
   const Pieces pieces = pieces_of(w);
-  if (pieces.count() > kMostPieces)
+  if (pieces.count() > kMostPoolPieces)
     return fmt::format("{}, and without padding it is {} x {} pools, more than {}", *why,
-                       pieces.y.size(), pieces.x.size(), kMostPieces);
+                       pieces.y.size(), pieces.x.size(), kMostPoolPieces);
   for (const std::vector<Run>* axis : {&pieces.y, &pieces.x})
     for (const Run& run : *axis)
       if (run.kernel <= 0) return fmt::format("{}, and a window sees nothing but padding", *why);
@@ -158,7 +158,7 @@ void emit_pieces(Builder& builder, const Operation& whole, const PoolWindow& w) 
 
 void emit_pools(Builder& builder, const Node& node, OperationKind kind) {
   const Site site{builder.module(), builder.function(), node};
-  const PoolWindow w = window_of(site);
+  const PoolWindow w = pool_window_of(site);
   const bool average = kind == OperationKind::AveragePool;
   const Operand ifm = builder.read(node.inputs.at(0)), ofm = builder.write(node.outputs.at(0));
   const Clamp clamp = clamp_of(node.attrs<graph::Pool2dAttrs>().activation, site.out());
@@ -186,11 +186,11 @@ void emit_pools(Builder& builder, const Node& node, OperationKind kind) {
 }  // namespace
 
 Reason refuses_max_pool2d(const Site& site) {
-  return check_window(window_of(site), false);
+  return check_window(pool_window_of(site), false);
 }
 
 Reason refuses_average_pool2d(const Site& site) {
-  const PoolWindow w = window_of(site);
+  const PoolWindow w = pool_window_of(site);
   if (Reason reason = check_window(w, true)) return reason;
   const auto check = [&](int64_t count) -> Reason {
     if (divide_by(count, site.out().type)) return std::nullopt;

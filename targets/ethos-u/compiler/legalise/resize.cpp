@@ -19,7 +19,7 @@ namespace {
 using graph::Node;
 
 constexpr int64_t kOne = kResizeOne;
-constexpr size_t kMostPieces = 64;
+constexpr size_t kMostResizedPieces = 64;
 
 Neighbours nearest(int64_t at, int64_t in, int64_t out, const graph::ResizeAttrs& a) {
   const float scale = a.align_corners && out > 1
@@ -152,7 +152,7 @@ std::vector<Neighbours> neighbours_along(const Site& site, size_t axis) {
 
 // Whether one operation for each pair of a kind of rows and a kind of columns does it: windows with weights of 8 bits.
 static bool in_pieces(const Pieces& pieces) {
-  if (pieces.y.size() * pieces.x.size() > kMostPieces) return false;
+  if (pieces.y.size() * pieces.x.size() > kMostResizedPieces) return false;
   const auto largest = [](const std::vector<Run>& runs) {
     int64_t tap = 0;
     for (const Run& run : runs)

@@ -5,7 +5,7 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-bool is_window(const Operation& operation) {
+bool is_window_of_rows(const Operation& operation) {
   return (has_weights(operation.kind) || operation.kind == OperationKind::MaxPool ||
           operation.kind == OperationKind::AveragePool) &&
          operation.upscale == Upscale::None;
@@ -44,9 +44,9 @@ std::vector<bool> rolls_into_next(const Program& program) {
              operand.extent.width == between.extent.width &&
              operand.extent.depth == between.extent.depth;
     };
-    result[i] = is_window(from) && is_window(to) && from.ofm.tensor == to.ifm.tensor &&
-                between.kind == NpuTensor::Kind::Inner && !aliased[tensor] &&
-                !program.tensors[static_cast<size_t>(to.ofm.tensor)].is_kept &&
+    result[i] = is_window_of_rows(from) && is_window_of_rows(to) &&
+                from.ofm.tensor == to.ifm.tensor && between.kind == NpuTensor::Kind::Inner &&
+                !aliased[tensor] && !program.tensors[static_cast<size_t>(to.ofm.tensor)].is_kept &&
                 readers[tensor] == 1 && writers[tensor] == 1 && from.ofm.extent == between.extent &&
                 plain(from.ofm) && plain(to.ifm) && between.extent.height > 1;
   }

@@ -8,7 +8,6 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-namespace isa = intarsia::isa::ethos_u;
 namespace timing = operation_timing;
 
 timing::Volume volume(const Extent& extent) {
@@ -38,8 +37,8 @@ timing::Work work_of(const Operation& operation) {
   }
 }
 
-const isa::NpuTiming& timing_of(const Hardware& hardware) {
-  const isa::NpuTiming* npu = isa::find_npu_timing(hardware.tag);
+const isa::ethos_u::NpuTiming& timing_of(const Hardware& hardware) {
+  const isa::ethos_u::NpuTiming* npu = isa::ethos_u::find_npu_timing(hardware.tag);
   INTARSIA_CHECK(npu != nullptr, "every configuration has a timing");
   return *npu;
 }
@@ -56,7 +55,7 @@ void cut_into(timing::OperationTiming& described, const BlockConfig& block) {
 
 }  // namespace
 
-CostModel::CostModel(const Hardware& hardware, const isa::MemorySystem& system)
+CostModel::CostModel(const Hardware& hardware, const isa::ethos_u::MemorySystem& system)
     : npu_(timing_of(hardware)), system_(system) {}
 
 bool CostModel::is_packed(const FeatureMap& map) {
@@ -107,7 +106,7 @@ size_t CostModel::port(Memory which) const {
   return static_cast<size_t>(port);
 }
 
-const isa::MemoryTiming& CostModel::memory(Memory which) const {
+const isa::ethos_u::MemoryTiming& CostModel::memory(Memory which) const {
   return system_.ports[port(which)];
 }
 
@@ -164,14 +163,14 @@ npu::CommandCosts CostModel::commands() const {
   const auto of = [&](double words) {
     TransferCost cost;
     cost.ports[port] = 4 * words / system_.ports[port].bytes_per_cycle;
-    cost.cycles = std::max(cost.ports[port], words * isa::kAssumed.command_word);
+    cost.cycles = std::max(cost.ports[port], words * isa::ethos_u::kAssumed.command_word);
     return cost;
   };
   return {of(kOperationWords), of(kTransferWords)};
 }
 
 TransferCost CostModel::transfer(Memory from, std::optional<Memory> to, int64_t bytes) const {
-  const size_t target = to ? port(*to) : static_cast<size_t>(isa::kShramPort);
+  const size_t target = to ? port(*to) : static_cast<size_t>(isa::ethos_u::kShramPort);
   const size_t source = port(from);
   TransferCost result;
   result.cycles = timing::dma_cycles(system_.ports[source], system_.ports[target], bytes);
