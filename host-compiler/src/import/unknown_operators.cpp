@@ -32,8 +32,6 @@ constexpr Advice kAdvice[] = {
      "which names the layer to rewrite"},
     {"NON_MAX_SUPPRESSION", kBoxes},
     {"NonMaxSuppression", kBoxes},
-    {"BIDIRECTIONAL_SEQUENCE", kRecurrent},
-    {"UNIDIRECTIONAL_SEQUENCE", kRecurrent},
     {"RNN", kRecurrent},
     {"LSTM", kRecurrent},
     {"GRU", kRecurrent},

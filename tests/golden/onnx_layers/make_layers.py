@@ -177,6 +177,16 @@ def grid_sample(width=5, given=2, **attributes):
     return Case("GridSample", [random(2, 3, 4, width), places], ["y"], opset=20, given=given, **attributes)
 
 
+def roi_align(images=1, given=3, opset=16, inside=False, **attributes):
+    """Regions in, across and outside of the borders, one of no size; `inside`: none is larger than the image."""
+    corners = np.float32([[1, 1, 9, 7], [0.3, 2.2, 14.9, 11.6], [3, 3, 3, 3], [2.5, 0.1, 6, 4.4]])
+    if not inside:
+        corners = np.concatenate([corners, np.float32([[-9, 2, 5, 30], [25, 25, 40, 40]])])
+    numbers = np.int64([i % images for i in range(len(corners))])
+    return Case("RoiAlign", [random(images, 3, 6, 8), corners, numbers], ["y"], opset=opset, given=given, output_height=3,
+                output_width=4, spatial_scale=0.5, **attributes)
+
+
 def rotary(shape, table, **attributes):
     """The places of a batch pick the rows of the tables."""
     batch, steps = shape[0], shape[-2]
@@ -497,6 +507,11 @@ CASES = {
     "grid_sample_cubic_reflection": lambda: grid_sample(mode="cubic", padding_mode="reflection"),
     "grid_sample_cubic_zeros": lambda: grid_sample(mode="cubic", align_corners=1),
     "grid_sample_one_column": lambda: grid_sample(width=1, padding_mode="reflection", align_corners=1),
+    "roi_align": lambda: roi_align(sampling_ratio=2),
+    "roi_align_two_images": lambda: roi_align(images=2, sampling_ratio=3, coordinate_transformation_mode="output_half_pixel"),
+    "roi_align_old": lambda: roi_align(opset=10, given=2, sampling_ratio=1),
+    "roi_align_by_size": lambda: roi_align(inside=True),
+    "roi_align_largest": lambda: roi_align(images=2, mode="max", sampling_ratio=2),
     "rotary_embedding": lambda: rotary((1, 2, 3, 8), (3, 4)),
     "rotary_embedding_part": lambda: rotary((2, 3, 12), (3, 2), num_heads=2, rotary_embedding_dim=4, interleaved=1),
     "asin": lambda: Case("Asin", [np.float32([-1, -0.999, -0.5, -1e-4, 0, 0.3, 0.9, 0.99999, 1])], ["y"]),

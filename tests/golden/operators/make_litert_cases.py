@@ -18,6 +18,7 @@ from tflite_writer import KINDS, TYPE_NAMES, Model, flexible, fresh, options, ru
 import converter_cases  # noqa: E402
 import hybrid_state_cases  # noqa: E402
 import placing_cases  # noqa: E402
+import sequence_cases  # noqa: E402
 import unsigned_cases  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -653,6 +654,7 @@ CASES.update(converter_cases.CASES)
 CASES.update(unsigned_cases.CASES)
 CASES.update(hybrid_state_cases.CASES)
 CASES.update(placing_cases.CASES)
+CASES.update(sequence_cases.CASES)
 
 
 def make_case(folder, name):

@@ -84,6 +84,20 @@ def scatter_nd_s8():
     return model
 
 
+@case
+def scatter_nd_s8_meeting():
+    """Places that the running model names, some of them twice: the bytes wrap around."""
+    model = Model()
+    g = model.subgraph()
+    at, x, y = g.tensor([4, 1], np.int32), g.tensor([4, 3], np.int8, 0.1, 9), g.tensor([5, 3], np.int8, 0.1, 9)
+    g.op("SCATTER_ND", [at, x, g.constant([5, 3])], [y], options("ScatterNdOptions"))
+    g.inputs(at, x)
+    g.outputs(y)
+    model.values = [np.array([[3], [1], [3], [0]], np.int32),
+                    np.array([[100, -100, 3], [7, 8, 9], [90, -90, -5], [-128, 127, 0]], np.int8)]
+    return model
+
+
 def segments(code, opts, kind=np.float32):
     """Segment 2 stays empty; a row whose number is below 0 is left out."""
     rows = reals(code, 7, 3) if kind is np.float32 else rng_of(code).integers(-9, 9, (7, 3)).astype(kind)
@@ -187,6 +201,20 @@ def top_k_i32():
     model.values = [np.array([[base, base + 1, 4, base + 1, -7, base - 1, 0, 3],
                               [-base, -base + 1, -base - 1, -2**31 + 1, -base, -base + 1, -base + 2, -2**31 + 2]],
                              np.int32)]
+    return model
+
+
+@case
+def top_k_i32_least():
+    """The least number is an element, more often than there are others."""
+    model = Model()
+    g = model.subgraph()
+    x, y, at = g.tensor([2, 6], np.int32), g.tensor([2, 4], np.int32), g.tensor([2, 4], np.int32)
+    g.op("TOPK_V2", [x, g.constant(np.int32(4))], [y, at], options("TopKV2Options"))
+    g.inputs(x)
+    g.outputs(y, at)
+    least = -2**31
+    model.values = [np.array([[least, 5, least, least + 1, least, least], [least] * 6], np.int32)]
     return model
 
 

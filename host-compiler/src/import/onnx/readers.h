@@ -38,6 +38,7 @@ void read_gemm(Reader& in);
 void read_global_pool(Reader& in);
 void read_group_normalization(Reader& in);
 void read_grid_sample(Reader& in);
+void read_roi_align(Reader& in);
 void read_hardmax(Reader& in);
 void read_identity(Reader& in);
 void read_if(Reader& in);

@@ -218,10 +218,24 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
           ? make(real_constant("none", {}, {-std::numeric_limits<float>::infinity()}))
           : make(counting("none", 0, 0, 1, std::numeric_limits<int32_t>::min()));
   std::vector<int32_t> values, indices;
+  const graph::Tensor decided{.type = DataType::Bool, .shape = input.shape};
+  int32_t found_before = -1;  // of i32, whose least number may be an element as well
   for (int64_t i = 0; i < (*k)[0]; ++i) {
     values.push_back(put(op, OpKind::ReduceMax, graph::ReduceAttrs{{axis}, true}, {rest},
                          {.type = searched, .shape = one}));
-    const int32_t place = put(op, OpKind::ArgMax, graph::AxisAttrs{axis}, {rest},
+    int32_t looked_at = rest;
+    if (found_before >= 0) {
+      const int32_t is_largest =
+          put(op, OpKind::Equal, graph::NoAttrs{}, {rest, values.back()}, decided);
+      const int32_t is_new = put(op, OpKind::Greater, graph::NoAttrs{},
+                                 {put(op, OpKind::Cast, graph::NoAttrs{}, {is_largest},
+                                      {.type = DataType::Int32, .shape = input.shape}),
+                                  found_before},
+                                 decided);
+      looked_at = put(op, OpKind::Cast, graph::NoAttrs{}, {is_new},
+                      {.type = DataType::Int32, .shape = input.shape});
+    }
+    const int32_t place = put(op, OpKind::ArgMax, graph::AxisAttrs{axis}, {looked_at},
                               {.type = DataType::Int32, .shape = outer});
     indices.push_back(put(op, OpKind::Reshape, graph::ReshapeAttrs{one}, {place},
                           {.type = DataType::Int32, .shape = one}));
@@ -230,6 +244,13 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
                                  {.type = DataType::Bool, .shape = input.shape});
     rest = put(op, OpKind::Select, graph::NoAttrs{}, {is_found, none, rest},
                {.type = searched, .shape = input.shape});
+    if (input.type != DataType::Int32) continue;
+    const int32_t marked = put(op, OpKind::Cast, graph::NoAttrs{}, {is_found},
+                               {.type = DataType::Int32, .shape = input.shape});
+    found_before = found_before < 0
+                       ? marked
+                       : put(op, OpKind::Maximum, graph::NoAttrs{}, {found_before, marked},
+                             {.type = DataType::Int32, .shape = input.shape});
   }
   if (index == DataType::Int32) {
     put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, indices, 1);
@@ -385,6 +406,13 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
     case kSLICE:
     case kSTRIDED_SLICE:
       return compose_placed_slice(op, in);
+    case kRNN:
+    case kUNIDIRECTIONAL_SEQUENCE_RNN:
+    case kBIDIRECTIONAL_SEQUENCE_RNN:
+    case kLSTM:
+    case kUNIDIRECTIONAL_SEQUENCE_LSTM:
+    case kBIDIRECTIONAL_SEQUENCE_LSTM:
+      return compose_sequence(op, in);
     case kRELU_0_TO_1:
       return compose_relu_0_to_1(op, in), true;
     case kONE_HOT:

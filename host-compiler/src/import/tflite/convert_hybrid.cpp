@@ -209,7 +209,6 @@ bool SubgraphReader::convert_hybrid(const OperatorInfo& op, Draft& draft, bool a
   if (draft.node.kind == OpKind::TransposeConv2d)
     return compose_hybrid_transposed(op, draft, asymmetric), true;
   if (draft.node.kind == OpKind::Svdf) return compose_hybrid_svdf(op, draft, asymmetric), true;
-  if (draft.node.kind == OpKind::Lstm) return compose_hybrid_lstm(op, draft, asymmetric), true;
   if (draft.node.kind == OpKind::BatchMatmul && tensor(draft.inputs[1]).shape.size() > 2) {
     // What is no product of matrices is refused as the operator that it is.
     const Shape& shape = tensor(draft.inputs[0]).shape;

@@ -52,7 +52,8 @@ Converted convert_lstm(OperatorReader& in) {
     for (size_t i = first; i <= last; ++i) {
       if (!in.has_input(i)) continue;
       in.problem(
-          fmt::format("has {} ({}), which Intarsia does not compute", what, in.input_label(i)));
+          fmt::format("has {} ({}), which is not computed on integers", what, in.input_label(i)),
+          "convert the model as floats or with dynamic range quantisation");
     }
   };
   refuse(9, 11, "peephole weights"), refuse(16, 17, "a projection");
@@ -61,7 +62,8 @@ Converted convert_lstm(OperatorReader& in) {
   in.check_hybrid(1);
   if (options == nullptr || !in.clean()) return {attrs};
   if (options->activation() != format::Activation::Tanh) {
-    in.problem("has an activation other than tanh");
+    in.problem("has an activation other than tanh, which is not computed on integers",
+               "convert the model as floats or with dynamic range quantisation");
   }
   if (options->diagonal_recurrent()) in.problem("has diagonal recurrent weights");
   attrs.time_major = options->time_major();

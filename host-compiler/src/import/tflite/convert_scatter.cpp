@@ -97,15 +97,29 @@ void SubgraphReader::compose_scatter_nd(const OperatorInfo& op, OperatorReader& 
     return in.problem(fmt::format("names places by [{}] in [{}]", fmt::join(indices.shape, ","),
                                   fmt::join(*shape, ",")));
   graph::ScatterAttrs attrs{*shape, "add"};
-  if (updates.type != DataType::Float32 && updates.type != DataType::Int32) {
-    if (!are_different(in, 0))
+  const bool is_narrow = updates.type == DataType::Int8 || updates.type == DataType::Int16 ||
+                         updates.type == DataType::UInt8;
+  const bool adds = updates.type == DataType::Float32 || updates.type == DataType::Int32 ||
+                    (is_narrow && !are_different(in, 0));
+  if (!adds) {
+    if (!is_narrow && !are_different(in, 0))
       return in.problem(
           fmt::format("adds up {} where places may be named twice", to_string(updates.type)),
-          "f32 and i32 are possible, and others where the places are known and different");
+          "i8, u8, i16, i32 and f32 are possible, and others where the places are known and "
+          "different");
     attrs.reduction = "none";
   }
   in.decide_shape(*shape);
   if (!in.clean()) return;
+  if (adds && is_narrow) {
+    // Sums wrap around, as the bytes of wider ones do.
+    const int32_t wide = put(op, OpKind::Cast, graph::NoAttrs{}, {current(op.inputs[1])},
+                             {.type = DataType::Int32, .shape = updates.shape});
+    const int32_t sums = put(op, OpKind::ScatterNd, attrs,
+                             {make(one_value(DataType::Int32, 0, 0)), with_32_bits(op, 0), wide},
+                             {.type = DataType::Int32, .shape = *shape});
+    return put_last(op, OpKind::Cast, graph::NoAttrs{}, {sums});
+  }
   MadeConstant zero = one_value(updates.type, 0, 0);
   zero.tensor.quantization = updates.quantization;
   put_last(op, OpKind::ScatterNd, attrs,

@@ -33,7 +33,10 @@ bool OperatorReader::open() {
                                   : fmt::format("{} to {}", known.least_inputs, known.most_inputs);
     problem(fmt::format("has {} inputs, but takes {}", op_.inputs.size(), range));
   }
-  const bool any_outputs = known.kind == OpKind::Split || known.kind == OpKind::Unpack;
+  // A layer over a sequence has one more for its second direction, or is a cell whose states are results.
+  const bool is_sequence = known.kind == OpKind::Lstm || known.kind == OpKind::Recurrent;
+  const bool any_outputs = known.kind == OpKind::Split || known.kind == OpKind::Unpack ||
+                           (is_sequence && op_.code != kUNIDIRECTIONAL_SEQUENCE_LSTM);
   const size_t makes = op_.code == kTOPK_V2 ? 2 : known.outputs;
   if (any_outputs ? op_.outputs.empty() : op_.outputs.size() != makes) {
     problem(fmt::format("has {} outputs, but makes {}", op_.outputs.size(), makes));
@@ -44,7 +47,7 @@ bool OperatorReader::open() {
   for (size_t i = 0; i < op_.inputs.size(); ++i) {
     const int32_t id = op_.inputs[i];
     inputs_.push_back(id < 0 ? nullptr : tensors_.get_values(id, reads));
-    const bool variants = known.kind == OpKind::Svdf || known.kind == OpKind::Lstm;
+    const bool variants = known.kind == OpKind::Svdf || is_sequence;
     if (id < 0 && i < known.least_inputs && !variants)
       problem(fmt::format("lacks its input {}", i));
     if (id >= 0 && inputs_.back() == nullptr) clean_ = false;  // reported by the table
@@ -137,7 +140,8 @@ void OperatorReader::check_hybrid(size_t weights) {
   const size_t rank = input(weights).shape.size();
   const bool is_quantised_at_run_time =
       op_.known->operands == Operands::Weighted || op_.code == kTRANSPOSE_CONV ||
-      op_.code == kSVDF || op_.code == kUNIDIRECTIONAL_SEQUENCE_LSTM ||
+      op_.code == kSVDF || op_.known->kind == OpKind::Lstm ||
+      op_.known->kind == OpKind::Recurrent ||
       (op_.code == kBATCH_MATMUL && (rank == 2 || (rank > 2 && is_one_scale)) &&
        !(options<format::BatchMatmulOptions>() &&
          options<format::BatchMatmulOptions>()->adjoint_a()));

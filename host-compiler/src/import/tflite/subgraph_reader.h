@@ -12,6 +12,7 @@
 //   convert_unsigned.cpp    networks of bytes without a sign
 //   convert_hybrid.cpp      float activations on integer weights
 //   convert_hybrid_state.cpp   of these, operators that are several of ours
+//   convert_sequence.cpp    recurrent layers that are several of ours
 //   keep_compiled.cpp       programs that another compiler made
 //   compute_at_import.cpp   operators whose results are known already
 #pragma once
@@ -34,6 +35,8 @@
 #include "intarsia/plugin/check.h"
 
 namespace intarsia::tflite {
+
+struct SequenceCell;
 
 class SubgraphReader {
  public:
@@ -156,10 +159,27 @@ class SubgraphReader {
   void compose_hybrid_transposed(const OperatorInfo& op, const Draft& draft, bool asymmetric);
   void compose_hybrid_matrices(const OperatorInfo& op, const Draft& draft, bool asymmetric);
   void compose_hybrid_svdf(const OperatorInfo& op, const Draft& draft, bool asymmetric);
-  void compose_hybrid_lstm(const OperatorInfo& op, const Draft& draft, bool asymmetric);
   int32_t hybrid_product(const OperatorInfo& op, int32_t input, int32_t weights, int32_t bias,
                          bool asymmetric);
-  int32_t stacked(const OperatorInfo& op, std::span<const int32_t> gates);
+  int32_t stacked(const OperatorInfo& op, std::span<const int32_t> gates, std::string_view what);
+  // True when the layer is several operators.
+  struct Direction;
+  bool compose_sequence(const OperatorInfo& op, OperatorReader& in);
+  void compose_lstm_cell(const OperatorInfo& op, OperatorReader& in);
+  static std::vector<Direction> directions_of(const OperatorInfo& op);
+  int32_t operand_of(const OperatorInfo& op, size_t place);
+  std::optional<MadeConstant> known_vector(const OperatorInfo& op, size_t place, int64_t count);
+  int32_t stacked_operands(const OperatorInfo& op, std::span<const size_t> places,
+                           std::string_view what);
+  int32_t product_of_rows(const OperatorInfo& op, int32_t input, int32_t weights, int32_t bias,
+                          bool asymmetric);
+  std::vector<int32_t> written_out(const OperatorInfo& op, const graph::Module& module,
+                                   const graph::Function& function,
+                                   std::span<const int32_t> inputs);
+  int32_t put_steps(const OperatorInfo& op, const SequenceCell& cell, std::string_view which,
+                    int32_t from_input, const Direction& direction);
+  int32_t read_direction(const OperatorInfo& op, const Direction& direction, int32_t input,
+                         int32_t beside, SequenceCell& cell);
   // True when its value is known from now on.
   bool dequantize_constant(const OperatorInfo& op, OperatorReader& in);
   bool quantize_constant(const OperatorInfo& op, OperatorReader& in);
