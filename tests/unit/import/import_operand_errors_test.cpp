@@ -7,10 +7,6 @@ namespace {
 
 using testing::HasSubstr;
 
-TensorSpec real(const char* name, std::vector<int32_t> shape) {
-  return {name, std::move(shape), kFloat32, {}, {}};
-}
-
 TensorSpec integers(const char* name, std::vector<int32_t> values, std::vector<int32_t> shape) {
   return {name, std::move(shape), kInt32, {}, {}, bytes_of(values)};
 }

@@ -11,10 +11,6 @@ using testing::HasSubstr;
 
 constexpr int32_t kLstmCell = 16, kRnn = 24, kSequenceRnn = 35, kTwoWayRnn = 46;
 
-TensorSpec real(const char* name, std::vector<int32_t> shape) {
-  return {name, std::move(shape), kFloat32, {}, {}};
-}
-
 TensorSpec weights(const char* name, std::vector<int32_t> shape, bool is_integer) {
   size_t count = 1;
   for (const int32_t extent : shape) count *= static_cast<size_t>(extent);

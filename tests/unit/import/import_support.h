@@ -5,11 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "intarsia/import.h"
 #include "tflite_builder.h"
 
 namespace intarsia::test {
+
+// A tensor of floats.
+inline TensorSpec real(const char* name, std::vector<int32_t> shape) {
+  return {name, std::move(shape), kFloat32, {}, {}};
+}
 
 inline Result<graph::Module> import(const ModelSpec& model) {
   return import_model(build(model), {"some/m.tflite"});

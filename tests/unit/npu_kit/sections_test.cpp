@@ -11,7 +11,7 @@
 namespace intarsia::npu {
 namespace {
 
-struct Piece {
+struct Range {
   size_t first = 0, end = 0;
 };
 
@@ -31,7 +31,7 @@ TEST(SectionCutter, FindsTheCheapestOfAllCuts) {
           best = std::min(best, found->second + least(end));
       return best;
     };
-    SectionCutter<Piece, int64_t, std::less<int64_t>> cutter(operations, {});
+    SectionCutter<Range, int64_t, std::less<int64_t>> cutter(operations, {});
     for (size_t first = 0; first < operations; ++first)
       for (size_t end = first + 1; end <= operations; ++end)
         if (const auto found = costs.find({first, end});
@@ -39,10 +39,10 @@ TEST(SectionCutter, FindsTheCheapestOfAllCuts) {
           cutter.offer(first, end, found->second, {first, end});
     int64_t total = 0;
     size_t at = 0;
-    for (const Piece& piece : cutter.finish()) {
-      EXPECT_EQ(piece.first, at);
-      total += costs.at({piece.first, piece.end});
-      at = piece.end;
+    for (const Range& range : cutter.finish()) {
+      EXPECT_EQ(range.first, at);
+      total += costs.at({range.first, range.end});
+      at = range.end;
     }
     EXPECT_EQ(at, operations);
     EXPECT_EQ(total, least(0));
@@ -50,7 +50,7 @@ TEST(SectionCutter, FindsTheCheapestOfAllCuts) {
 }
 
 TEST(SectionCutter, KnowsWhereNoSectionEnds) {
-  SectionCutter<Piece, int64_t, std::less<int64_t>> cutter(3, {});
+  SectionCutter<Range, int64_t, std::less<int64_t>> cutter(3, {});
   cutter.offer(0, 2, 1, {0, 2});
   EXPECT_TRUE(cutter.is_reached(0));
   EXPECT_FALSE(cutter.is_reached(1));
@@ -58,7 +58,7 @@ TEST(SectionCutter, KnowsWhereNoSectionEnds) {
 }
 
 TEST(SectionCutter, KeepsTheFirstOfEquals) {
-  SectionCutter<Piece, int64_t, std::less<int64_t>> cutter(2, {});
+  SectionCutter<Range, int64_t, std::less<int64_t>> cutter(2, {});
   cutter.offer(0, 2, 2, {0, 2});
   cutter.offer(0, 1, 1, {0, 1});
   cutter.offer(1, 2, 1, {1, 2});
