@@ -218,6 +218,20 @@ def top_k_i32_least():
     return model
 
 
+@case
+def top_k_f32_masked():
+    """More elements are asked for than are finite."""
+    model = Model()
+    g = model.subgraph()
+    x, y, at = g.tensor([2, 6]), g.tensor([2, 4]), g.tensor([2, 4], np.int32)
+    g.op("TOPK_V2", [x, g.constant(np.int32(4))], [y, at], options("TopKV2Options"))
+    g.inputs(x)
+    g.outputs(y, at)
+    none = -np.inf
+    model.values = [np.array([[none, 0.5, none, -2, none, none], [none, none, none, 7, 1, 7]], np.float32)]
+    return model
+
+
 # ---- Whole numbers and logic ----
 
 

@@ -217,12 +217,18 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
       is_real || !is_same
           ? make(real_constant("none", {}, {-std::numeric_limits<float>::infinity()}))
           : make(counting("none", 0, 0, 1, std::numeric_limits<int32_t>::min()));
+  // What has been found counts as less than any element, also than one that is infinite: the floats are read where they are found.
+  if (is_real)
+    rest = put(op, OpKind::Maximum, graph::NoAttrs{},
+               {rest, make(real_constant("lowest", {}, {std::numeric_limits<float>::lowest()}))},
+               {.type = searched, .shape = input.shape});
   std::vector<int32_t> values, indices;
   const graph::Tensor decided{.type = DataType::Bool, .shape = input.shape};
   int32_t found_before = -1;  // of i32, whose least number may be an element as well
   for (int64_t i = 0; i < (*k)[0]; ++i) {
-    values.push_back(put(op, OpKind::ReduceMax, graph::ReduceAttrs{{axis}, true}, {rest},
-                         {.type = searched, .shape = one}));
+    if (!is_real)
+      values.push_back(put(op, OpKind::ReduceMax, graph::ReduceAttrs{{axis}, true}, {rest},
+                           {.type = searched, .shape = one}));
     int32_t looked_at = rest;
     if (found_before >= 0) {
       const int32_t is_largest =
@@ -252,13 +258,17 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
                        : put(op, OpKind::Maximum, graph::NoAttrs{}, {found_before, marked},
                              {.type = DataType::Int32, .shape = input.shape});
   }
+  int32_t all_places = op.outputs[1];
   if (index == DataType::Int32) {
     put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, indices, 1);
   } else {
-    const int32_t wide = put(op, OpKind::Concat, graph::AxisAttrs{axis}, indices,
-                             {.type = DataType::Int32, .shape = found});
-    put_last(op, OpKind::Cast, graph::NoAttrs{}, {wide}, 1);
+    all_places = put(op, OpKind::Concat, graph::AxisAttrs{axis}, indices,
+                     {.type = DataType::Int32, .shape = found});
+    put_last(op, OpKind::Cast, graph::NoAttrs{}, {all_places}, 1);
   }
+  if (is_real)
+    return put_last(op, OpKind::Gather, graph::GatherAttrs{axis, axis},
+                    {current(op.inputs[0]), all_places});
   if (is_same) return put_last(op, OpKind::Concat, graph::AxisAttrs{axis}, values);
   const int32_t all =
       put(op, OpKind::Concat, graph::AxisAttrs{axis}, values, {.type = searched, .shape = found});
