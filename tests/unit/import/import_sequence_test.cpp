@@ -9,7 +9,7 @@ namespace {
 using graph::OpKind;
 using testing::HasSubstr;
 
-constexpr int32_t kLstmCell = 16, kRnn = 24, kSequenceRnn = 35, kTwoWayRnn = 46;
+constexpr int32_t kLstmCell = 16, kRnn = 24, kSequenceRnn = 35, kSequenceLstm = 44, kTwoWayRnn = 46;
 
 TensorSpec weights(const char* name, std::vector<int32_t> shape, bool is_integer) {
   size_t count = 1;
@@ -132,6 +132,43 @@ TEST(ImportSequence, TwoDirectionsAreTwoLoops) {
   EXPECT_THAT(errors(second), HasSubstr("has weights for a second input, which it lacks"));
   m.operators[0].outputs = {5, 5};
   EXPECT_THAT(errors(m), HasSubstr("has 2 outputs, but makes 1"));
+}
+
+// One gate's weights of integers are no layer of any kernel.
+TEST(ImportSequence, GatesOfAnLstmAreAlike) {
+  ModelSpec m;
+  m.add(real("x", {1, 2, 3}));
+  std::vector<int32_t> operands{0};
+  const auto four = [&](const char* name, const std::vector<int32_t>& shape) {
+    for (int i = 0; i < 4; ++i) {
+      operands.push_back(static_cast<int32_t>(m.tensors.size()));
+      m.add(weights((name + std::to_string(i)).c_str(), shape, false));
+    }
+  };
+  four("w", {4, 3});
+  four("r", {4, 4});
+  operands.insert(operands.end(), 3, -1);
+  four("b", {4});
+  operands.insert(operands.end(), 2, -1);
+  for (const char* name : {"h", "c"}) {
+    operands.push_back(static_cast<int32_t>(m.tensors.size()));
+    m.add(state(name, {1, 4}));
+  }
+  m.add(real("y", {1, 2, 4}));
+  const auto last = static_cast<int32_t>(m.tensors.size()) - 1;
+  m.operators = {{kSequenceLstm,
+                  operands,
+                  {last},
+                  options_of(&format::CreateLstmOptions, format::Activation::Tanh, 0.0f, 0.0f,
+                             false, false, false)}};
+  m.inputs = {0};
+  m.outputs = {last};
+  EXPECT_EQ(count_of(imported(m), OpKind::Lstm), 1u);
+  for (const size_t gate : {1, 2, 6}) {
+    ModelSpec mixed = m;
+    mixed.tensors[gate] = weights("mixed", gate < 5 ? std::vector{4, 3} : std::vector{4, 4}, true);
+    EXPECT_NE(errors(mixed), "") << gate;
+  }
 }
 
 TEST(ImportSequence, TheBasicCellHasItsStatesAsOperands) {

@@ -364,7 +364,9 @@ bool SubgraphReader::compose_sequence(const OperatorInfo& op, OperatorReader& in
   const bool is_ours = op.code == kUNIDIRECTIONAL_SEQUENCE_LSTM;
   if (is_ours && in.input(0).type != DataType::Float32) return false;
   if (options->is_basic) return compose_lstm_cell(op, in), true;
-  if (in.has_input(2)) in.check_hybrid(2);
+  // Gates may differ, and the first may be absent.
+  for (const size_t weights : {1u, 2u})
+    if (in.has_input(weights) && in.clean()) in.check_hybrid(weights);
   if (!in.clean() || is_lstm_of_ours(in, *options, model_.options().widen_weights))
     return !in.clean();
   const auto refuse = [&](std::string what, std::string hint = {}) {
