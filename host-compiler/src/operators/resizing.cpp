@@ -14,6 +14,27 @@
 
 namespace intarsia::operators {
 
+namespace {
+
+float float_scale(int64_t in, int64_t out, const graph::ResizeAttrs& attrs) {
+  if (attrs.align_corners && out > 1)
+    return static_cast<float>(in - 1) / static_cast<float>(out - 1);
+  return static_cast<float>(in) / static_cast<float>(out);
+}
+
+}  // namespace
+
+std::vector<int64_t> nearest_places(int64_t in, int64_t out, const graph::ResizeAttrs& attrs) {
+  const float scale = float_scale(in, out, attrs), shift = attrs.half_pixel_centers ? 0.5f : 0.0f;
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < out; ++i) {
+    const float position = (static_cast<float>(i) + shift) * scale;
+    const float index = attrs.align_corners ? std::round(position) : std::floor(position);
+    places.push_back(std::clamp<int64_t>(static_cast<int64_t>(index), 0, in - 1));
+  }
+  return places;
+}
+
 Blend integer_blend(int64_t in, int64_t out, const graph::ResizeAttrs& attrs) {
   constexpr int64_t kOne = 1 << 10;
   const int64_t scale = attrs.align_corners && out > 1
@@ -145,23 +166,6 @@ Result<void> eval_resize(const Invocation& call) {
                 call.inputs[0] + static_cast<size_t>(from) * pixel, pixel);
   }
   return {};
-}
-
-float float_scale(int64_t in, int64_t out, const ResizeAttrs& attrs) {
-  if (attrs.align_corners && out > 1)
-    return static_cast<float>(in - 1) / static_cast<float>(out - 1);
-  return static_cast<float>(in) / static_cast<float>(out);
-}
-
-std::vector<int64_t> nearest_places(int64_t in, int64_t out, const ResizeAttrs& attrs) {
-  const float scale = float_scale(in, out, attrs), shift = attrs.half_pixel_centers ? 0.5f : 0.0f;
-  std::vector<int64_t> places;
-  for (int64_t i = 0; i < out; ++i) {
-    const float position = (static_cast<float>(i) + shift) * scale;
-    const float index = attrs.align_corners ? std::round(position) : std::floor(position);
-    places.push_back(std::clamp<int64_t>(static_cast<int64_t>(index), 0, in - 1));
-  }
-  return places;
 }
 
 Blend real_blend(int64_t in, int64_t out, const ResizeAttrs& attrs) {

@@ -3,6 +3,8 @@
 #include <functional>
 #include <optional>
 
+#include "intarsia/plugin/quantization.h"
+#include "intarsia/plugin/resizing.h"
 #include "kernels.h"
 
 namespace intarsia::targets::cortex_m {
@@ -103,6 +105,119 @@ CopiedRows moved(const OpView& v) {
                          elements_between(out, axis + 1, out.size())});
   }
   return copy;
+}
+
+// Which copy of an operand an element of the result is part of, and where in it.
+CopiedRows repeated(const OpView& v) {
+  const Shape& in = v.in(0).shape;
+  CopiedRows copy;
+  if (v.node.kind == graph::OpKind::Tile) {
+    const std::vector<int64_t>& times = v.node.attrs<graph::TileAttrs>().multiples;
+    for (size_t axis = 0; axis < in.size(); ++axis) {
+      const int64_t below = elements_between(in, axis + 1, in.size());
+      copy.axes.push_back({times[axis], 0, 0}), copy.axes.push_back({in[axis], below, 0});
+    }
+  } else {
+    const Shape& out = v.out().shape;
+    const size_t missing = out.size() - in.size();
+    for (size_t axis = 0; axis < out.size(); ++axis) {
+      const bool repeats = axis < missing || in[axis - missing] != out[axis];
+      copy.axes.push_back(
+          {out[axis], repeats ? 0 : elements_between(in, axis - missing + 1, in.size()), 0});
+    }
+  }
+  int64_t below = 1;
+  for (auto axis = copy.axes.rbegin(); axis != copy.axes.rend(); ++axis)
+    axis->to_step = below, below *= axis->extent;
+  return copy;
+}
+
+// Rows and columns of blocks that become channels, or the other way round.
+CopiedRows space_and_depth(const OpView& v) {
+  const bool to_depth = v.node.kind == graph::OpKind::SpaceToDepth;
+  const int64_t block = v.node.attrs<graph::BlockAttrs>().block;
+  const Shape& space = to_depth ? v.in(0).shape : v.out().shape;
+  const int64_t h = space[1], w = space[2], c = space[3];
+  const std::vector<int64_t> extents{space[0], h / block, w / block, block, block, c},
+      in_space{h * w * c, block * w * c, block * c, w * c, c, 1};
+  CopiedRows copy;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    int64_t in_depth = 1;
+    for (size_t inner = axis + 1; inner < extents.size(); ++inner) in_depth *= extents[inner];
+    copy.axes.push_back({extents[axis], to_depth ? in_space[axis] : in_depth,
+                         to_depth ? in_depth : in_space[axis]});
+  }
+  return copy;
+}
+
+// Pixels that are the nearest of a whole number of neighbours each.
+std::optional<CopiedRows> nearest_pixels(const OpView& v) {
+  const auto& attrs = v.node.attrs<graph::ResizeAttrs>();
+  const Shape &in = v.in(0).shape, &out = v.out().shape;
+  const int64_t times_h = out[1] / in[1], times_w = out[2] / in[2], channels = in[3];
+  const auto are_repeated = [&](size_t axis, int64_t times) {
+    const std::vector<int64_t> places = nearest_places(in[axis], out[axis], attrs);
+    for (int64_t i = 0; i < out[axis]; ++i)
+      if (times == 0 || places[static_cast<size_t>(i)] != i / times) return false;
+    return in[axis] * times == out[axis];
+  };
+  if (!are_repeated(1, times_h) || !are_repeated(2, times_w)) return std::nullopt;
+  const int64_t row = out[2] * channels;
+  return CopiedRows{0,
+                    0,
+                    0,
+                    0,
+                    {{in[0], in[1] * in[2] * channels, out[1] * row},
+                     {in[1], in[2] * channels, times_h * row},
+                     {times_h, 0, row},
+                     {times_w, 0, channels},
+                     {in[2], channels, times_w * channels},
+                     {channels, 1, 1}}};
+}
+
+// What is not padding, as part of the result.
+CopiedRows inside_of_padding(const OpView& v) {
+  const auto& attrs = v.node.attrs<graph::PadAttrs>();
+  const Shape &in = v.in(0).shape, &out = v.out().shape;
+  CopiedRows copy;
+  for (size_t axis = 0; axis < in.size(); ++axis) {
+    const int64_t below = elements_between(out, axis + 1, out.size());
+    copy.to += attrs.before[axis] * below;
+    copy.axes.push_back({in[axis], elements_between(in, axis + 1, in.size()), below});
+  }
+  return copy;
+}
+
+// A call takes rows of one axis; the others are loops around it. The longest is the best one for it.
+void put_longest_axis_last(CopiedRows& copy) {
+  if (copy.axes.size() < 3) return;
+  const auto row = copy.axes.end() - 1;
+  auto longest = row - 1;
+  for (auto axis = copy.axes.begin(); axis != row; ++axis)
+    if (axis->extent > longest->extent) longest = axis;
+  std::rotate(longest, longest + 1, row);
+}
+
+// The whole result, whose parts that are no padding are written again.
+Stmt fill_padding(OpLowering& op) {
+  const graph::Tensor& out = op.view.out();
+  const int64_t count = element_count(out.shape);
+  std::vector<uint8_t> value;
+  if (op.view.node.kind == graph::OpKind::PadV2) {
+    value = op.view.stored_bytes(1);
+  } else {
+    const int64_t zero = out.quantization.present() ? zero_point(out) : 0;
+    for (int64_t bit = 0; bit < bits(out.type); bit += 8)
+      value.push_back(static_cast<uint8_t>(static_cast<uint64_t>(zero) >> bit));
+  }
+  const BufferId filling = op.raw_table("filling", out.type, {1}, std::move(value));
+  const char* kernel = out.type == DataType::Int8    ? "intarsia_spread_s8"
+                       : out.type == DataType::Int16 ? "intarsia_spread_s16"
+                                                     : "intarsia_spread_f32";
+  return tir::intrinsic(kernel,
+                        {tir::BufferRun{filling, {tir::int_imm(0)}, 1, tir::Access::Read},
+                         tir::BufferRun{op.out(), {tir::int_imm(0)}, count, tir::Access::Write},
+                         tir::int_imm(1), tir::int_imm(count)});
 }
 
 Stmt call_copy(OpLowering& op, const std::string& kernel, const CopiedRows& copy, size_t axis,
@@ -206,25 +321,51 @@ LowerKernel copy_kernel(CoreClass core, const OpView& view) {
     case graph::OpKind::Unpack:
       copies = joined(view, /*apart=*/true);
       break;
+    case graph::OpKind::BroadcastTo:
+    case graph::OpKind::Tile:
+      copies.push_back(repeated(view));
+      break;
+    case graph::OpKind::SpaceToDepth:
+    case graph::OpKind::DepthToSpace:
+      copies.push_back(space_and_depth(view));
+      break;
+    case graph::OpKind::ResizeNearest:
+      if (const std::optional<CopiedRows> pixels = nearest_pixels(view))
+        copies.push_back(*pixels);
+      else
+        return nullptr;
+      break;
+    case graph::OpKind::Pad:
+    case graph::OpKind::PadV2:
+      // Elsewhere compilers fill and copy long rows as fast.
+      if (core != CoreClass::Mve || type == DataType::Int32 ||
+          (view.node.inputs.size() > 1 && !view.is_constant(1)))
+        return nullptr;
+      copies.push_back(inside_of_padding(view));
+      break;
     default:
       copies.push_back(moved(view));
   }
+  const bool pads = view.node.kind == graph::OpKind::Pad || view.node.kind == graph::OpKind::PadV2;
   for (CopiedRows& copy : copies) simplify_axes(copy);
   if (view.node.kind == graph::OpKind::Transpose && !lies_together(copies[0]))
     return turn_kernel(view, copies[0]);
+  for (CopiedRows& copy : copies) put_longest_axis_last(copy);
   for (CopiedRows& copy : copies)
     if (!lies_together(copy) || bits(type) / 8 * copy.axes.back().extent < kShortest)
       return nullptr;
   if (element_count(view.in(0).shape) < kFewest) return nullptr;
-  return [copies, name = std::string(kernel)](OpLowering& op) {
+  return [copies, pads, name = std::string(kernel)](OpLowering& op) {
     std::vector<std::optional<Shape>> inputs;
     std::vector<Shape> outputs;
     for (size_t i = 0; i < op.view.node.inputs.size(); ++i)
-      inputs.emplace_back(Shape{element_count(op.view.in(i).shape)});
+      inputs.push_back(pads && i > 0 ? std::optional<Shape>()
+                                     : Shape{element_count(op.view.in(i).shape)});
     for (size_t i = 0; i < op.view.node.outputs.size(); ++i)
       outputs.push_back(Shape{element_count(op.view.out(i).shape)});
     op.declare(inputs, outputs);
     std::vector<Stmt> calls;
+    if (pads) calls.push_back(fill_padding(op));
     for (const CopiedRows& copy : copies)
       calls.push_back(call_copy(op, name, copy, 0, tir::int_imm(copy.from), tir::int_imm(copy.to)));
     return tir::seq(std::move(calls));

@@ -5,6 +5,7 @@
 
 #include "intarsia/plugin/rounding.h"
 #include "operators.h"
+#include "wide_weights.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -13,32 +14,36 @@ using namespace operators;
 
 constexpr int64_t kDspLanes = 4;
 
-Depthwise read(const OpView& v) {
+Window read_window(const OpView& v) {
   const auto& a = v.node.attrs<graph::DepthwiseConv2dAttrs>();
   const Shape &in = v.in(0).shape, &weights = v.in(1).shape, &out = v.out().shape;
   const Range range = output_range(v, a.activation);
+  return {in[0],
+          in[1],
+          in[2],
+          in[3],
+          out[1],
+          out[2],
+          out[3],
+          weights[1],
+          weights[2],
+          a.stride_h,
+          a.stride_w,
+          a.dilation_h,
+          a.padding.top,
+          a.padding.left,
+          v.in(0).quantization.zero_point[0],
+          v.out().quantization.zero_point[0],
+          range.low,
+          range.high,
+          a.dilation_w};
+}
+
+Depthwise read(const OpView& v) {
   Depthwise d;
-  d.window = {in[0],
-              in[1],
-              in[2],
-              in[3],
-              out[1],
-              out[2],
-              out[3],
-              weights[1],
-              weights[2],
-              a.stride_h,
-              a.stride_w,
-              a.dilation_h,
-              a.padding.top,
-              a.padding.left,
-              v.in(0).quantization.zero_point[0],
-              v.out().quantization.zero_point[0],
-              range.low,
-              range.high,
-              a.dilation_w};
+  d.window = read_window(v);
   const std::vector<int64_t> values = v.values(1);
-  const auto channels = static_cast<size_t>(out[3]);
+  const auto channels = static_cast<size_t>(d.window.out_c);
   d.rows.assign(channels, std::vector<int8_t>(values.size() / channels));
   for (size_t i = 0; i < values.size(); ++i)
     d.rows[i % channels][i / channels] = static_cast<int8_t>(values[i]);
@@ -81,16 +86,17 @@ uint8_t weight_at(const Depthwise& d, int64_t channel, int64_t ky, int64_t kx) {
       d.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * d.window.kernel_w + kx)]);
 }
 
-std::vector<uint8_t> dsp_weights(const Depthwise& d, const DspLayout& layout) {
-  const Window& w = d.window;
-  struct Tap {
-    uint8_t upper = 0, lower = 0;
-  };
-  std::vector<uint8_t> bytes;
+// Pairs of taps below each other, lane by lane, in the order of the passes.
+struct Taps {
+  int16_t upper = 0, lower = 0;
+};
+template <typename Weight>
+std::vector<Taps> dsp_taps(const Window& w, const DspLayout& layout, const Weight& weight) {
+  std::vector<Taps> taps;
   for (const int64_t block : blocks_of(w.out_c, layout.lanes))
     for (int64_t phase = 0; phase < layout.phases; ++phase)
       for (int64_t lane = 0; lane < layout.lanes; ++lane) {
-        std::vector<Tap> all;
+        std::vector<Taps> all;
         for (int64_t pair = 0; pair < layout.pairs; ++pair)
           for (int64_t segment = 0; segment < layout.segments; ++segment)
             for (int64_t tap = 0; tap < layout.chunks * layout.taps; ++tap) {
@@ -98,14 +104,25 @@ std::vector<uint8_t> dsp_weights(const Depthwise& d, const DspLayout& layout) {
               if (kx >= w.kernel_w)
                 all.push_back({});
               else
-                all.push_back({weight_at(d, block + lane, 2 * pair - phase, kx),
-                               weight_at(d, block + lane, 2 * pair + 1 - phase, kx)});
+                all.push_back({weight(block + lane, 2 * pair - phase, kx),
+                               weight(block + lane, 2 * pair + 1 - phase, kx)});
             }
         all.resize(static_cast<size_t>(layout.lane_taps()));
-        for (size_t i = 0; i < all.size(); i += 2)
-          bytes.insert(bytes.end(),
-                       {all[i].upper, all[i + 1].upper, all[i].lower, all[i + 1].lower});
+        taps.insert(taps.end(), all.begin(), all.end());
       }
+  return taps;
+}
+
+std::vector<uint8_t> dsp_weights(const Depthwise& d, const DspLayout& layout) {
+  const std::vector<Taps> taps =
+      dsp_taps(d.window, layout, [&](int64_t channel, int64_t ky, int64_t kx) -> int16_t {
+        return weight_at(d, channel, ky, kx);
+      });
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i < taps.size(); i += 2)
+    for (const int16_t weight :
+         {taps[i].upper, taps[i + 1].upper, taps[i].lower, taps[i + 1].lower})
+      bytes.push_back(static_cast<uint8_t>(weight));
   return bytes;
 }
 
@@ -139,6 +156,43 @@ Stmt lower_dsp(OpLowering& op, Depthwise d, const Channels& channels) {
                    {ceil_div(d.window.out_c, layout.lanes), layout.phases, layout.lanes,
                     2 * layout.lane_taps()},
                    dsp_weights(d, layout)});
+}
+
+// Weights of nine bits: the kernel for windows of any size, whose weights become halfwords in scratch anyway.
+LowerKernel shifted_depthwise_kernel(CoreClass core, const OpView& view) {
+  constexpr int64_t kHalfwords = 1;
+  if ((core != CoreClass::Dsp && core != CoreClass::Mve) || view.is_constant(0) ||
+      !view.is_constant(1) || view.in(0).type != DataType::Int8 ||
+      view.out().type != DataType::Int8 ||
+      (view.has(2) && (!view.is_constant(2) || view.in(2).type != DataType::Int32)))
+    return nullptr;
+  Window w = read_window(view);
+  const DspLayout layout(w);
+  const std::vector<int64_t> values = view.values(1);
+  std::vector<std::vector<int16_t>> rows(static_cast<size_t>(w.out_c));
+  for (size_t i = 0; i < values.size(); ++i)
+    rows[i % rows.size()].push_back(static_cast<int16_t>(values[i]));
+  const std::optional<Channels> channels = make_channels(
+      view, rows,
+      conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization));
+  w.strip_w = layout.taps, w.strip_h = kHalfwords;
+  if (!channels || !w.fits() || !DspLayout::covers(w) || layout.scratch_bytes() > kMostScratch)
+    return nullptr;
+  const std::vector<Taps> taps =
+      dsp_taps(w, layout, [&](int64_t channel, int64_t ky, int64_t kx) -> int16_t {
+        if (ky < 0 || ky >= w.kernel_h) return 0;
+        return rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * w.kernel_w + kx)];
+      });
+  std::vector<uint8_t> bytes;
+  for (const Taps& tap : taps)
+    append_word(bytes, int64_t{static_cast<uint16_t>(tap.upper)} | int64_t{tap.lower} << 16);
+  return [=, channels = *channels](OpLowering& op) {
+    return call_dsp(op, w, channels,
+                    {"intarsia_dsp_depthwise",
+                     layout.scratch_bytes(),
+                     {static_cast<int64_t>(bytes.size())},
+                     bytes});
+  };
 }
 
 // Windows of three columns and two pairs of rows, whose weights fill registers (device/dsp_depthwise_3x3.c).
@@ -226,6 +280,7 @@ Depthwise transposed(const Depthwise& d) {
 }
 
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {
+  if (view.in(1).type == DataType::Int16) return shifted_depthwise_kernel(core, view);
   if (!is_int8_dot_product(view)) return nullptr;
   if (view.in(0).shape[3] == 1) return conv_kernel(core, view, small, /*waits=*/0);
   const Depthwise d = read(view);

@@ -74,6 +74,10 @@ struct Mul : Numbers {
   using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/mul.def"
 };
+struct Prelu : Numbers {
+  using Numbers::Numbers;
+#include "intarsia/targets/cortex_m/prelu.def"
+};
 struct Mean : Numbers {
   using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/mean.def"
@@ -146,9 +150,11 @@ KernelWork squared_difference(CoreClass core, const Add& s, bool wide) {
              half = a_half || is_half(s.b_multiplier, s.b_shift);
   const bool quick = core == CoreClass::Dsp && !wide && half &&
                      (a_half ? s.b_shift : s.a_shift) <= kMostShift && s.out_shift <= kMostOutShift;
+  const bool halves = core != CoreClass::Mve && wide && half && s.out_shift <= kMostOutShift;
   const int64_t others = core == CoreClass::Mve ? ceil_div(s.count, int64_t{4}) : s.count;
   return {KernelFamily::SquaredDifference,
-          {1, number(quick ? 0 : others), number(quick ? s.count : 0)}};
+          {1, number(quick || halves ? 0 : others), number(quick ? s.count : 0),
+           number(halves ? s.count : 0)}};
 }
 
 KernelWork product(CoreClass core, const Mul& s) {
@@ -157,6 +163,12 @@ KernelWork product(CoreClass core, const Mul& s) {
           {1, number(s.rows), number(vectors ? s.rows * ceil_div(s.count, int64_t{8}) : 0),
            number(vectors ? 0 : s.rows * s.count),
            number(vectors && clamps(s.low, s.high) ? s.rows * ceil_div(s.count, int64_t{16}) : 0)}};
+}
+
+// With Helium eight at a time.
+KernelWork prelu(CoreClass core, const Prelu& s) {
+  return {KernelFamily::Prelu,
+          {1, number(core == CoreClass::Mve ? ceil_div(s.count, int64_t{8}) : s.count)}};
 }
 
 KernelWork wide_product(CoreClass core, const Mul& s) {
@@ -219,6 +231,28 @@ KernelWork lookup(CoreClass core, int64_t count) {
   return {KernelFamily::Lookup,
           {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{16}) : count)},
           0};
+}
+
+// With Helium eight channels, or elements of a row, at a time, else four.
+KernelWork wide_mean_of(CoreClass core, const Mean& s) {
+  const bool vectors = core == CoreClass::Mve;
+  const int64_t lanes = vectors ? 8 : 4;
+  if (s.inner == 1)
+    return {KernelFamily::WideRowMean,
+            {1, number(s.outer), number(s.outer * ceil_div(s.count, lanes))}};
+  const bool by_lanes = vectors || s.inner >= lanes;
+  const int64_t blocks = by_lanes ? s.outer * ceil_div(s.inner, lanes) : 0;
+  return {KernelFamily::WideMean,
+          {1, number(blocks), number(blocks * s.count),
+           number(by_lanes ? 0 : s.outer * s.inner * s.count), number(s.outer * s.inner)}};
+}
+
+// With Helium a vector at a time, else a word and what is left.
+KernelWork clamp(CoreClass core, int64_t count, bool wide) {
+  const int64_t together = (core == CoreClass::Mve ? 16 : 4) / (wide ? 2 : 1);
+  const bool vectors = core == CoreClass::Mve;
+  const int64_t words = vectors ? ceil_div(count, together) : count / together;
+  return {KernelFamily::Clamp, {1, number(words), number(vectors ? 0 : count - together * words)}};
 }
 
 KernelWork mean_of(CoreClass core, const Mean& s) {
@@ -518,6 +552,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
     return {squared_difference(core, Add(numbers), name.ends_with("s16"))};
   }
   if (name == "each_product_s8") return {product(core, Mul(numbers))};
+  if (name.starts_with("each_prelu_") || name == "each_leaky_relu_s16")
+    return {prelu(core, Prelu(numbers))};
   if (name == "each_lookup_s8") return {lookup(core, numbers.at(0))};
   if (name == "each_product_s16") return {wide_product(core, Mul(numbers))};
   if (name == "each_sigmoid_s16" || name == "each_tanh_s16") {
@@ -531,6 +567,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("quantize_f32_")) return {float_steps(core, numbers.at(0))};
   if (name.starts_with("dequantize_s")) return {float_numbers(core, numbers.at(0))};
   if (name == "each_hard_swish_s16") return {hard_swish(core, numbers.at(0))};
+  if (name.starts_with("each_clamp_")) return {clamp(core, numbers.at(0), name.ends_with("s16"))};
+  if (name == "mean_s16") return {wide_mean_of(core, Mean(numbers))};
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
   if (name == "softmax_table_s8" || name == "softmax_rows_s8")
     return {softmax(core, numbers.at(0), numbers.at(1))};

@@ -72,13 +72,14 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/lanes_sum.def"
 #undef FIELD
                                        }};
-  all["intarsia_mean_s8"] = all["intarsia_lanes_mean_s8"] = {"struct intarsia_mean",
-                                                             "mean",
-                                                             {
+  all["intarsia_mean_s8"] = all["intarsia_mean_s16"] =
+      all["intarsia_lanes_mean_s8"] = {"struct intarsia_mean",
+                                       "mean",
+                                       {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/mean.def"
 #undef FIELD
-                                                             }};
+                                       }};
   all["intarsia_each_product_s8"] = all["intarsia_each_product_s16"] =
       all["intarsia_each_lanes_product_s8"] = {"struct intarsia_mul",
                                                "mul",
@@ -87,6 +88,14 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/mul.def"
 #undef FIELD
                                                }};
+  all["intarsia_each_prelu_s8"] = all["intarsia_each_prelu_s16"] =
+      all["intarsia_each_leaky_relu_s16"] = {"struct intarsia_prelu",
+                                             "prelu",
+                                             {
+#define FIELD(name) #name,
+#include "intarsia/targets/cortex_m/prelu.def"
+#undef FIELD
+                                             }};
   const ConstantStruct matmul{"struct intarsia_matmul",
                               "matmul",
                               {
@@ -136,8 +145,39 @@ ConstantStructs kernel_structs() {
   return all;
 }
 
+namespace {
+
+// A constant of one element makes them functions of the other operand. With Helium sums are as fast as looking results up.
+bool is_worth_a_table(CoreClass core, graph::OpKind kind) {
+  switch (kind) {
+    case graph::OpKind::Add:
+    case graph::OpKind::Sub:
+      return core != CoreClass::Mve;
+    case graph::OpKind::Div:
+    case graph::OpKind::Equal:
+    case graph::OpKind::Greater:
+    case graph::OpKind::GreaterEqual:
+    case graph::OpKind::Less:
+    case graph::OpKind::LessEqual:
+    case graph::OpKind::Maximum:
+    case graph::OpKind::Minimum:
+    case graph::OpKind::Mul:
+    case graph::OpKind::NotEqual:
+    case graph::OpKind::Prelu:
+    case graph::OpKind::SquaredDifference:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
   if (core == CoreClass::Lanes) return lane_kernel(view);
+  if (!small && is_worth_a_table(core, view.node.kind)) {
+    if (LowerKernel kernel = constant_lookup_kernel(view)) return kernel;
+  }
   const bool wide = view.in(0).type == DataType::Int16, real = view.in(0).type == DataType::Float32;
   switch (view.node.kind) {
     case graph::OpKind::Conv2d:
@@ -164,10 +204,17 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return hybrid_depthwise_kernel(core, view);
     case graph::OpKind::QuantizeRows:
       return row_steps_kernel(core);
+    case graph::OpKind::BroadcastTo:
     case graph::OpKind::Concat:
+    case graph::OpKind::DepthToSpace:
     case graph::OpKind::Pack:
+    case graph::OpKind::Pad:
+    case graph::OpKind::PadV2:
+    case graph::OpKind::ResizeNearest:
     case graph::OpKind::Slice:
+    case graph::OpKind::SpaceToDepth:
     case graph::OpKind::Split:
+    case graph::OpKind::Tile:
     case graph::OpKind::Transpose:
     case graph::OpKind::Unpack:
       return copy_kernel(core, view);
@@ -182,12 +229,18 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Mul:
       if (real) return float_binary_kernel(core, view);
       return mul_kernel(core, view);
+    case graph::OpKind::LeakyRelu:
+      return wide ? wide_leaky_relu_kernel(core, view) : lookup_kernel(view);
+    case graph::OpKind::Prelu:
+      return prelu_kernel(core, view);
     case graph::OpKind::Mean:
     case graph::OpKind::Sum:  // loops are less code
       return small ? nullptr : mean_kernel(core, view);
     case graph::OpKind::AveragePool2d:
     case graph::OpKind::MaxPool2d:
       return pool_kernel(core, view);
+    case graph::OpKind::ReduceMax:
+      return small ? nullptr : reduce_max_kernel(core, view);
     case graph::OpKind::ResizeBilinear:
       return resize_kernel(core, view);
     case graph::OpKind::Softmax:  // a table of 1 kB instead of less code
@@ -204,12 +257,11 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       if (real) return float_steps_kernel(core, view);
       if (wide || view.out().type == DataType::Int16) return rescale_kernel(core, view);
       return small ? nullptr : lookup_kernel(view);
-    case graph::OpKind::Relu:  // as a loop limits each element by itself
-      return core == CoreClass::Mve && !small ? lookup_kernel(view) : nullptr;
+    case graph::OpKind::Relu:
+      return relu_kernel(core, view, small);
     case graph::OpKind::Abs:
     case graph::OpKind::Elu:
     case graph::OpKind::Gelu:
-    case graph::OpKind::LeakyRelu:
     case graph::OpKind::Log:
     case graph::OpKind::Lookup:
     case graph::OpKind::Rsqrt:

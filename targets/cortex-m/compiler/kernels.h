@@ -75,9 +75,15 @@ LowerKernel mean_kernel(CoreClass core, const OpView& view);  // of Mean and Sum
 LowerKernel matmul_kernel(CoreClass core, const OpView& view);
 LowerKernel mul_kernel(CoreClass core, const OpView& view);
 LowerKernel pool_kernel(CoreClass core, const OpView& view);
+LowerKernel reduce_max_kernel(CoreClass core, const OpView& view);  // as a pooling of all
+LowerKernel relu_kernel(CoreClass core, const OpView& view, bool small);
+LowerKernel prelu_kernel(CoreClass core, const OpView& view);
+LowerKernel wide_leaky_relu_kernel(CoreClass core, const OpView& view);
 LowerKernel resize_kernel(CoreClass core, const OpView& view);  // bilinear
 LowerKernel softmax_kernel(CoreClass core, const OpView& view);
-LowerKernel lookup_kernel(const OpView& view);                   // of what loops look up as well
+LowerKernel lookup_kernel(const OpView& view);  // of what loops look up as well
+// Of operators with two operands, one of which is a constant of one element: a function of the other.
+LowerKernel constant_lookup_kernel(const OpView& view);
 LowerKernel sigmoid_kernel(CoreClass core, const OpView& view);  // of Logistic and Tanh of int16
 // Between int16 tensors: Quantize, and what converters leave of HardSwish.
 LowerKernel rescale_kernel(CoreClass core, const OpView& view);
@@ -85,7 +91,7 @@ LowerKernel hard_swish_kernel(CoreClass core, const OpView& view);
 LowerKernel float_curve_kernel(CoreClass core, const OpView& view);  // Exp, Logistic, Tanh
 // Of Add, Sub, Mul in single precision.
 LowerKernel float_binary_kernel(CoreClass core, const OpView& view);
-// What moves rows of elements: Concat, Pack, Split, Unpack, Slice, Transpose.
+// What moves rows of elements: what is joined, taken apart, cut, turned, padded, repeated, spaces that become depth.
 LowerKernel copy_kernel(CoreClass core, const OpView& view);
 LowerKernel float_steps_kernel(CoreClass core,
                                const OpView& view);  // Quantize of floats, Dequantize

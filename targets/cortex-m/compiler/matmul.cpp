@@ -13,21 +13,40 @@ namespace {
 
 constexpr int64_t kMatrixScratch = 4096;
 
+// Of a first matrix that is transposed as many rows at a time as this many bytes hold become rows in scratch.
+constexpr int64_t kTurnedBytes = 2048;
+// With Helium an offset in a vector has sixteen bits, of eight elements.
+constexpr int64_t kMostTurned = std::numeric_limits<uint16_t>::max() / 8;
+
 struct Matrices {
   int64_t rows, depth, columns;
   Multiplier multiplier;
-  bool are_plain;  // activations of the type with one scale, the first one not transposed
+  bool are_plain;  // activations of the type with one scale
 };
+int64_t depth_of(const OpView& view) {
+  const Shape& a = view.in(0).shape;
+  return view.node.attrs<graph::BatchMatmulAttrs>().transpose_a ? a[a.size() - 2] : a.back();
+}
+// Rows that are turned at a time, where the first matrix is transposed; none where there is no room for one.
+int64_t turned_rows(const OpView& view, int64_t rows, int64_t depth) {
+  if (std::max(rows, depth) > kMostTurned) return 0;
+  return std::min(rows, kTurnedBytes / (depth * (bits(view.in(0).type) / 8)));
+}
+bool turns(const OpView& view) {
+  return view.node.attrs<graph::BatchMatmulAttrs>().transpose_a;
+}
+
 Matrices read_matrices(const OpView& view, DataType type) {
   const graph::Tensor &a = view.in(0), &b = view.in(1), &y = view.out();
   const auto is_plain = [type](const graph::Tensor& t) {
     return t.type == type && t.quantization.scale.size() == 1;
   };
+  const int64_t rows = y.shape[y.shape.size() - 2], depth = depth_of(view);
   if (!is_plain(a) || !is_plain(b) || !is_plain(y) ||
-      view.node.attrs<graph::BatchMatmulAttrs>().transpose_a ||
+      (turns(view) && turned_rows(view, rows, depth) == 0) ||
       view.node.inputs[0] == view.node.inputs[1])
     return {};
-  return {y.shape[y.shape.size() - 2], a.shape.back(), y.shape.back(),
+  return {rows, depth, y.shape.back(),
           conv_multipliers(a.quantization, b.quantization, y.quantization)[0], true};
 }
 
@@ -38,7 +57,29 @@ struct MatrixCall {
   Shape scratch;
   DataType scratch_type;
 };
-LowerKernel by_matrices(const OpView& view, const Matrices& m, const MatrixCall& call) {
+// Rows of a matrix of so many, whose columns lie together, from `first` on.
+Stmt turn(CoreClass core, OpLowering& op, const Expr& first, int64_t some, const Matrices& m,
+          BufferId turned) {
+  if (lacks_simd(core))
+    return op.b.loop("row", some, [&](const Expr& row) {
+      return op.b.loop("k", m.depth, [&](const Expr& k) {
+        return op.b.store(turned, {row * m.depth + k},
+                          op.b.load(op.in(0), {first + k * m.rows + row}));
+      });
+    });
+  const DataType type = op.view.in(0).type;
+  const std::string kernel = type == DataType::Int8    ? "intarsia_turn_s8"
+                             : type == DataType::Int16 ? "intarsia_turn_s16"
+                                                       : "intarsia_turn_f32";
+  return tir::intrinsic(
+      kernel,
+      {tir::BufferRun{op.in(0), {first}, (m.depth - 1) * m.rows + some, tir::Access::Read},
+       tir::BufferRun{turned, {tir::int_imm(0)}, some * m.depth, tir::Access::Write},
+       tir::int_imm(some), tir::int_imm(m.depth), tir::int_imm(m.rows), tir::int_imm(m.depth)});
+}
+
+LowerKernel by_matrices(CoreClass core, const OpView& view, const Matrices& m,
+                        const MatrixCall& call) {
   const graph::Tensor &a = view.in(0), &b = view.in(1), &y = view.out();
   const int64_t rows = m.rows, depth = m.depth, columns = m.columns;
   // Batches, each operand's with ones before them.
@@ -48,7 +89,8 @@ LowerKernel by_matrices(const OpView& view, const Matrices& m, const MatrixCall&
     own.insert(own.begin(), batches.size() - own.size(), 1);
     return own;
   };
-  return [=, a_batches = batches_of(a.shape), b_batches = batches_of(b.shape)](OpLowering& op) {
+  return [=, turned = turns(view), a_batches = batches_of(a.shape),
+          b_batches = batches_of(b.shape)](OpLowering& op) {
     const auto whole = [](const Shape& batches, int64_t matrix) {
       return Shape{element_count(batches) * matrix};
     };
@@ -56,17 +98,45 @@ LowerKernel by_matrices(const OpView& view, const Matrices& m, const MatrixCall&
                whole(batches, rows * columns));
     const BufferId scratch =
         op.b.local("scratch", call.scratch_type, call.scratch, sizeof(int32_t));
+    const int64_t together = turned ? turned_rows(op.view, rows, depth) : rows;
+    const BufferId turned_part =
+        turned ? op.b.local("turned", op.view.in(0).type, {together * depth}, sizeof(int32_t))
+               : BufferId{};
+    const auto product = [&](const tir::BufferRun& a_run, const Expr& b_at, const Expr& y_first,
+                             int64_t some) {
+      std::vector<std::variant<tir::BufferRun, Expr>> operands = {
+          a_run,
+          tir::BufferRun{op.in(1), {b_at * (depth * columns)}, depth * columns, tir::Access::Read},
+          tir::BufferRun{op.out(), {y_first}, some * columns, tir::Access::Write},
+          tir::BufferRun{scratch, {tir::int_imm(0)}, call.scratch[0], tir::Access::Write}};
+      std::vector<int64_t> numbers = call.numbers;
+      numbers[0] = some;
+      for (const int64_t number : numbers) operands.push_back(tir::int_imm(number));
+      return tir::intrinsic(call.kernel, std::move(operands));
+    };
+    // Rows of the first matrix that are turned, and meet the second one.
+    const auto turned_product = [&](const Expr& a_at, const Expr& b_at, const Expr& y_at,
+                                    const Expr& first, int64_t some) {
+      return tir::seq(
+          {turn(core, op, a_at * (rows * depth) + first, some, m, turned_part),
+           product(tir::BufferRun{turned_part, {tir::int_imm(0)}, some * depth, tir::Access::Read},
+                   b_at, y_at * (rows * columns) + first * columns, some)});
+    };
     const std::function<Stmt(size_t, Expr, Expr, Expr)> from = [&](size_t axis, Expr a_at,
                                                                    Expr b_at, Expr y_at) -> Stmt {
       if (axis == batches.size()) {
-        std::vector<std::variant<tir::BufferRun, Expr>> operands = {
-            tir::BufferRun{op.in(0), {a_at * (rows * depth)}, rows * depth, tir::Access::Read},
-            tir::BufferRun{
-                op.in(1), {b_at * (depth * columns)}, depth * columns, tir::Access::Read},
-            tir::BufferRun{op.out(), {y_at * (rows * columns)}, rows * columns, tir::Access::Write},
-            tir::BufferRun{scratch, {tir::int_imm(0)}, call.scratch[0], tir::Access::Write}};
-        for (const int64_t number : call.numbers) operands.push_back(tir::int_imm(number));
-        return tir::intrinsic(call.kernel, std::move(operands));
+        if (!turned)
+          return product(
+              tir::BufferRun{op.in(0), {a_at * (rows * depth)}, rows * depth, tir::Access::Read},
+              b_at, y_at * (rows * columns), rows);
+        const int64_t full = rows / together, rest = rows % together;
+        return tir::seq(
+            {op.b.loop("part", full,
+                       [&](const Expr& part) {
+                         return turned_product(a_at, b_at, y_at, part * together, together);
+                       }),
+             rest == 0 ? nullptr
+                       : turned_product(a_at, b_at, y_at, tir::int_imm(full * together), rest)});
       }
       return op.b.loop("batch", batches[axis], [&](const Expr& i) {
         const auto next = [&](const Shape& own, const Expr& at) {
@@ -94,8 +164,11 @@ LowerKernel wide_matmul_kernel(CoreClass core, const OpView& view) {
   const WideMultiplier wide = wide_multiplier(m.multiplier);
   if (!at_zero || block <= 0 || wide.shift < 1 || wide.shift > 62) return nullptr;
   const bool transposed = view.node.attrs<graph::BatchMatmulAttrs>().transpose_b;
+  // One row would meet each column that is laid out once.
+  constexpr int64_t kWorthACopy = 16;
+  if (m.rows == 1 && (!transposed || m.depth < kWorthACopy)) return nullptr;
   return by_matrices(
-      view, m,
+      core, view, m,
       {"intarsia_matmul_s16",
        {m.rows, m.depth, m.columns, transposed ? 1 : 0, block, 0, 0, wide.value, 0, wide.shift, 0},
        {block * run},
@@ -108,15 +181,15 @@ LowerKernel real_matmul_kernel(CoreClass core, const OpView& view) {
   const graph::Tensor &a = view.in(0), &b = view.in(1), &y = view.out();
   const auto& attrs = view.node.attrs<graph::BatchMatmulAttrs>();
   if ((core != CoreClass::Dsp && core != CoreClass::Mve) || a.type != DataType::Float32 ||
-      b.type != DataType::Float32 || attrs.transpose_a ||
-      view.node.inputs[0] == view.node.inputs[1])
+      b.type != DataType::Float32 || view.node.inputs[0] == view.node.inputs[1])
     return nullptr;
-  const Matrices m{y.shape[y.shape.size() - 2], a.shape.back(), y.shape.back(), {}, true};
+  const Matrices m{y.shape[y.shape.size() - 2], depth_of(view), y.shape.back(), {}, true};
+  if (attrs.transpose_a && turned_rows(view, m.rows, m.depth) == 0) return nullptr;
   const int64_t room = (kMatrixScratch / kFloat - kLimits) / (m.depth + 1) / kLanes * kLanes;
   const int64_t block = std::min(round_up(m.columns, kLanes), room);
   if (block <= 0) return nullptr;
   return by_matrices(
-      view, m,
+      core, view, m,
       {"intarsia_matmul_f32",
        {m.rows, m.depth, m.columns, attrs.transpose_b ? 1 : 0, block, 0, 0, 0, 0, 0, 0},
        {kLimits + block * (m.depth + 1)},
@@ -150,7 +223,7 @@ LowerKernel matmul_kernel(CoreClass core, const OpView& view) {
     return nullptr;
   const int64_t last_bit = int64_t{1} << shift, out_zero = zero_point(view.out());
   const bool transposed = view.node.attrs<graph::BatchMatmulAttrs>().transpose_b;
-  return by_matrices(view, m,
+  return by_matrices(core, view, m,
                      {vectors ? "intarsia_mve_matmul_s8" : "intarsia_matmul_s8",
                       {m.rows, depth, m.columns, transposed ? 1 : 0, block, zero_point(view.in(0)),
                        zero_point(view.in(1)), m.multiplier.value,

@@ -1,5 +1,6 @@
 // Mean and sum over neighbouring axes: device/mean.h.
 #include <algorithm>
+#include <limits>
 
 #include "intarsia/plugin/quantization.h"
 #include "kernels.h"
@@ -12,11 +13,12 @@ namespace {
 
 // What is around the sums costs more than loops where they are short. Without SIMD only words of channels are
 // added faster than bytes.
-bool pays(CoreClass core, int64_t count, int64_t inner) {
-  constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLeastRowOfVectors = 16, kLanes = 16;
+bool pays(CoreClass core, int64_t count, int64_t inner, bool wide) {
+  constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLanes = 16;
+  const int64_t least_row_of_vectors = wide ? 32 : 16;
   if (core == CoreClass::Lanes) return inner >= kLanes || (inner == 1 && count >= kLanes);
   if (lacks_simd(core)) return inner % 4 == 0 && count >= kLeastCount;
-  if (inner == 1) return count >= (core == CoreClass::Mve ? kLeastRowOfVectors : kLeastRow);
+  if (inner == 1) return count >= (core == CoreClass::Mve ? least_row_of_vectors : kLeastRow);
   return inner >= 4 && count >= kLeastCount;
 }
 
@@ -24,7 +26,10 @@ bool pays(CoreClass core, int64_t count, int64_t inner) {
 
 LowerKernel mean_kernel(CoreClass core, const OpView& view) {
   const graph::Tensor &in = view.in(0), &out = view.out();
-  if (in.type != DataType::Int8 || out.type != DataType::Int8) return nullptr;
+  const bool wide = in.type == DataType::Int16;
+  if (in.type != out.type || (in.type != DataType::Int8 && !wide) ||
+      (wide && (lacks_simd(core) || core == CoreClass::Lanes)))
+    return nullptr;
   const std::vector<int64_t>& axes = view.node.attrs<graph::ReduceAttrs>().axes;
   int64_t outer = 1, count = 1, inner = 1;
   for (size_t axis = 0; axis < in.shape.size(); ++axis) {
@@ -34,8 +39,8 @@ LowerKernel mean_kernel(CoreClass core, const OpView& view) {
     if (reduced && inner > 1) return nullptr;  // one more group of axes
     (reduced ? count : count > 1 ? inner : outer) *= in.shape[axis];
   }
-  constexpr int64_t kMostCount = int64_t{1} << 23;
-  if (!pays(core, count, inner) || count > kMostCount) return nullptr;
+  const int64_t most_count = wide ? std::numeric_limits<uint16_t>::max() : int64_t{1} << 23;
+  if (!pays(core, count, inner, wide) || count > most_count) return nullptr;
   const graph::Quantization &from = in.quantization, &to = out.quantization;
   const double in_scale = from.scale[0], out_scale = to.scale[0];
   const Multiplier m = view.node.kind == graph::OpKind::Mean
@@ -43,7 +48,9 @@ LowerKernel mean_kernel(CoreClass core, const OpView& view) {
                            : quantize_multiplier(in_scale / out_scale);
   const std::vector<int64_t> numbers = {
       outer, count, inner, from.zero_point[0] * count, m.value, m.shift, to.zero_point[0]};
-  const std::string name = core == CoreClass::Lanes ? "intarsia_lanes_mean_s8" : "intarsia_mean_s8";
+  const std::string name = core == CoreClass::Lanes ? "intarsia_lanes_mean_s8"
+                           : wide                   ? "intarsia_mean_s16"
+                                                    : "intarsia_mean_s8";
   return [=](OpLowering& op) {
     op.declare({Shape{outer * count * inner}}, Shape{outer * inner});
     return call_kernel(op.b.func(), {name, numbers, {op.in(0)}, op.out(), {}, {}});

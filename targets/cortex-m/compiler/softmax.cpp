@@ -63,19 +63,47 @@ LowerKernel sigmoid_kernel(CoreClass core, const OpView& view) {
   };
 }
 
-LowerKernel lookup_kernel(const OpView& view) {
-  if (view.in(0).type != DataType::Int8 || bits(view.out().type) != 8 || view.is_constant(0))
+namespace {
+
+// Results depend on the elements of that operand alone.
+LowerKernel looks_up(const OpView& view, size_t operand) {
+  if (view.in(operand).type != DataType::Int8 || bits(view.out().type) != 8 ||
+      view.is_constant(operand))
     return nullptr;
   const int64_t count = element_count(view.out().shape);
-  return [count](OpLowering& op) {
-    op.declare({Shape{count}}, Shape{count});
+  return [count, operand](OpLowering& op) {
+    std::vector<std::optional<Shape>> inputs(op.view.node.inputs.size());
+    inputs[operand] = Shape{count};
+    op.declare(std::move(inputs), Shape{count});
     op.allow_in_place();
-    std::vector<uint8_t> results = results_of_every_int8(op.view);
+    std::vector<uint8_t> results = results_of_every_int8(op.view, operand);
     std::rotate(results.begin(), results.begin() + 128, results.end());  // 0 first
-    const BufferId table = op.raw_table("table", op.view.out().type, {256}, std::move(results));
-    return call_kernel(op.b.func(),
-                       {"intarsia_each_lookup_s8", {count}, {op.in(0)}, op.out(), {}, {table}});
+    const DataType type = op.view.out().type;
+    const BufferId table = op.raw_table("table", type == DataType::Bool ? DataType::UInt8 : type,
+                                        {256}, std::move(results));
+    return call_kernel(
+        op.b.func(), {"intarsia_each_lookup_s8", {count}, {op.in(operand)}, op.out(), {}, {table}});
   };
+}
+
+}  // namespace
+
+LowerKernel lookup_kernel(const OpView& view) {
+  return looks_up(view, 0);
+}
+
+LowerKernel constant_lookup_kernel(const OpView& view) {
+  // Fewer elements are sooner computed than a table of 256 is worth.
+  constexpr int64_t kFewest = 128;
+  const Shape& out = view.out().shape;
+  if (view.node.inputs.size() != 2 || element_count(out) < kFewest) return nullptr;
+  for (const size_t operand : {size_t{0}, size_t{1}}) {
+    const size_t other = 1 - operand;
+    if (view.is_constant(other) && element_count(view.in(other).shape) == 1 &&
+        element_count(view.in(operand).shape) == element_count(out))
+      return looks_up(view, operand);
+  }
+  return nullptr;
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -6,6 +6,8 @@
 // is passes over such rows: `taps` weights (strip_w, 1, 3, 5 or 7) beside each other, where each weight and each column is
 // loaded once for four outputs.
 //
+// Weights are bytes; of layers whose weights need nine bits, pairs of halfwords (strip_h is 1).
+//
 // Dilated windows (stride 1) are plain ones on every dilation_h-th row and dilation_w-th column, from each of the first.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
@@ -105,16 +107,23 @@ INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const struct passes
   }
 }
 
-// Weights as bytes to pairs of halfwords, doubled where sums are to be.
-INTARSIA_OUTLINE void expand_weights(uint32_t *to, const int8_t *from, int32_t words,
-                                     bool doubled) {
+// Weights as bytes to pairs of halfwords, or pairs as they are, doubled where sums are to be. Returns the next block's.
+INTARSIA_OUTLINE const int8_t *expand_weights(uint32_t *to, const int8_t *from, int32_t words,
+                                              bool halfwords, bool doubled) {
   for (; words > 0; words -= 2, from += 4, to += 2) {
     const uint32_t word = intarsia_load_word(from);
-    to[0] = intarsia_even_pair(word);
-    to[1] = intarsia_odd_pair(word);
+    if (halfwords) {
+      from += 4;
+      to[0] = word;
+      to[1] = intarsia_load_word(from);
+    } else {
+      to[0] = intarsia_even_pair(word);
+      to[1] = intarsia_odd_pair(word);
+    }
     // The sign of the lower half does not reach the upper one.
     if (doubled) to[0] = to[0] << 1 & 0xfffeffffu, to[1] = to[1] << 1 & 0xfffeffffu;
   }
+  return from;
 }
 
 // Sums are doubled, but in INTARSIA_ANY.
@@ -311,9 +320,9 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   struct fir_row row;
   row.low = w->low, row.high = w->high;
   row.lanes = p.lanes, row.lane_bytes = 4 * p.lane_words;
-  for (int32_t next = 0; next < w->out_c; next += kMergedLanes, weights += 2 * weight_words) {
+  for (int32_t next = 0; next < w->out_c; next += kMergedLanes) {
     const int32_t channel = next + p.lanes <= w->out_c ? next : w->out_c - p.lanes;
-    expand_weights(expanded, weights, weight_words, doubled);
+    weights = expand_weights(expanded, weights, weight_words, w->strip_h != 0, doubled);
     row.channels = (const struct intarsia_channel *)channel_words + channel;
     const int8_t *image = input;
     int8_t *to = output + channel;

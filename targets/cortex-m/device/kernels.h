@@ -3,6 +3,7 @@
 #define INTARSIA_CORTEX_M_KERNELS_H_
 
 #include "intarsia/targets/cortex_m/add.h"
+#include "intarsia/targets/cortex_m/clamp.h"
 #include "intarsia/targets/cortex_m/copy_rows.h"
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 #include "intarsia/targets/cortex_m/float_curves.h"
@@ -18,6 +19,7 @@
 #include "intarsia/targets/cortex_m/mve_deep_conv.h"
 #include "intarsia/targets/cortex_m/mve_depthwise.h"
 #include "intarsia/targets/cortex_m/pool_softmax.h"
+#include "intarsia/targets/cortex_m/prelu.h"
 #include "intarsia/targets/cortex_m/resize.h"
 #include "intarsia/targets/cortex_m/rv32_conv.h"
 #include "intarsia/targets/cortex_m/rv32_depthwise.h"

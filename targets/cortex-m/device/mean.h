@@ -1,4 +1,4 @@
-// Mean or sum of int8 over the middle axis of [outer, count, inner]: of an image over its rows and columns, or of rows
+// Mean or sum of int8 or int16 over the middle axis of [outer, count, inner]: of an image over its rows and columns, or of rows
 // (inner is 1).
 #ifndef INTARSIA_CORTEX_M_MEAN_H_
 #define INTARSIA_CORTEX_M_MEAN_H_
@@ -18,6 +18,8 @@ struct intarsia_mean {
 // Each sum of `count` elements, less `zeros`, times multiplier * 2^(shift - 31) as intarsia_requantize has it, and the
 // zero point. count <= 2^23.
 void intarsia_mean_s8(const struct intarsia_mean *mean, const int8_t *input, int8_t *output);
+// Of int16; count < 2^16.
+void intarsia_mean_s16(const struct intarsia_mean *mean, const int16_t *input, int16_t *output);
 
 #ifdef __cplusplus
 }

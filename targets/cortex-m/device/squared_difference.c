@@ -49,6 +49,41 @@ INTARSIA_INLINE int32_t one_squared_difference(const struct intarsia_add *s, int
       s->low, s->high);
 }
 
+// Of int16, where the operand of the larger scale is halved: it is `half`. As of int8 the difference's sign does not matter.
+INTARSIA_INLINE void squares_by_halves(const struct intarsia_add *s, const int16_t *half,
+                                       const int16_t *other, int32_t multiplier, int32_t shift,
+                                       int16_t *output) {
+  const int32_t out_multiplier = s->out_multiplier, out_shift = s->out_shift;
+  const int32_t out_half = out_shift == 0 ? 0 : 1 << (out_shift - 1);
+  const int32_t rounding = shift == 0 ? 0 : 1 << (shift - 1);
+  for (const int16_t *end = half + s->count; half != end;) {
+    int32_t value = intarsia_high_product(*other++ * 2, multiplier);
+    if (shift != 0) value = (value + (value >> 31) + rounding) >> shift;
+    const int32_t difference = value - ((*half++ + 1) >> 1);
+    const int32_t scaled = intarsia_mul_q31(difference * difference, out_multiplier);
+    *output++ = (int16_t)intarsia_saturate_s16((scaled + out_half) >> out_shift);
+  }
+}
+
+// False where no operand is halved, or results have limits of their own.
+INTARSIA_OUTLINE bool squares_of_halves(const struct intarsia_add *s, const int16_t *a,
+                                        const int16_t *b, int16_t *output) {
+  const bool swapped = s->a_multiplier != 1 << 30 || s->a_shift != 0;
+  const int32_t half_multiplier = swapped ? s->b_multiplier : s->a_multiplier,
+                half_shift = swapped ? s->b_shift : s->a_shift;
+  const int32_t multiplier = swapped ? s->a_multiplier : s->b_multiplier,
+                shift = swapped ? s->a_shift : s->b_shift;
+  if (half_multiplier != 1 << 30 || half_shift != 0 || s->out_zero != 0 || s->low != INT16_MIN ||
+      s->high != INT16_MAX || s->out_shift > 22)
+    return false;
+  const int16_t *half = swapped ? b : a, *other = swapped ? a : b;
+  if (shift == 0)
+    squares_by_halves(s, half, other, multiplier, 0, output);
+  else
+    squares_by_halves(s, half, other, multiplier, shift, output);
+  return true;
+}
+
 #if INTARSIA_HAS_DSP_LOOPS
 // Of int8, where the operand of the larger scale is halved, which is exact, and sums of zero points and roundings fit words: the sign of
 // a difference does not matter, and its square is not rounded as a negative number is. False where not.
@@ -137,6 +172,7 @@ void intarsia_each_squared_difference_s16(const struct intarsia_add *add, const 
                  some);
   }
 #else
+  if (squares_of_halves(add, a, b, output)) return;
   for (const int16_t *end = a + s.count; a != end;)
     *output++ = (int16_t)one_squared_difference(&s, *a++, *b++, 0);
 #endif

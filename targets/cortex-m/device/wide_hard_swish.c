@@ -45,6 +45,43 @@ INTARSIA_INLINE float divided(float value, float divisor, float reciprocal) {
 }
 #endif
 
+#if !FLOAT_VECTORS
+enum { kBeyond = 1 << 15 };  // above all arguments
+
+// The least argument whose gate is six at least: no larger one is to be compared. kBeyond where there is none.
+static int32_t first_open(float unit) {
+  const float nearly = 3.0f / unit;
+  if (nearly >= (float)kBeyond) return kBeyond;
+  int32_t argument = (int32_t)nearly;
+  while (argument > 0 && (float)(argument - 1) * unit + 3.0f >= 6.0f) --argument;
+  while (argument < kBeyond && (float)argument * unit + 3.0f < 6.0f) ++argument;
+  return argument;
+}
+
+// The largest argument whose gate is zero, below which all results are.
+static int32_t last_closed(float unit) {
+  const float nearly = 3.0f / unit;
+  if (nearly >= (float)kBeyond) return -kBeyond - 1;
+  int32_t argument = -(int32_t)nearly;
+  while (argument < 0 && (float)(argument + 1) * unit + 3.0f <= 0.0f) ++argument;
+  while (argument >= -kBeyond && (float)argument * unit + 3.0f > 0.0f) --argument;
+  return argument;
+}
+
+// Without a fraction, limited to int16.
+INTARSIA_INLINE int16_t whole_of(float steps) {
+#if INTARSIA_HAS_ASM && defined(__ARM_FP) && (__ARM_FP & 4)
+  int32_t whole;  // of numbers that are too large the largest one there is
+  __asm__("vcvt.s32.f32 %1, %1\nvmov %0, %1" : "=r"(whole), "+t"(steps));
+  return (int16_t)intarsia_saturate_s16(whole);
+#else
+  if (steps >= 32767.0f) return INT16_MAX;
+  if (steps <= -32768.0f) return INT16_MIN;
+  return (int16_t)(int32_t)steps;
+#endif
+}
+#endif
+
 void intarsia_each_hard_swish_s16(const int16_t *input, int16_t *output, int32_t count,
                                   int32_t in_scale, int32_t out_scale, int32_t out_reciprocal) {
   const float unit = number_of(in_scale), scale = number_of(out_scale),
@@ -62,18 +99,17 @@ void intarsia_each_hard_swish_s16(const int16_t *input, int16_t *output, int32_t
 #else
   // The largest number below one half: with it halves become whole ones, and what is less than a half stays so.
   const float half = 0.49999997f;
-  for (; count > 0; --count) {
-    const float x = (float)*input++ * unit;
-    float gate = x + 3.0f;
-    gate = gate < 0.0f ? 0.0f : gate;
-    gate = gate > 6.0f ? 6.0f : gate;
+  const int32_t open = first_open(unit), closed = last_closed(unit);
+  for (const int16_t *end = input + count; input != end;) {
+    const int32_t argument = *input++;
+    if (argument <= closed) {
+      *output++ = 0;
+      continue;
+    }
+    const float x = (float)argument * unit;
+    const float gate = argument >= open ? 6.0f : x + 3.0f;
     const float steps = divided(divided(x * gate, 6.0f, sixth), scale, reciprocal);
-    if (steps >= 32767.0f)
-      *output++ = INT16_MAX;
-    else if (steps <= -32768.0f)
-      *output++ = INT16_MIN;
-    else
-      *output++ = (int16_t)(int32_t)(steps + (steps < 0.0f ? -half : half));
+    *output++ = whole_of(steps + (argument < 0 ? -half : half));
   }
 #endif
 }

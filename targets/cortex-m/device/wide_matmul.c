@@ -6,6 +6,7 @@
 
 #include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
 #include "intarsia/targets/cortex_m/wide_dot.h"
+#include "intarsia/targets/cortex_m/wide_results.h"
 
 #if INTARSIA_HAS_MVE
 #include <arm_mve.h>
@@ -25,9 +26,9 @@ INTARSIA_OUTLINE void lay_out_column(const int16_t *from, int32_t step, int32_t 
   while (to != end) *to++ = 0;
 }
 
-// sums + the products of a row with two columns.
-INTARSIA_INLINE void two_sums(const int16_t *row, const int16_t *first, const int16_t *second,
-                              int32_t depth, int64_t sums[2]) {
+// The products of a row with two columns: a call, which has the registers to itself.
+INTARSIA_OUTLINE void two_sums(const int16_t *row, const int16_t *first, const int16_t *second,
+                               int32_t depth, int64_t sums[2]) {
   int64_t a = 0, b = 0;
 #if INTARSIA_HAS_MVE
   for (; depth > 0; depth -= kColumn, row += kColumn, first += kColumn, second += kColumn) {
@@ -54,10 +55,26 @@ INTARSIA_INLINE void two_sums(const int16_t *row, const int16_t *first, const in
   sums[0] = a, sums[1] = b;
 }
 
+// `count` results of a row, by columns that are laid out.
+INTARSIA_OUTLINE void row_by_laid_out(const struct intarsia_matmul *m, const int16_t *row,
+                                      const int16_t *columns, int32_t count, int16_t *to) {
+  const int32_t depth = m->depth, run = (depth + kColumn - 1) & -kColumn;
+  const int32_t multiplier = m->multiplier, shift = m->shift;
+  const uint64_t half = UINT64_C(1) << (shift - 1);
+  for (; count > 0; count -= 2, columns += 2 * run) {
+    int64_t sums[2];
+    two_sums(row, columns, count > 1 ? columns + run : columns, depth, sums);
+    *to++ = (int16_t)intarsia_saturate_s16(
+        intarsia_shift_wide((uint64_t)(sums[0] * multiplier) + half, shift));
+    if (count > 1)
+      *to++ = (int16_t)intarsia_saturate_s16(
+          intarsia_shift_wide((uint64_t)(sums[1] * multiplier) + half, shift));
+  }
+}
+
 void intarsia_matmul_s16(const struct intarsia_matmul *m, const int16_t *a, const int16_t *b,
                          int16_t *output, int16_t *scratch) {
   const int32_t depth = m->depth, run = (depth + kColumn - 1) & -kColumn, columns = m->columns;
-  const int32_t multiplier = m->multiplier, shift = m->shift;
   const int32_t column_step = m->transposed != 0 ? depth : 1,
                 step = m->transposed != 0 ? 1 : columns;
   for (int32_t first = 0; first < columns; first += m->block) {
@@ -67,14 +84,6 @@ void intarsia_matmul_s16(const struct intarsia_matmul *m, const int16_t *a, cons
     const int16_t *row = a;
     int16_t *to = output + first;
     for (int32_t i = 0; i < m->rows; ++i, row += depth, to += columns)
-      for (int32_t column = 0; column < count; column += 2) {
-        const int16_t *const here = scratch + column * run;
-        const bool both = column + 1 < count;
-        int64_t sums[2];
-        two_sums(row, here, both ? here + run : here, depth, sums);
-        for (int32_t k = 0; k < (both ? 2 : 1); ++k)
-          to[column + k] = (int16_t)intarsia_clamp_i32(
-              intarsia_requantize_wide(sums[k], multiplier, shift), INT16_MIN, INT16_MAX);
-      }
+      row_by_laid_out(m, row, scratch, count, to);
   }
 }

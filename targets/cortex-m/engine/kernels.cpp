@@ -41,6 +41,10 @@ STRUCT(mul)
 #include "intarsia/targets/cortex_m/mul.def"
 return made;
 }
+STRUCT(prelu)
+#include "intarsia/targets/cortex_m/prelu.def"
+return made;
+}
 STRUCT(wide)
 #include "intarsia/targets/cortex_m/wide.def"
 return made;
@@ -82,6 +86,9 @@ constexpr size_t kMatmulFields = 0
 constexpr size_t kMulFields = 0
 #include "intarsia/targets/cortex_m/mul.def"
     ;
+constexpr size_t kPreluFields = 0
+#include "intarsia/targets/cortex_m/prelu.def"
+    ;
 constexpr size_t kWideFields = 0
 #include "intarsia/targets/cortex_m/wide.def"
     ;
@@ -116,6 +123,7 @@ void add_engine(EngineRegistry& registry) {
   ADD(intarsia_each_sum_s8, sum, kSumFields);
   ADD(intarsia_each_lanes_sum_s8, lanes_sum, kLanesSumFields);
   ADD(intarsia_mean_s8, mean, kMeanFields);
+  ADD(intarsia_mean_s16, mean, kMeanFields);
   ADD(intarsia_lanes_mean_s8, mean, kMeanFields);
   ADD(intarsia_matmul_s8, matmul, kMatmulFields);
   ADD(intarsia_matmul_s16, matmul, kMatmulFields);
@@ -124,6 +132,9 @@ void add_engine(EngineRegistry& registry) {
   ADD(intarsia_each_product_s8, mul, kMulFields);
   ADD(intarsia_each_product_s16, mul, kMulFields);
   ADD(intarsia_each_lanes_product_s8, mul, kMulFields);
+  ADD(intarsia_each_prelu_s8, prelu, kPreluFields);
+  ADD(intarsia_each_prelu_s16, prelu, kPreluFields);
+  ADD(intarsia_each_leaky_relu_s16, prelu, kPreluFields);
   ADD(intarsia_dsp_wide_conv_s16, wide, kWideFields);
   ADD(intarsia_dsp_wide_depthwise_s16, wide, kWideFields);
   ADD(intarsia_mve_wide_conv_s16, wide, kWideFields);
@@ -146,6 +157,9 @@ void add_engine(EngineRegistry& registry) {
                       engine::kernel_function<&intarsia_softmax_rows_s8>());
   registry.add_kernel("intarsia_each_lookup_s8",
                       engine::kernel_function<&intarsia_each_lookup_s8>());
+  registry.add_kernel("intarsia_each_clamp_s8", engine::kernel_function<&intarsia_each_clamp_s8>());
+  registry.add_kernel("intarsia_each_clamp_s16",
+                      engine::kernel_function<&intarsia_each_clamp_s16>());
   registry.add_kernel("intarsia_each_sigmoid_s16",
                       engine::kernel_function<&intarsia_each_sigmoid_s16>());
   registry.add_kernel("intarsia_quantize_f32_s8",

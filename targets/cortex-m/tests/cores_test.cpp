@@ -27,7 +27,7 @@ std::vector<graph::Module> cases(const std::string& core) {
   for (const auto& make :
        {small_convolutions, larger_convolutions, deep_convolutions, depthwise_convolutions,
         dilated_depthwise_convolutions, fully_connected_layers, additions, differences_and_products,
-        means_and_sums, poolings_and_rows, long_and_thin, grouped_and_dilated_convolutions,
+        prelus, means_and_sums, poolings_and_rows, long_and_thin, grouped_and_dilated_convolutions,
         transposed_convolutions, matrix_products, constants_and_tables, squared_differences})
     for (graph::Module& module : make()) all.push_back(std::move(module));
   // The others have loops for floats and int16.

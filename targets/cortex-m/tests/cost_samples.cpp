@@ -68,6 +68,8 @@ class Samples {
       add(row_steps_module(r_, r_.range(1, 4), r_.range(20, 1500), r_.chance(50)));
     for (int i = 0; i < count_; ++i) add(matrix_row()), add(lines_turned(i));
     for (int i = 0; i < count_; ++i) add(deep_convolution(i));
+    for (int i = 0; i < count_; ++i)
+      add(rectified_by_alphas(i)), add(wide_mean(i)), add(limited(i));
     return std::move(all_);
   }
 
@@ -445,6 +447,23 @@ class Samples {
     return wide_pool_module(
         r_, kind, {1, side, side, channels(48)},
         graph::Pool2dAttrs{filter, filter, r_.range(1, 2), r_.range(1, 2), {}, activation()});
+  }
+  graph::Module rectified_by_alphas(int which) {
+    const float ratio = r_.real(0.5f, 1.5f);
+    if (which % 3 == 2) return leaky_relu_module(r_, r_.range(1, 500), r_.real(0.01f, 0.3f), ratio);
+    const Shape shape{1, size(1, 16), size(1, 16), channels(32)};
+    return prelu_module(r_, which % 3 == 0 ? DataType::Int8 : DataType::Int16, shape,
+                        r_.chance(70) ? Shape{shape[3]} : shape, r_.chance(50), ratio);
+  }
+  graph::Module limited(int which) {
+    return limited_module(r_, which % 2 == 0 ? DataType::Int8 : DataType::Int16, r_.range(20, 900));
+  }
+  graph::Module wide_mean(int which) {
+    Builder b(r_, OpKind::Mean, DataType::Int16);
+    b.input({1, size(2, 12), size(2, 12), channels(100)});
+    b.node().attributes = graph::ReduceAttrs{
+        which % 3 == 2 ? std::vector<int64_t>{3} : std::vector<int64_t>{1, 2}, true};
+    return b.finish();
   }
   graph::Module recurrent(int which) {
     if (which % 2 == 0)

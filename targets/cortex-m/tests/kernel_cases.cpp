@@ -4,6 +4,7 @@
 
 #include "intarsia/plugin/standard_lowering.h"
 #include "support/float_values.h"
+#include "wide_modules.h"
 
 namespace intarsia::test::cortex_m {
 namespace {
@@ -291,6 +292,11 @@ std::vector<graph::Module> matrix_products() {
   modules.push_back(matmul_module(random, {2, 1, 5, 8}, {1, 3, 6, 8}, true));
   modules.push_back(matmul_module(random, {3, 70}, {70, 90}));
   modules.push_back(matmul_module(random, {2, 300}, {21, 300}, true));
+  // The first matrix transposed, at once or by parts.
+  for (const auto& [depth, rows] : {std::pair{1, 3}, {5, 2}, {16, 9}, {300, 10}, {40, 70}}) {
+    modules.push_back(matmul_module(random, {2, depth, rows}, {depth, 7}, false, true));
+    modules.push_back(matmul_module(random, {depth, rows}, {2, 5, depth}, true, true));
+  }
   return modules;
 }
 
@@ -423,6 +429,27 @@ std::vector<graph::Module> differences_and_products() {
   return modules;
 }
 
+// Alphas by channel, for each element, of one pixel and one for all; results of the input's scale, of finer and coarser ones.
+std::vector<graph::Module> prelus() {
+  std::vector<graph::Module> modules;
+  Random random(39);
+  for (const float ratio : {1.0f, 0.02f, 0.4f, 0.9f, 1.3f, 2.0f, 50.0f})
+    for (const int64_t channels : {1, 3, 8, 19, 70})
+      for (const Shape& alpha :
+           {Shape{channels}, {2, 3, 4, channels}, {2, 1, 1, channels}, {1}, {3, 4, 1}})
+        for (const DataType type : {DataType::Int8, DataType::Int16})
+          modules.push_back(prelu_module(random, type, {2, 3, 4, channels}, alpha,
+                                         alpha.size() != 4 && random.chance(70), ratio));
+  for (const DataType type : {DataType::Int8, DataType::Int16})
+    for (const int64_t count : {1, 15, 16, 17, 18, 19, 100, 257})
+      modules.push_back(limited_module(random, type, count));
+  for (const float ratio : {1.0f, 0.02f, 0.4f, 1.3f, 50.0f})
+    for (const float alpha : {0.01f, 0.1f, 0.3f, 0.9f})
+      for (const int64_t count : {1, 7, 8, 100})
+        modules.push_back(leaky_relu_module(random, count, alpha, ratio));
+  return modules;
+}
+
 std::vector<graph::Module> means_and_sums() {
   std::vector<graph::Module> modules;
   Random random(19);
@@ -433,10 +460,19 @@ std::vector<graph::Module> means_and_sums() {
                                        {2, height, width, channels}));
     for (const int64_t count : {2, 3, 4, 5, 15, 16, 17, 33, 255, 1021, 1300})
       modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{2}, false}, {1, 3, count}));
+    for (int64_t channels = 1; channels <= 18; ++channels)
+      modules.push_back(wide_mean_module(random, kind, {2, 1 + channels % 4, 5, channels}, {1, 2}));
+    for (const int64_t count : {2, 3, 8, 9, 17, 64, 67, 1021})
+      modules.push_back(wide_mean_module(random, kind, {3, count}, {1}));
     modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{0, 1}, false}, {20, 30, 8}));
     modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{0, 2}, false},
                                    {2, 3, 4}));  // not neighbours
   }
+  // The largest of some rows and columns.
+  for (const DataType type : {DataType::Int8, DataType::Int16})
+    for (const int64_t channels : {1, 3, 4, 5, 16, 19})
+      for (const auto& [height, width] : {std::pair{1, 1}, {1, 3}, {2, 2}, {5, 7}, {17, 16}})
+        modules.push_back(largest_module(random, type, {2, height, width, channels}));
   return modules;
 }
 

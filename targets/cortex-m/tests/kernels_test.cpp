@@ -88,6 +88,22 @@ TEST_P(EveryCore, DifferencesAndProducts) {
   check_all(differences_and_products());
 }
 
+TEST_P(EveryCore, Prelus) {
+  check_all(prelus());
+}
+
+// Of a constant of one element, where there are many of the others.
+TEST_P(EveryCore, ConstantsOfOneElementAreLookedUp) {
+  KernelProgram kernels(GetParam());
+  Random random(41);
+  for (const OpKind kind : {OpKind::Mul, OpKind::Maximum, OpKind::Minimum, OpKind::Greater,
+                            OpKind::LessEqual, OpKind::Equal, OpKind::SquaredDifference})
+    for (const bool first : {false, true}) kernels.add(looked_up_module(random, kind, 130, first));
+  EXPECT_TRUE(kernels.calls("intarsia_each_lookup_s8"));
+  EXPECT_FALSE(kernels.calls("intarsia_each_product_s8"));
+  check(kernels);
+}
+
 // Where products of several weights share a word, how many depends on their size.
 TEST_P(EveryCore, WeightsOfEverySize) {
   std::vector<graph::Module> modules;

@@ -31,12 +31,26 @@ KernelProgram operators_for(const SettingCore& core) {
   KernelProgram kernels(core.target);
   const bool small = std::string(core.board) == "microbit";
   const size_t each = small ? 2 : 3;
-  for (const auto& make :
-       {small_convolutions, larger_convolutions, deep_convolutions, depthwise_convolutions,
-        dilated_depthwise_convolutions, fully_connected_layers, additions, differences_and_products,
-        means_and_sums, poolings_and_rows, long_and_thin, grouped_and_dilated_convolutions,
-        transposed_convolutions, matrix_products, hybrid_layers, shifted_layers, rows_to_steps,
-        float_elements, moved_rows}) {
+  for (const auto& make : {small_convolutions,
+                           larger_convolutions,
+                           deep_convolutions,
+                           depthwise_convolutions,
+                           dilated_depthwise_convolutions,
+                           fully_connected_layers,
+                           additions,
+                           differences_and_products,
+                           prelus,
+                           means_and_sums,
+                           poolings_and_rows,
+                           long_and_thin,
+                           grouped_and_dilated_convolutions,
+                           transposed_convolutions,
+                           matrix_products,
+                           hybrid_layers,
+                           shifted_layers,
+                           rows_to_steps,
+                           float_elements,
+                           moved_rows}) {
     std::vector<graph::Module> modules;
     for (graph::Module& module : make()) {
       if (!small || fits_small_memory(module, core.target)) modules.push_back(std::move(module));

@@ -171,11 +171,12 @@ Module plain_module(Random& random, OpKind kind, Attributes attributes, const Sh
                                               : Quantization{{0.06f}, {random.range(-60, 60)}, 0});
 }
 
-Module matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b) {
+Module matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b,
+                     bool transpose_a) {
   Builder builder(random);
   Node node;
   node.kind = OpKind::BatchMatmul;
-  node.attributes = BatchMatmulAttrs{false, transpose_b};
+  node.attributes = BatchMatmulAttrs{transpose_a, transpose_b};
   node.inputs = {builder.input(a), builder.input(b)};
   return builder.finish(
       std::move(node), {{0.05f * 0.05f * random.real(2.5f, 600.0f)}, {random.range(-128, 127)}, 0});

@@ -31,7 +31,7 @@ graph::Module plain_module(Random& random, graph::OpKind kind, graph::Attributes
 
 // Of two operands whose last two axes are matrices.
 graph::Module matmul_module(Random& random, const Shape& a, const Shape& b,
-                            bool transpose_b = false);
+                            bool transpose_b = false, bool transpose_a = false);
 
 // Of two operands, an output scale at random; numpy's broadcasting.
 graph::Module binary_module(Random& random, graph::OpKind kind, const Shape& a, const Shape& b,

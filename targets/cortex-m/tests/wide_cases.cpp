@@ -180,6 +180,11 @@ std::vector<graph::Module> wide_matrix_products() {
   modules.push_back(wide_matmul_module(random, {2, 3, 5, 8}, {3, 8, 6}, false));
   modules.push_back(wide_matmul_module(random, {3, 70}, {70, 91}, false));
   modules.push_back(wide_matmul_module(random, {2, 300}, {21, 300}, true));
+  // The first matrix transposed, at once or by parts.
+  for (const auto& [depth, rows] : {std::pair{1, 3}, {5, 2}, {16, 9}, {300, 10}, {40, 70}}) {
+    modules.push_back(wide_matmul_module(random, {2, depth, rows}, {depth, 7}, false, true));
+    modules.push_back(wide_matmul_module(random, {depth, rows}, {2, 5, depth}, true, true));
+  }
   return modules;
 }
 
@@ -253,6 +258,19 @@ std::vector<graph::Module> shifted_layers() {
     c.activation = any_activation(random);
     modules.push_back(shifted_module(random, c, groups));
   }
+  for (int i = 0; i < 40; ++i) {
+    WideCase c;
+    c.kind = OpKind::DepthwiseConv2d;
+    c.batches = i % 5 == 0 ? 2 : 1;
+    c.height = random.range(1, 9), c.width = random.range(1, 11);
+    c.kernel_h = random.range(1, 5), c.kernel_w = random.range(1, 5);
+    c.stride = random.range(1, 3), c.dilation = c.stride == 1 ? random.range(1, 2) : 1;
+    c.channels = random.range(1, i % 4 == 0 ? 30 : 6);
+    c.out_channels = c.channels * (i % 3 == 0 ? random.range(1, 3) : 1);
+    c.padding = any_padding(random, c);
+    c.activation = any_activation(random);
+    modules.push_back(shifted_module(random, c));
+  }
   for (const int64_t rows : {1, 2, 3, 5, 9})
     for (const auto& [inputs, outputs] :
          {std::pair{1, 1}, {4, 3}, {7, 4}, {16, 5}, {33, 8}, {64, 10}, {300, 35}}) {
@@ -310,6 +328,29 @@ std::vector<graph::Module> moved_rows() {
          std::vector<std::vector<int64_t>>{{1, 0, 2, 3}, {2, 1, 0, 3}, {0, 2, 1, 3}, {3, 1, 2, 0}})
       modules.push_back(moved_module(random, OpKind::Transpose, type, {2, 3, 5, 7},
                                      graph::TransposeAttrs{order}));
+    // Rows that are repeated, become depth, get padding or more neighbours.
+    for (const int64_t channels : {1, 3, 4, 8, 19}) {
+      const Shape image{2, 4, 6, channels};
+      for (const int64_t block : {1, 2})
+        modules.push_back(
+            moved_module(random, OpKind::SpaceToDepth, type, image, graph::BlockAttrs{block}));
+      modules.push_back(moved_module(random, OpKind::DepthToSpace, type, {2, 3, 5, 4 * channels},
+                                     graph::BlockAttrs{2}));
+      modules.push_back(
+          moved_module(random, OpKind::Tile, type, image, graph::TileAttrs{{1, 3, 2, 1}}));
+      modules.push_back(
+          moved_module(random, OpKind::Tile, type, image, graph::TileAttrs{{2, 1, 1, 2}}));
+      modules.push_back(moved_module(random, OpKind::BroadcastTo, type, {5, 1, channels},
+                                     graph::ShapeAttrs{{2, 5, 6, channels}}));
+      modules.push_back(moved_module(random, OpKind::Pad, type, image,
+                                     graph::PadAttrs{{0, 1, 2, 0}, {0, 0, 1, 0}}));
+      modules.push_back(moved_module(random, OpKind::Pad, type, image,
+                                     graph::PadAttrs{{0, 0, 0, 1}, {1, 0, 0, 5}}));
+      for (const auto& [height, width] : {std::pair{4, 6}, {8, 12}, {4, 18}, {9, 13}})
+        for (const bool centres : {false, true})
+          modules.push_back(moved_module(random, OpKind::ResizeNearest, type, image,
+                                         graph::ResizeAttrs{height, width, false, centres}));
+    }
     // The innermost axis moves.
     for (const Shape& shape : {Shape{2, 3, 9, 11}, {1, 40, 5, 7}, {2, 6, 7, 3}, {3, 4, 4, 17}})
       for (const std::vector<int64_t>& order : std::vector<std::vector<int64_t>>{
@@ -345,6 +386,8 @@ std::vector<graph::Module> float_matrix_products() {
     }
   modules.push_back(float_matmul_module(random, {2, 1, 5, 8}, {3, 8, 6}, false));
   modules.push_back(float_matmul_module(random, {6, 200}, {200, 9}, false));
+  for (const auto& [depth, rows] : {std::pair{1, 3}, {5, 2}, {16, 9}, {150, 10}, {40, 70}})
+    modules.push_back(float_matmul_module(random, {2, depth, rows}, {depth, 7}, false, true));
   return modules;
 }
 

@@ -114,7 +114,7 @@ Module hybrid_module(Random& random, const WideCase& c, int64_t groups) {
 
 Module shifted_module(Random& random, const WideCase& c, int64_t groups) {
   Builder b(random, c.kind, DataType::Int8);
-  const bool rows = c.kind == OpKind::FullyConnected;
+  const bool rows = c.kind == OpKind::FullyConnected, depthwise = c.kind == OpKind::DepthwiseConv2d;
   b.input(rows ? Shape{c.batches, c.channels} : Shape{c.batches, c.height, c.width, c.channels});
   const float input_scale = b.tensor(b.node().inputs[0]).quantization.scale[0];
   std::vector<float> weight_scales, bias_scales;
@@ -123,17 +123,24 @@ Module shifted_module(Random& random, const WideCase& c, int64_t groups) {
     bias_scales.push_back(input_scale * weight_scales.back());
   }
   const int64_t zero = random.range(-128, 127);
-  b.constant(rows ? Shape{c.out_channels, c.channels}
-                  : Shape{c.out_channels, c.kernel_h, c.kernel_w, c.channels / groups},
-             DataType::Int16, scales(std::move(weight_scales)), -128 - zero, 127 - zero);
+  Quantization weight_quantization = scales(std::move(weight_scales));
+  if (depthwise) weight_quantization.axis = 3;
+  b.constant(rows        ? Shape{c.out_channels, c.channels}
+             : depthwise ? Shape{1, c.kernel_h, c.kernel_w, c.out_channels}
+                         : Shape{c.out_channels, c.kernel_h, c.kernel_w, c.channels / groups},
+             DataType::Int16, std::move(weight_quantization), -128 - zero, 127 - zero);
   if (random.chance(80))
     b.constant({c.out_channels}, DataType::Int32, scales(std::move(bias_scales)), -9000, 9000);
   if (rows)
     b.node().attributes = FullyConnectedAttrs{false, c.activation};
+  else if (depthwise)
+    b.node().attributes = DepthwiseConv2dAttrs{
+        c.stride,  c.stride,    c.dilation, c.dilation, c.out_channels / c.channels,
+        c.padding, c.activation};
   else
     b.node().attributes =
         Conv2dAttrs{c.stride, c.stride, c.dilation, c.dilation, c.padding, c.activation};
-  const int64_t taps = c.channels / groups * (rows ? 1 : c.kernel_h * c.kernel_w);
+  const int64_t taps = (depthwise ? 1 : c.channels / groups) * (rows ? 1 : c.kernel_h * c.kernel_w);
   const float scale = input_scale * 0.01f * 70 * std::sqrt(static_cast<float>(taps));
   // Now and then results of a scale that the quick arithmetic does not cover.
   return b.finish(
@@ -179,10 +186,11 @@ Module moved_module(Random& random, OpKind kind, DataType type, const Shape& inp
   return b.finish(type, q);
 }
 
-Module float_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b) {
+Module float_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b,
+                           bool transpose_a) {
   Builder builder(random, OpKind::BatchMatmul, DataType::Float32);
   builder.input(a), builder.input(b);
-  builder.node().attributes = BatchMatmulAttrs{false, transpose_b};
+  builder.node().attributes = BatchMatmulAttrs{transpose_a, transpose_b};
   return builder.finish(DataType::Float32, {});
 }
 
@@ -231,6 +239,73 @@ Module requantize_module(Random& random, DataType from, Quantization in, DataTyp
   Builder builder(random, OpKind::Quantize, from);
   builder.tensor(builder.input({1, count})).quantization = std::move(in);
   return builder.finish(to, std::move(out));
+}
+
+Module prelu_module(Random& random, DataType type, const Shape& shape, const Shape& alpha,
+                    bool constant, float ratio) {
+  Builder builder(random, OpKind::Prelu, type);
+  const bool wide = type == DataType::Int16;
+  const float scale = random.real(0.01f, 0.1f);
+  const auto quantised = [&](float of) {
+    return Quantization{{of}, {wide ? 0 : random.range(-128, 127)}, 0};
+  };
+  builder.tensor(builder.input(shape)).quantization = quantised(scale);
+  const Quantization alphas{{random.real(0.001f, 0.01f)}, {random.range(-128, 127)}, 0};
+  if (constant)
+    builder.constant(alpha, DataType::Int8, alphas, -128, 127);
+  else
+    builder.tensor(builder.input(alpha, DataType::Int8)).quantization = alphas;
+  return builder.finish(type, quantised(scale / ratio));
+}
+
+Module wide_mean_module(Random& random, OpKind kind, const Shape& shape,
+                        const std::vector<int64_t>& axes) {
+  Builder builder(random, kind, DataType::Int16);
+  const float scale = random.real(0.0001f, 0.001f);
+  builder.tensor(builder.input(shape)).quantization = scales({scale});
+  builder.node().attributes = ReduceAttrs{axes, random.chance(50)};
+  return builder.finish(DataType::Int16,
+                        scales({scale * random.real(0.1f, 2.0f) * (kind == OpKind::Sum ? 20 : 1)}));
+}
+
+Module largest_module(Random& random, DataType type, const Shape& shape) {
+  Builder builder(random, OpKind::ReduceMax, type);
+  const Quantization q = builder.tensor(builder.input(shape)).quantization;
+  builder.node().attributes = ReduceAttrs{{1, 2}, random.chance(50)};
+  return builder.finish(type, q);
+}
+
+Module looked_up_module(Random& random, OpKind kind, int64_t count, bool constant_first) {
+  Builder builder(random, kind, DataType::Int8);
+  const bool extreme = kind == OpKind::Maximum || kind == OpKind::Minimum;
+  const Quantization q{{random.real(0.02f, 0.1f)}, {random.range(-60, 60)}, 0};
+  const Quantization other =
+      extreme ? q : Quantization{{random.real(0.02f, 0.1f)}, {random.range(-60, 60)}, 0};
+  if (constant_first) builder.constant({1}, DataType::Int8, other, -128, 127);
+  builder.tensor(builder.input({1, count})).quantization = q;
+  if (!constant_first) builder.constant({1}, DataType::Int8, other, -128, 127);
+  if (kind == OpKind::Mul) builder.node().attributes = BinaryAttrs{};
+  const bool compares =
+      kind == OpKind::Greater || kind == OpKind::LessEqual || kind == OpKind::Equal;
+  return compares ? builder.finish(DataType::Bool, {})
+                  : builder.finish(DataType::Int8,
+                                   extreme ? q : Quantization{{0.3f}, {random.range(-60, 60)}, 0});
+}
+
+Module limited_module(Random& random, DataType type, int64_t count) {
+  Builder builder(random, OpKind::Relu, type);
+  const Quantization q = builder.tensor(builder.input({1, count})).quantization;
+  builder.node().attributes = ReluAttrs{builder.random().pick<Activation>(
+      {Activation::Relu, Activation::Relu6, Activation::ReluN1To1})};
+  return builder.finish(type, q);
+}
+
+Module leaky_relu_module(Random& random, int64_t count, float alpha, float ratio) {
+  Builder builder(random, OpKind::LeakyRelu, DataType::Int16);
+  const float scale = random.real(0.0001f, 0.001f);
+  builder.tensor(builder.input({1, count})).quantization = scales({scale});
+  builder.node().attributes = LeakyReluAttrs{alpha};
+  return builder.finish(DataType::Int16, scales({scale / ratio}));
 }
 
 Module square_module(Random& random, int64_t count, float scale, float out_scale) {
@@ -336,11 +411,12 @@ Module constant_operand_module(Random& random, OpKind kind, DataType type, const
   return builder.finish(type, quantised(unit * (kind == OpKind::Mul ? product : 1.2f)));
 }
 
-Module wide_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b) {
+Module wide_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b,
+                          bool transpose_a) {
   Builder builder(random, OpKind::BatchMatmul, DataType::Int16);
   builder.tensor(builder.input(a)).quantization = scales({0.0003f});
   builder.tensor(builder.input(b)).quantization = scales({0.0002f});
-  builder.node().attributes = BatchMatmulAttrs{false, transpose_b};
+  builder.node().attributes = BatchMatmulAttrs{transpose_a, transpose_b};
   const auto depth = static_cast<float>(a.back());
   return builder.finish(DataType::Int16, scales({0.0003f * 0.0002f * 9000 * std::sqrt(depth)}));
 }

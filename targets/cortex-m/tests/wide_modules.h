@@ -27,7 +27,7 @@ graph::Module float_depthwise_module(Random& random, const WideCase& c);
 // HybridConv2d, HybridDepthwiseConv2d or HybridFullyConnected, of c.batches rows.
 graph::Module hybrid_module(Random& random, const WideCase& c, int64_t groups = 1);
 
-// Conv2d or FullyConnected of int8 by weights of bytes around a zero point of theirs.
+// Conv2d, DepthwiseConv2d or FullyConnected of int8 by weights of bytes around a zero point of theirs.
 graph::Module shifted_module(Random& random, const WideCase& c, int64_t groups = 1);
 // Rows of floats, each of which becomes int8.
 graph::Module row_steps_module(Random& random, int64_t rows, int64_t count, bool asymmetric,
@@ -75,10 +75,25 @@ graph::Module byte_function_module(Random& random, graph::OpKind kind, int64_t c
 graph::Module constant_operand_module(Random& random, graph::OpKind kind, DataType type,
                                       const Shape& activation, const Shape& constant,
                                       bool constant_first);
+// PReLU with alphas, which are a constant or not, of that shape; `ratio`: the input's scale by the result's.
+graph::Module prelu_module(Random& random, DataType type, const Shape& shape, const Shape& alpha,
+                           bool constant, float ratio);
+// ReLU to the input's own scale, and leaky ReLU of int16.
+graph::Module limited_module(Random& random, DataType type, int64_t count);
+graph::Module leaky_relu_module(Random& random, int64_t count, float alpha, float ratio);
+// Mean or Sum of int16, and ReduceMax over rows and columns.
+graph::Module wide_mean_module(Random& random, graph::OpKind kind, const Shape& shape,
+                               const std::vector<int64_t>& axes);
+graph::Module largest_module(Random& random, DataType type, const Shape& shape);
+// Of int8 elements and a constant of one; comparisons too.
+graph::Module looked_up_module(Random& random, graph::OpKind kind, int64_t count,
+                               bool constant_first);
 // A product of int16 matrices.
-graph::Module wide_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b);
+graph::Module wide_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b,
+                                 bool transpose_a = false);
 // The same in single precision.
-graph::Module float_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b);
+graph::Module float_matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b,
+                                  bool transpose_a = false);
 // A convolution of groups, dilated by columns, or transposed, of int16 activations; c.kind says which.
 graph::Module staged_wide_module(Random& random, const WideCase& c, int64_t groups);
 graph::Module wide_pool_module(Random& random, graph::OpKind kind, const Shape& shape,

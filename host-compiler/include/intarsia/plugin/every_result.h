@@ -8,8 +8,9 @@
 
 namespace intarsia::operators {
 
-// What the operator makes of -128, -127, .. 127, by the reference evaluator: the bytes of 256 elements of its output's type.
-std::vector<uint8_t> results_of_every_int8(const OpView& view);
+// What the operator makes of -128, -127, .. 127, by the reference evaluator: the bytes of 256 elements of its output's type. Operands
+// other than that one are constants of one element.
+std::vector<uint8_t> results_of_every_int8(const OpView& view, size_t operand = 0);
 // The same of -32768 .. 32767.
 std::vector<uint8_t> results_of_every_int16(const OpView& view);
 

@@ -1,4 +1,4 @@
-// Where bilinear resizing takes its rows and columns from.
+// Where resizing takes its rows and columns from.
 #pragma once
 
 #include <cstdint>
@@ -17,5 +17,8 @@ struct Blend {
 
 // Of integers, as TFLite has them.
 Blend integer_blend(int64_t in, int64_t out, const graph::ResizeAttrs& attrs);
+
+// The row or column that is nearest to each position of an axis, as TFLite has it.
+std::vector<int64_t> nearest_places(int64_t in, int64_t out, const graph::ResizeAttrs& attrs);
 
 }  // namespace intarsia::operators

@@ -7,18 +7,33 @@ namespace intarsia::operators {
 
 namespace {
 
-// The results of a tensor with these elements.
-std::vector<uint8_t> results_of(const OpView& v, int64_t count,
+// The results of an operand with these elements; the others are constants.
+std::vector<uint8_t> results_of(const OpView& v, size_t operand, int64_t count,
                                 const graph::TensorValue& elements) {
   graph::Module module;
   module.name = "table", module.entry = "main";
   graph::Function function;
   function.name = "main";
-  function.tensors = {v.in(0), v.out()};
-  for (graph::Tensor& tensor : function.tensors) tensor.shape = {count}, tensor.variable = false;
   graph::Node node = v.node;
-  node.inputs = {graph::TensorId{0}}, node.outputs = {graph::TensorId{1}};
-  function.inputs = node.inputs, function.outputs = node.outputs;
+  const auto add = [&](graph::Tensor tensor) {
+    tensor.variable = false;
+    function.tensors.push_back(std::move(tensor));
+    return graph::TensorId{static_cast<int32_t>(function.tensors.size()) - 1};
+  };
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    graph::Tensor tensor = v.in(i);
+    if (i == operand) {
+      tensor.shape = {count};
+    } else {
+      module.constants.push_back({"other", v.stored_bytes(i)});
+      tensor.constant = ConstantId{static_cast<int32_t>(module.constants.size()) - 1};
+    }
+    node.inputs[i] = add(std::move(tensor));
+  }
+  graph::Tensor out = v.out();
+  out.shape = {count};
+  node.outputs = {add(std::move(out))};
+  function.inputs = {node.inputs[operand]}, function.outputs = node.outputs;
   function.nodes.push_back(std::move(node));
   module.functions.push_back(std::move(function));
   graph::Evaluator evaluator(module);
@@ -29,17 +44,17 @@ std::vector<uint8_t> results_of(const OpView& v, int64_t count,
 
 }  // namespace
 
-std::vector<uint8_t> results_of_every_int8(const OpView& v) {
+std::vector<uint8_t> results_of_every_int8(const OpView& v, size_t operand) {
   graph::TensorValue every(256);
   for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<uint8_t>(i + 128);
-  return results_of(v, 256, every);
+  return results_of(v, operand, 256, every);
 }
 
 std::vector<uint8_t> results_of_every_int16(const OpView& v) {
   graph::TensorValue every;
   for (int32_t i = -32768; i <= 32767; ++i)
     every.push_back(static_cast<uint8_t>(i)), every.push_back(static_cast<uint8_t>(i >> 8));
-  return results_of(v, 65536, every);
+  return results_of(v, 0, 65536, every);
 }
 
 Stmt lower_by_table(OpLowering& op) {
