@@ -62,16 +62,19 @@ LowerKernel prelu_kernel(CoreClass core, const OpView& view) {
 }
 
 LowerKernel relu_kernel(CoreClass core, const OpView& view, bool small) {
-  constexpr int64_t kFewest = 16;  // fewer are sooner limited one by one than called
+  // Fewer are sooner limited one by one than called, or than a table of 256 is worth to cores without Helium.
+  constexpr int64_t kFewest = 16, kWorthATable = 128;
   const graph::Tensor &in = view.in(0), &out = view.out();
   const bool wide = in.type == DataType::Int16;
   const int64_t count = element_count(out.shape);
   if ((core != CoreClass::Dsp && core != CoreClass::Mve) || !is_plain_of(in, in.type) ||
-      !is_plain_of(out, in.type) || (in.type != DataType::Int8 && !wide) || count < kFewest)
+      !is_plain_of(out, in.type) || (in.type != DataType::Int8 && !wide))
     return nullptr;
   // Of another scale or zero point each result is looked up.
   if (scale(in) != scale(out) || zero_point(in) != zero_point(out))
-    return small ? nullptr : lookup_kernel(view);
+    return small || (core != CoreClass::Mve && count < kWorthATable) ? nullptr
+                                                                     : lookup_kernel(view);
+  if (count < kFewest) return nullptr;
   const Range range = activation_limits(view, view.node.attrs<graph::ReluAttrs>().activation);
   return [count, range, wide](OpLowering& op) {
     op.declare({Shape{count}}, Shape{count});

@@ -290,8 +290,16 @@ TEST_F(Costs, WithoutAKernelAreThoseOfTheLoops) {
   expect_loops("cortex-m0", transposed(4, 8, 1, 3));  // a channel for four lanes
   expect_loops("cortex-m0", pool(OpKind::MaxPool2d));
   expect_loops("cortex-m3", wide(OpKind::Conv2d, 16, 16));
-  expect_loops("cortex-m33", plain(OpKind::Relu, graph::ReluAttrs{}));
-  expect_loops("cortex-m4", plain(OpKind::Relu, graph::ReluAttrs{}));
+  const graph::Module normalization = parsed_graph(R"(intarsia.graph m
+func @main(%0) -> (%1) {
+  %0 in: i8[4,8] q(0.5)
+  %1 out: i8[4,8] q(0.0078125)
+  l2_normalization n(%0) -> (%1)
+}
+entry @main
+)");
+  expect_loops("cortex-m33", normalization);
+  expect_loops("cortex-m4", normalization);
   const graph::Module reshape = parsed_graph(R"(intarsia.graph m
 func @main(%0) -> (%1) {
   %0 in: i8[4,4] q(0.5)
