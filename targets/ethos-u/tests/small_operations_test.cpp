@@ -84,5 +84,33 @@ TEST(SmallOperations, TablesComeTogetherFromMemoriesOfLongLatency) {
   EXPECT_GE(transfers_of_functions("ethos-u55-32", 12), 12u);
 }
 
+// Where no element has anything to do with its neighbours, pixels of a few channels are gone through as pixels of sixteen: micro-blocks
+// have eight channels at least, which a mask of one would leave empty. Two rows of them, where micro-blocks have two.
+TEST(SmallOperations, MapsOfFewChannelsFillMicroBlocks) {
+  for (const DataType type : {DataType::Int8, DataType::Int16})
+    for (const Shape& shape : {Shape{1, 16, 48, 1}, Shape{1, 1, 256, 1}, Shape{1, 40, 48, 3}}) {
+      testing::Random random(33);
+      Graph g;
+      const graph::TensorId x = g.input(type, shape, 0.031f, 0);
+      const float scale = type == DataType::Int8 ? 1.0f / 128 : 1.0f / 32768;
+      const graph::Module module =
+          g.finish(g.node(graph::OpKind::Tanh, graph::NoAttrs{}, {x}, 1, type, scale, 0));
+      const std::string text = graph::print(module);
+      const Result<CompiledModel> model =
+          compile_for({text.begin(), text.end()}, {.target = "ethos-u55-256"});
+      ASSERT_TRUE(model.ok()) << model.error().to_string();
+      const auto inputs = testing::random_inputs(random, module);
+      const SimulatedRun run = simulate(*model, inputs);
+      EXPECT_EQ(run.problem, "");
+      EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs));
+      const auto commands =
+          targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
+      ASSERT_TRUE(commands && commands->ok());
+      EXPECT_EQ(count(**commands, "OP_POOL"), 1u) << **commands;
+      EXPECT_EQ(count(**commands, "_OFM_DEPTH_M1       depth=16"), 1u) << **commands;
+      EXPECT_EQ(count(**commands, "pool 1x"), 0u) << **commands;
+    }
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u

@@ -143,6 +143,9 @@ Unit UnitMaker::make(int32_t index, int32_t first, int32_t end, bool after_colum
     // Columns behind an operation that went through rows: the first block needs some of the last.
     if (is_window(operation) && by_columns(unit) != after_columns)
       cycles += unit.fetched.first_fetch;
+    // Pixels that others do not have: neither does it begin before all is there, nor what reads it before all is done.
+    if (operation.ofm.extent.depth != all.ofm.extent.depth)
+      cycles += unit.fetched.first_fetch + unit.fetched.drain;
     if (cycles >= least) continue;
     least = cycles;
     best = std::move(unit);

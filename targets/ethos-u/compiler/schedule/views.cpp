@@ -142,17 +142,19 @@ std::optional<Operation> flat(const Program& program, const Operation& op) {
   const Extent& extent = op.ofm.extent;
   const int64_t pixels = extent.elements() / kBrickDepth;
   const bool repeats = op.ifm2 && op.ifm2->extent != extent;
-  if (!is_pointwise(op) || extent.depth <= kBrickDepth || extent.elements() % kBrickDepth != 0 ||
-      op.ifm.extent != extent || (repeats && op.ifm2->extent.elements() != 1))
+  if (!is_pointwise(op) || (extent.depth == kBrickDepth && extent.height > 1) ||
+      extent.elements() % kBrickDepth != 0 || op.ifm.extent != extent ||
+      (repeats && op.ifm2->extent.elements() != 1))
     return std::nullopt;
   const bool pairs = op.ifm2 && !repeats;
   if (!is_dense(program, op.ifm) || !is_dense(program, op.ofm) ||
       (pairs && !is_dense(program, *op.ifm2)))
     return std::nullopt;
-  // Rows of the length of a block at most, and none of a few pixels.
-  int64_t width = kOfmBlockMaxWidth;
-  while (width > 1 && pixels % width != 0) --width;
-  if (width < kOfmBlockMaxWidth / 8) width = pixels % 2 == 0 ? pixels / 2 : pixels;
+  // Rows of the length of a block at most, and none of a few pixels; two where micro-blocks have as many.
+  const int64_t rows = pixels % 2 == 0 ? 2 : 1, most = pixels / rows;
+  int64_t width = std::min<int64_t>(kOfmBlockMaxWidth, most);
+  while (width > 1 && most % width != 0) --width;
+  if (width < kOfmBlockMaxWidth / 8) width = most;
   if (width > kMostExtent || pixels / width > kMostExtent) return std::nullopt;
   Operation view = op;
   const auto row = static_cast<int32_t>(width);
