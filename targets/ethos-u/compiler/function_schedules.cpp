@@ -87,7 +87,8 @@ Result<Scheduled> make_scheduled(const Target& device, const graph::Module& modu
   const LegaliseOptions how{
       .confirmed_only = device.get_bool("confirmed-only"),
       .rounds_sums = rounds_sums(device),
-      .variables_are_fast = asked.options.memory.arena == asked.options.memory.cache};
+      .variables_are_fast = asked.options.memory.arena == asked.options.memory.cache,
+      .micro_block = hardware.ofm_ublock};
   ScheduleOptions options = asked.options;
   if (asked.preferred_limit) {
     options.sram_limit = asked.preferred_limit;

@@ -64,6 +64,38 @@ TEST(Legalise, TransposeConvolutionBeyondItsWindows) {
   }
 }
 
+// A stride of two by an input with zeros between its elements: where multiplying these takes less time than beginning an operation
+// for each phase. One row has no other between itself and the next.
+TEST(Legalise, TransposeConvolutionOfFewElements) {
+  Random random(25);
+  struct Case {
+    int64_t height, width, kernel_height;
+    size_t operations;
+  };
+  for (const DataType type : kTypes)
+    for (const Case& c : {Case{1, 16, 1, 1}, Case{1, 1024, 1, 2}, Case{3, 3, 3, 1},
+                          Case{48, 48, 3, 4}, Case{2, 16, 1, 2}}) {
+      const bool narrow = type == DataType::Int8;
+      graph::TransposeConv2dAttrs a;
+      a.stride_h = c.kernel_height > 1 ? 2 : 1;
+      a.stride_w = 2;
+      a.out_h = a.stride_h * c.height;
+      a.out_w = a.stride_w * c.width;
+      a.pad_left = 3;
+      Graph g;
+      const TensorId x = g.input(type, {1, c.height, c.width, 8}, 0.05f, zero_for(random, type));
+      const TensorId weights =
+          g.constant(random, DataType::Int8, {8, c.kernel_height, 8, 8}, {{0.03f}, {0}, 0});
+      const TensorId bias =
+          g.constant(random, narrow ? DataType::Int32 : DataType::Int64, {8}, {{0.0015f}, {0}, 0});
+      const auto y = g.node(OpKind::TransposeConv2d, a, {x, weights, bias}, 1, type,
+                            narrow ? 0.3f : 0.02f, zero_for(random, type));
+      const graph::Module module = g.finish(y);
+      expect_taken_and_same(random, module);
+      EXPECT_EQ(operation_count(module), c.operations) << c.height << " " << c.width;
+    }
+}
+
 TEST(Legalise, FunctionsOfOneElement) {
   Random random(6);
   for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish, OpKind::LeakyRelu,

@@ -44,6 +44,8 @@ struct LegaliseOptions {
   bool rounds_sums = false;
   // Variables lie in the memory that maps between operations lie in.
   bool variables_are_fast = false;
+  // Of the OFM, which the MAC array makes at a time: where there are several ways to multiply, this says how long they take.
+  Extent micro_block = {2, 2, 8};
 };
 
 class Builder {
@@ -54,6 +56,7 @@ class Builder {
   Program run();
   bool confirmed_only() const { return options_.confirmed_only; }
   bool rounds_sums() const { return options_.rounds_sums; }
+  const Extent& micro_block() const { return options_.micro_block; }
 
   const graph::Module& module() const { return module_; }
   const graph::Function& function() const { return function_; }
