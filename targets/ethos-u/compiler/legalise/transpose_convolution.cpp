@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/plugin/rounding.h"
+#include "intarsia/targets/ethos_u/timing.h"
 #include "legalise/weighted.h"
 #include "program/scaling.h"
 
@@ -112,24 +113,23 @@ std::optional<Spread> spread_of(const Site& site) {
 // Cycles of the MAC array, four for each step of a micro-block: 32 channels (16 of 16 bits) for each tap, or eight for four (two).
 int64_t mac_cycles(const Site& site, const Extent& micro_block, const WindowAxis& y,
                    const WindowAxis& x) {
-  constexpr int64_t kStep = 4;
   const Shape& weights = site.in(1).shape;
   const int64_t taps = y.kernel * x.kernel, channels = weights.at(3);
   const bool wide = site.in(0).type == DataType::Int16;
   const int64_t steps =
       std::min(taps * ceil_div(channels, int64_t{wide ? 16 : 32}),
                ceil_div(taps, int64_t{wide ? 2 : 4}) * ceil_div(channels, int64_t{8}));
-  return kStep * steps * ceil_div(y.places, int64_t{micro_block.height}) *
+  return isa::ethos_u::kPublished.step * steps * ceil_div(y.places, int64_t{micro_block.height}) *
          ceil_div(x.places, int64_t{micro_block.width}) *
          ceil_div(weights.at(0), int64_t{micro_block.depth});
 }
 
-// What a convolution takes beside its sums: about a hundred cycles until it begins, and its scales, which come from the slowest of
-// memories a byte a cycle or slower.
+// What a convolution takes beside its sums: it begins, fetches its first elements and writes its last ones, each an access to SRAM,
+// as beginning is; and its scales, which come from the slowest of memories a byte a cycle or slower.
 bool is_spread(const Site& site, const Extent& micro_block, const Spread& spread,
                const Phases& phases) {
-  constexpr int64_t kStart = 100, kScaleBytes = 10;
-  const int64_t each = kStart + kScaleBytes * site.in(1).shape.at(0);
+  const int64_t each = 3 * isa::ethos_u::kAssumed.command_start +
+                       isa::ethos_u::kPublished.scale_bytes * site.in(1).shape.at(0);
   int64_t cycles = -each;
   for (const Phase& y : phases.y)
     for (const Phase& x : phases.x)
