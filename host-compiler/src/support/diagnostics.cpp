@@ -6,11 +6,9 @@
 namespace intarsia {
 
 std::string Diagnostic::to_string() const {
-  std::string text = where.empty() ? what : where + ": " + what;
-  // What another program printed may be part of the message: of several lines, each of which may end a sentence.
-  text.erase(text.find_last_not_of('\n') + 1);
-  if (!hint.empty()) text += (text.find('\n') != std::string::npos ? "\n" : "; ") + hint;
-  return text;
+  std::string line = where.empty() ? what : where + ": " + what;
+  if (!hint.empty()) line += "; " + hint;
+  return line;
 }
 
 std::string Diagnostics::to_string() const {

@@ -246,7 +246,7 @@ TEST_F(ClientTest, Commands) {
   EXPECT_THAT(client.console(), HasSubstr("no such command"));
   stub.on_packet = [](const std::string&) { return std::optional<std::string>("E01"); };
   EXPECT_THAT(client.command("rest").error().to_string(),
-              HasSubstr("it answers 'E01'\nno such command\ndocs/running.md"));
+              HasSubstr("it answers 'E01'\nno such command; docs/running.md"));
 }
 
 TEST_F(ClientTest, StopsForManyReasons) {

@@ -13,12 +13,6 @@ TEST(Diagnostic, JoinsPlaceMessageAndHint) {
   EXPECT_EQ((Diagnostic{"", "is empty", ""}.to_string()), "is empty");
 }
 
-TEST(Diagnostic, WhatAProgramPrintedEndsBeforeTheHint) {
-  EXPECT_EQ((Diagnostic{"", "ended with 1:\nno driver\n", "install it"}.to_string()),
-            "ended with 1:\nno driver\ninstall it");
-  EXPECT_EQ((Diagnostic{"", "failed\n", "try again"}.to_string()), "failed; try again");
-}
-
 TEST(NearestName, FindsTypingSlipsOnly) {
   EXPECT_EQ(nearest_name("cortex-m56", {"cortex-m4", "cortex-m55", "ethos-u55"}), "cortex-m55");
   EXPECT_EQ(nearest_name("etos-u55", {"cortex-m4", "ethos-u55"}), "ethos-u55");
