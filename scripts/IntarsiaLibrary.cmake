@@ -79,6 +79,7 @@ endfunction()
 # Half of what compiling a file costs is parsing our headers and making the same templates again: where everything is
 # built from nothing, several files of a target are compiled as one. After a change of one file that costs more than it
 # saves: configure with -D INTARSIA_TOGETHER=OFF to work on the sources.
+# Twenty-four files read our headers once and take the compiler a gigabyte; more save little, and leave cores without work.
 option(INTARSIA_TOGETHER "Compile several files of a target at once" ${PROJECT_IS_TOP_LEVEL})
 
 # intarsia_compile_together(<target> [ALONE files...])
