@@ -178,9 +178,9 @@ std::string dsp_kernel_for(const std::string& family, const Channels& channels,
   return rectified ? family + "_rectified_s8" : kernel_for(family, channels, window);
 }
 
-bool is_int8_dot_product(const OpView& view) {
+bool is_int8_dot_product(const OpView& view, DataType weights) {
   return view.in(0).type == DataType::Int8 && view.out().type == DataType::Int8 &&
-         view.is_constant(1) && view.in(1).type == DataType::Int8 && !view.is_constant(0) &&
+         view.is_constant(1) && view.in(1).type == weights && !view.is_constant(0) &&
          (!view.has(2) || (view.is_constant(2) && view.in(2).type == DataType::Int32));
 }
 

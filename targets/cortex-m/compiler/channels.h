@@ -55,8 +55,8 @@ std::string kernel_for(const std::string& family, const Channels& channels, cons
 std::string dsp_kernel_for(const std::string& family, const Channels& channels,
                            const Window& window);
 
-// Int8 throughout with constant weights and a constant or absent 32-bit bias.
-bool is_int8_dot_product(const OpView& view);
+// Int8 activations with constant weights, int8 too or int16 (of nine bits), and a constant or absent 32-bit bias.
+bool is_int8_dot_product(const OpView& view, DataType weights = DataType::Int8);
 // Limits of the fused activation.
 operators::Range output_range(const OpView& view, graph::Activation activation);
 

@@ -138,12 +138,11 @@ CopiedRows space_and_depth(const OpView& v) {
   const int64_t block = v.node.attrs<graph::BlockAttrs>().block;
   const Shape& space = to_depth ? v.in(0).shape : v.out().shape;
   const int64_t h = space[1], w = space[2], c = space[3];
-  const std::vector<int64_t> extents{space[0], h / block, w / block, block, block, c},
+  const Shape extents{space[0], h / block, w / block, block, block, c},
       in_space{h * w * c, block * w * c, block * c, w * c, c, 1};
   CopiedRows copy;
   for (size_t axis = 0; axis < extents.size(); ++axis) {
-    int64_t in_depth = 1;
-    for (size_t inner = axis + 1; inner < extents.size(); ++inner) in_depth *= extents[inner];
+    const int64_t in_depth = elements_between(extents, axis + 1, extents.size());
     copy.axes.push_back({extents[axis], to_depth ? in_space[axis] : in_depth,
                          to_depth ? in_depth : in_space[axis]});
   }
@@ -240,19 +239,6 @@ Stmt call_copy(OpLowering& op, const std::string& kernel, const CopiedRows& copy
                tir::int_imm(rows.to_step)});
 }
 
-const char* turn_of(DataType type) {
-  switch (type) {
-    case DataType::Int8:
-      return "intarsia_turn_s8";
-    case DataType::Int16:
-      return "intarsia_turn_s16";
-    case DataType::Float32:
-      return "intarsia_turn_f32";
-    default:
-      return nullptr;
-  }
-}
-
 // The axis of the output whose elements lie together in the input, where the innermost one's do not.
 std::optional<size_t> turned_axis(const CopiedRows& copy) {
   const auto axis =
@@ -303,6 +289,19 @@ LowerKernel turn_kernel(const OpView& view, const CopiedRows& copy) {
 }
 
 }  // namespace
+
+const char* turn_of(DataType type) {
+  switch (type) {
+    case DataType::Int8:
+      return "intarsia_turn_s8";
+    case DataType::Int16:
+      return "intarsia_turn_s16";
+    case DataType::Float32:
+      return "intarsia_turn_f32";
+    default:
+      return nullptr;
+  }
+}
 
 LowerKernel copy_kernel(CoreClass core, const OpView& view) {
   constexpr int64_t kFewest = 16, kShortest = 3;  // elements of all; bytes of a row

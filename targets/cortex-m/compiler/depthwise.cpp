@@ -161,10 +161,8 @@ Stmt lower_dsp(OpLowering& op, Depthwise d, const Channels& channels) {
 // Weights of nine bits: the kernel for windows of any size, whose weights become halfwords in scratch anyway.
 LowerKernel shifted_depthwise_kernel(CoreClass core, const OpView& view) {
   constexpr int64_t kHalfwords = 1;
-  if ((core != CoreClass::Dsp && core != CoreClass::Mve) || view.is_constant(0) ||
-      !view.is_constant(1) || view.in(0).type != DataType::Int8 ||
-      view.out().type != DataType::Int8 ||
-      (view.has(2) && (!view.is_constant(2) || view.in(2).type != DataType::Int32)))
+  if ((core != CoreClass::Dsp && core != CoreClass::Mve) ||
+      !is_int8_dot_product(view, DataType::Int16))
     return nullptr;
   Window w = read_window(view);
   const DspLayout layout(w);

@@ -259,10 +259,8 @@ LowerKernel hybrid_kernel(CoreClass core, const OpView& view) {
 }
 
 LowerKernel shifted_kernel(CoreClass core, const OpView& view) {
-  if ((core != CoreClass::Dsp && core != CoreClass::Mve) || view.is_constant(0) ||
-      !view.is_constant(1) || view.in(0).type != DataType::Int8 ||
-      view.in(1).type != DataType::Int16 || view.out().type != DataType::Int8 ||
-      (view.has(2) && (!view.is_constant(2) || view.in(2).type != DataType::Int32)))
+  if ((core != CoreClass::Dsp && core != CoreClass::Mve) ||
+      !is_int8_dot_product(view, DataType::Int16))
     return nullptr;
   const bool rows = view.node.kind == graph::OpKind::FullyConnected;
   StagedPart part = rows ? hybrid_rows(view) : staged_parts(view, 1)[0];

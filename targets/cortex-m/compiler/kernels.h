@@ -1,6 +1,7 @@
 // The kernels in device/: what the compiler hands over.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,18 @@ ConstantStructs kernel_structs();
 // Small: kernels that several operators can share rather than the fastest for each. Waits: cycles by which a read of four
 // bytes of constants takes longer than one of scratch.
 LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_t waits = 0);
+
+// A shape as [outer, count, inner], of which a reduction takes the middle axis; none where its axes are no neighbours.
+struct ReducedShape {
+  int64_t outer = 1, count = 1, inner = 1;
+};
+std::optional<ReducedShape> reduced_shape(const OpView& view);
+
+// An operator of int8 with fewer elements is sooner computed than looked up: a table has 256.
+constexpr int64_t kWorthATable = 128;
+
+// "intarsia_turn_" and the type of what it moves (device/copy_rows.h); null where there is none.
+const char* turn_of(DataType type);
 
 // Families. Each returns an empty kernel for what its kernels do not cover.
 // Of cores with lanes: int8 convolution, depthwise convolution and fully connected layers.

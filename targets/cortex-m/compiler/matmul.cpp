@@ -23,17 +23,17 @@ struct Matrices {
   Multiplier multiplier;
   bool are_plain;  // activations of the type with one scale
 };
+bool turns(const OpView& view) {
+  return view.node.attrs<graph::BatchMatmulAttrs>().transpose_a;
+}
 int64_t depth_of(const OpView& view) {
   const Shape& a = view.in(0).shape;
-  return view.node.attrs<graph::BatchMatmulAttrs>().transpose_a ? a[a.size() - 2] : a.back();
+  return turns(view) ? a[a.size() - 2] : a.back();
 }
 // Rows that are turned at a time, where the first matrix is transposed; none where there is no room for one.
 int64_t turned_rows(const OpView& view, int64_t rows, int64_t depth) {
   if (std::max(rows, depth) > kMostTurned) return 0;
   return std::min(rows, kTurnedBytes / (depth * (bits(view.in(0).type) / 8)));
-}
-bool turns(const OpView& view) {
-  return view.node.attrs<graph::BatchMatmulAttrs>().transpose_a;
 }
 
 Matrices read_matrices(const OpView& view, DataType type) {
@@ -67,12 +67,8 @@ Stmt turn(CoreClass core, OpLowering& op, const Expr& first, int64_t some, const
                           op.b.load(op.in(0), {first + k * m.rows + row}));
       });
     });
-  const DataType type = op.view.in(0).type;
-  const std::string kernel = type == DataType::Int8    ? "intarsia_turn_s8"
-                             : type == DataType::Int16 ? "intarsia_turn_s16"
-                                                       : "intarsia_turn_f32";
   return tir::intrinsic(
-      kernel,
+      turn_of(op.view.in(0).type),
       {tir::BufferRun{op.in(0), {first}, (m.depth - 1) * m.rows + some, tir::Access::Read},
        tir::BufferRun{turned, {tir::int_imm(0)}, some * m.depth, tir::Access::Write},
        tir::int_imm(some), tir::int_imm(m.depth), tir::int_imm(m.rows), tir::int_imm(m.depth)});

@@ -24,21 +24,29 @@ bool pays(CoreClass core, int64_t count, int64_t inner, bool wide) {
 
 }  // namespace
 
+std::optional<ReducedShape> reduced_shape(const OpView& view) {
+  const Shape& in = view.in(0).shape;
+  const std::vector<int64_t>& axes = view.node.attrs<graph::ReduceAttrs>().axes;
+  ReducedShape s;
+  for (size_t axis = 0; axis < in.size(); ++axis) {
+    const bool reduced =
+        std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end();
+    if (in[axis] == 1) continue;
+    if (reduced && s.inner > 1) return std::nullopt;  // one more group of axes
+    (reduced ? s.count : s.count > 1 ? s.inner : s.outer) *= in[axis];
+  }
+  return s;
+}
+
 LowerKernel mean_kernel(CoreClass core, const OpView& view) {
   const graph::Tensor &in = view.in(0), &out = view.out();
   const bool wide = in.type == DataType::Int16;
   if (in.type != out.type || (in.type != DataType::Int8 && !wide) ||
       (wide && (lacks_simd(core) || core == CoreClass::Lanes)))
     return nullptr;
-  const std::vector<int64_t>& axes = view.node.attrs<graph::ReduceAttrs>().axes;
-  int64_t outer = 1, count = 1, inner = 1;
-  for (size_t axis = 0; axis < in.shape.size(); ++axis) {
-    const bool reduced =
-        std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end();
-    if (in.shape[axis] == 1) continue;
-    if (reduced && inner > 1) return nullptr;  // one more group of axes
-    (reduced ? count : count > 1 ? inner : outer) *= in.shape[axis];
-  }
+  const std::optional<ReducedShape> shape = reduced_shape(view);
+  if (!shape) return nullptr;
+  const int64_t outer = shape->outer, count = shape->count, inner = shape->inner;
   const int64_t most_count = wide ? std::numeric_limits<uint16_t>::max() : int64_t{1} << 23;
   if (!pays(core, count, inner, wide) || count > most_count) return nullptr;
   const graph::Quantization &from = in.quantization, &to = out.quantization;

@@ -1,6 +1,4 @@
 // Average and maximum over windows: device/pool_softmax.h.
-#include <algorithm>
-
 #include "channels.h"
 #include "kernels.h"
 
@@ -15,21 +13,11 @@ bool sees_input(int64_t in, int64_t out, int64_t filter, int64_t stride, int64_t
   return before < filter && (out - 1) * stride - before < in;
 }
 
-// The middle axis of [outer, count, inner] as the only window of each of `outer` images of one row.
-std::optional<Window> window_of_all(const OpView& view) {
-  const Shape& in = view.in(0).shape;
-  const std::vector<int64_t>& axes = view.node.attrs<graph::ReduceAttrs>().axes;
-  int64_t outer = 1, count = 1, inner = 1;
-  for (size_t axis = 0; axis < in.size(); ++axis) {
-    const bool reduced =
-        std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end();
-    if (in[axis] == 1) continue;
-    if (reduced && inner > 1) return std::nullopt;  // one more group of axes
-    (reduced ? count : count > 1 ? inner : outer) *= in[axis];
-  }
+// The middle axis as the only window of each of `outer` images of one row.
+Window window_of_all(const ReducedShape& shape) {
   Window w;
-  w.batches = outer, w.in_h = 1, w.in_w = count, w.in_c = w.out_c = inner;
-  w.out_h = w.out_w = w.kernel_h = 1, w.kernel_w = count;
+  w.batches = shape.outer, w.in_h = 1, w.in_w = shape.count, w.in_c = w.out_c = shape.inner;
+  w.out_h = w.out_w = w.kernel_h = 1, w.kernel_w = shape.count;
   w.stride_h = w.stride_w = w.dilation_h = w.dilation_w = 1;
   return w;
 }
@@ -42,12 +30,13 @@ LowerKernel reduce_max_kernel(CoreClass core, const OpView& view) {
   const bool wide = type == DataType::Int16;
   if ((core != CoreClass::Dsp && core != CoreClass::Mve) || (type != DataType::Int8 && !wide))
     return nullptr;
-  std::optional<Window> w = window_of_all(view);
-  if (!w || w->in_c < kFewest || w->kernel_w < kFewest) return nullptr;
+  const std::optional<ReducedShape> shape = reduced_shape(view);
+  if (!shape || shape->inner < kFewest || shape->count < kFewest) return nullptr;
+  Window w = window_of_all(*shape);
   const Range range = type_range(type);
-  w->low = range.low, w->high = range.high;
-  if (!w->fits()) return nullptr;
-  return [w = *w, wide](OpLowering& op) {
+  w.low = range.low, w.high = range.high;
+  if (!w.fits()) return nullptr;
+  return [w, wide](OpLowering& op) {
     op.declare({Shape{w.batches, 1, w.in_w, w.in_c}}, Shape{w.batches, 1, 1, w.out_c});
     return call_kernel(op.b.func(), {wide ? "intarsia_max_pool_s16" : "intarsia_max_pool_s8",
                                      w.values(),

@@ -62,8 +62,7 @@ LowerKernel prelu_kernel(CoreClass core, const OpView& view) {
 }
 
 LowerKernel relu_kernel(CoreClass core, const OpView& view, bool small) {
-  // Fewer are sooner limited one by one than called, or than a table of 256 is worth to cores without Helium.
-  constexpr int64_t kFewest = 16, kWorthATable = 128;
+  constexpr int64_t kFewest = 16;  // fewer are sooner limited one by one than called
   const graph::Tensor &in = view.in(0), &out = view.out();
   const bool wide = in.type == DataType::Int16;
   const int64_t count = element_count(out.shape);

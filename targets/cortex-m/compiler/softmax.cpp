@@ -93,10 +93,8 @@ LowerKernel lookup_kernel(const OpView& view) {
 }
 
 LowerKernel constant_lookup_kernel(const OpView& view) {
-  // Fewer elements are sooner computed than a table of 256 is worth.
-  constexpr int64_t kFewest = 128;
   const Shape& out = view.out().shape;
-  if (view.node.inputs.size() != 2 || element_count(out) < kFewest) return nullptr;
+  if (view.node.inputs.size() != 2 || element_count(out) < kWorthATable) return nullptr;
   for (const size_t operand : {size_t{0}, size_t{1}}) {
     const size_t other = 1 - operand;
     if (view.is_constant(other) && element_count(view.in(other).shape) == 1 &&

@@ -86,7 +86,6 @@ bool is_lstm_of_ours(OperatorReader& in, const LayerOptions& options, bool widen
 
 // Where the operator has what one direction needs.
 struct SubgraphReader::Direction {
-  bool backwards = false;
   std::vector<size_t> weights, recurrent, biases, peepholes, norms, further;  // by gate
   size_t projection = kNoOperand, projection_bias = kNoOperand, hidden = kNoOperand,
          cell = kNoOperand;
@@ -139,6 +138,10 @@ int32_t SubgraphReader::operand_of(const OperatorInfo& op, size_t place) {
   return place < op.inputs.size() && op.inputs[place] >= 0 ? current(op.inputs[place]) : -1;
 }
 
+MadeConstant SubgraphReader::copied(int32_t id) {
+  return {tensor(id), {bytes(id).begin(), bytes(id).end()}};
+}
+
 // A vector of floats, which the converter may have made integers of.
 std::optional<MadeConstant> SubgraphReader::known_vector(const OperatorInfo& op, size_t place,
                                                          int64_t count) {
@@ -152,7 +155,7 @@ std::optional<MadeConstant> SubgraphReader::known_vector(const OperatorInfo& op,
     return std::nullopt;
   }
   if (is_byte) id = widened(id);
-  return MadeConstant{tensor(id), {bytes(id).begin(), bytes(id).end()}};
+  return copied(id);
 }
 
 // The weights, or biases, of gates one below the other; -1 where there are none or they are not alike.
@@ -233,7 +236,7 @@ int32_t SubgraphReader::put_steps(const OperatorInfo& op, const SequenceCell& ce
     for (size_t i = 0; i < states.size(); ++i) values_[states[i]] = results[i];
     return results[0];
   }
-  const Shape gates{cell.steps, cell.batches, static_cast<int64_t>(cell.gates) * cell.units};
+  const Shape gates{cell.steps, cell.batches, cell.columns()};
   const int32_t products =
       put(op, OpKind::Reshape, graph::ReshapeAttrs{gates}, {from_input}, real_of(gates));
   graph::Module& module = model_.module();
@@ -274,7 +277,6 @@ int32_t SubgraphReader::read_direction(const OperatorInfo& op, const Direction& 
   };
   const Shape in = tensor(input).shape;
   cell.is_lstm = d.weights.size() == kLstmGates;
-  cell.backwards = d.backwards;
   const bool has_input_gate = cell.is_lstm && operand_of(op, d.weights[0]) >= 0;
   cell.gates = !cell.is_lstm ? 1 : has_input_gate ? kLstmGates : kLstmGates - 1;
   const auto present = [&](std::span<const size_t> places) {
@@ -326,9 +328,6 @@ int32_t SubgraphReader::read_direction(const OperatorInfo& op, const Direction& 
     return refuse(fmt::format("makes {} results in {} steps",
                               cell.steps * cell.batches * cell.outputs, cell.steps),
                   fmt::format("at most {} are possible; give it fewer steps", kMostResults));
-  const auto copied = [&](int32_t id) {
-    return MadeConstant{tensor(id), {bytes(id).begin(), bytes(id).end()}};
-  };
   cell.recurrent = copied(recurrent);
   if (projection_id >= 0) {
     const std::vector<size_t> one{d.projection};
@@ -384,7 +383,7 @@ bool SubgraphReader::compose_sequence(const OperatorInfo& op, OperatorReader& in
   for (const float clip : {options->cell_clip, options->projection_clip})
     if (!std::isfinite(clip) || clip < 0) return refuse(fmt::format("has the clip {}", clip));
 
-  std::vector<Direction> directions = directions_of(op);
+  const std::vector<Direction> directions = directions_of(op);
   if (op.inputs.size() <= directions.back().hidden)
     return refuse(
         fmt::format("has {} inputs, but takes {}", op.inputs.size(), directions.back().hidden + 2));
@@ -430,10 +429,9 @@ bool SubgraphReader::compose_sequence(const OperatorInfo& op, OperatorReader& in
   int64_t units = 0;
   for (size_t i = 0; i < directions.size(); ++i) {
     SequenceCell cell;
-    cell.steps = steps, cell.batches = batches;
+    cell.steps = steps, cell.batches = batches, cell.backwards = i == 1;
     cell.activation = options->activation, cell.asymmetric = options->asymmetric;
     cell.cell_clip = options->cell_clip, cell.projection_clip = options->projection_clip;
-    directions[i].backwards = i == 1;
     // Without weights of its own the second input is what the second direction reads.
     const int32_t input = i == 1 && beside >= 0 && !is_crossed ? beside : first;
     const int32_t products =

@@ -24,7 +24,7 @@ class StepWriter {
 
   // The hidden state, and of an LSTM the cell state.
   std::vector<TensorId> write(TensorId from_input, TensorId hidden, TensorId cell) {
-    const graph::Tensor all = real_of({c_.batches, static_cast<int64_t>(c_.gates) * c_.units});
+    const graph::Tensor all = real_of({c_.batches, c_.columns()});
     const TensorId from_hidden = product(hidden, c_.recurrent, TensorId{}, all);
     const TensorId sums = f_.arithmetic(OpKind::Add, from_input, from_hidden, all);
     if (!c_.is_lstm) return {squashed(sums)};
@@ -126,14 +126,10 @@ class StepWriter {
   std::array<TensorId, kLstmGates> sums_;
 };
 
-int64_t columns_of(const SequenceCell& cell) {
-  return static_cast<int64_t>(cell.gates) * cell.units;
-}
-
 struct CarriedBySequence {
   CarriedBySequence(LoopFunction& f, const SequenceCell& c)
       : step(f.input("step", whole_of({}))),
-        gates(f.input("gates", real_of({c.steps, c.batches, columns_of(c)}))),
+        gates(f.input("gates", real_of({c.steps, c.batches, c.columns()}))),
         hidden(f.input("hidden", real_of({c.batches, c.outputs}))),
         cell(c.is_lstm ? f.input("cell", real_of({c.batches, c.units})) : TensorId{}),
         results(f.input("results", real_of({c.steps, c.batches, c.outputs}))) {}
@@ -144,7 +140,7 @@ struct CarriedBySequence {
 
 graph::Function sequence_step(graph::Module& module, std::string name, const SequenceCell& cell) {
   LoopFunction f(module, std::move(name));
-  const TensorId gates = f.input("gates", real_of({cell.batches, columns_of(cell)}));
+  const TensorId gates = f.input("gates", real_of({cell.batches, cell.columns()}));
   const TensorId hidden = f.input("hidden", real_of({cell.batches, cell.outputs}));
   const TensorId kept =
       cell.is_lstm ? f.input("cell", real_of({cell.batches, cell.units})) : TensorId{};
@@ -172,8 +168,8 @@ graph::Function sequence_body(graph::Module& module, std::string name, const Seq
   }
   const TensorId place = f.put(OpKind::Reshape, graph::ReshapeAttrs{{1}}, {at}, whole_of({1}));
   const TensorId now = f.put(OpKind::Gather, graph::GatherAttrs{0, 0}, {c.gates, place},
-                             real_of({1, batches, columns_of(cell)}));
-  const graph::Tensor all = real_of({batches, columns_of(cell)});
+                             real_of({1, batches, cell.columns()}));
+  const graph::Tensor all = real_of({batches, cell.columns()});
   const TensorId from_input = f.put(OpKind::Reshape, graph::ReshapeAttrs{all.shape}, {now}, all);
   const std::vector<TensorId> states = StepWriter(f, cell).write(from_input, c.hidden, c.cell);
 

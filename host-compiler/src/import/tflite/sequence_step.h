@@ -24,6 +24,9 @@ struct SequenceCell {
   import::MadeConstant recurrent;  // [gates * units, outputs]
   std::array<std::optional<import::MadeConstant>, kLstmGates> peepholes, norms, norm_biases;
   std::optional<import::MadeConstant> projection, projection_bias;
+
+  // Of the products of all gates.
+  int64_t columns() const { return static_cast<int64_t>(gates) * units; }
 };
 
 // Of the gates' products with the input[B,gates * units], the hidden state[B,outputs] and, of an LSTM, the cell

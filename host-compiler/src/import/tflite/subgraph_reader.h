@@ -168,6 +168,7 @@ class SubgraphReader {
   void compose_lstm_cell(const OperatorInfo& op, OperatorReader& in);
   static std::vector<Direction> directions_of(const OperatorInfo& op);
   int32_t operand_of(const OperatorInfo& op, size_t place);
+  MadeConstant copied(int32_t constant);
   std::optional<MadeConstant> known_vector(const OperatorInfo& op, size_t place, int64_t count);
   int32_t stacked_operands(const OperatorInfo& op, std::span<const size_t> places,
                            std::string_view what);
