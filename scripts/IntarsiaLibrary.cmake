@@ -14,6 +14,13 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(intarsia_options INTERFACE "SHELL:--param ggc-min-heapsize=524288")
 endif()
+# A hundred and thirty programs of tests link the same libraries: LLD takes a quarter of the time that GNU's linker takes.
+option(INTARSIA_LLD "Link with LLD where it is installed" ${PROJECT_IS_TOP_LEVEL})
+find_program(INTARSIA_LLD_PROGRAM ld.lld)
+mark_as_advanced(INTARSIA_LLD_PROGRAM)
+if(INTARSIA_LLD AND INTARSIA_LLD_PROGRAM AND CMAKE_SYSTEM_NAME STREQUAL Linux AND NOT CMAKE_CROSSCOMPILING)
+  target_link_options(intarsia_options INTERFACE -fuse-ld=lld)
+endif()
 # With all that is checked, compiling takes three times as long. UBSan leaves out the tests' own code, null pointers, which
 # AddressSanitizer finds too, and but in what runs on devices alignments and pointers that wrap around.
 foreach(sanitizer IN LISTS INTARSIA_SANITIZE)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -222,6 +223,33 @@ std::vector<std::string> strict_flags() {
           "-I" + root + "/device-runtime/contract/include"};
 }
 
+// Objects of the kernels as the board compiles them: once for all programs of this process that ask for the same.
+Result<std::vector<std::string>> kernel_objects(const board::Board& board, const board::Core& core,
+                                                const std::vector<std::string>& flags) {
+  static const Result<TemporaryFolder> all = TemporaryFolder::make();
+  if (!all.ok()) return all.error();
+  static std::map<std::vector<std::string>, std::vector<std::string>> made;
+  std::vector<std::string> command = {board.compiler, "-std=c11"};
+  for (const std::vector<std::string>& some :
+       {board::compile_flags(board, core), board::include_flags(INTARSIA_SOURCE_DIR), flags})
+    command.insert(command.end(), some.begin(), some.end());
+  const auto found = made.find(command);
+  if (found != made.end()) return found->second;
+  std::vector<std::string> compile = command, objects;
+  compile.push_back("-c");
+  ProcessOptions options;
+  options.directory = fmt::format("{}/{}", all->path(), made.size());
+  fs::create_directory(options.directory);
+  for (const std::string& kernel : kernel_sources()) {
+    compile.push_back(kernel);
+    objects.push_back(options.directory + "/" + fs::path(kernel).stem().string() + ".o");
+  }
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(compile, options));
+  if (!outcome.succeeded())
+    return Diagnostics(core.name, "the kernels do not compile:\n" + outcome.err);
+  return made.emplace(command, objects).first->second;
+}
+
 Result<std::string> build(const board::Board& board, const board::Core& core,
                           const CoreRequest& request, const std::string& source,
                           const std::string& folder) {
@@ -234,12 +262,12 @@ Result<std::string> build(const board::Board& board, const board::Core& core,
     if (request.setting->whole_program && request.setting->compiler != "clang")
       build.flags = {"-Os", "-std=c11", "-flto"};
   } else {
-    build.sources = {source};
-    for (std::string& kernel : kernel_sources()) build.sources.push_back(std::move(kernel));
     build.flags = strict_flags();
     build.flags.insert(build.flags.begin(), request.optimise);
     // Loops that are unrolled as a whole leave weights that nothing reads: no fault of what is counted.
     if (request.count_cycles) build.flags.emplace_back("-Wno-unused-const-variable");
+    INTARSIA_TRY(build.sources, kernel_objects(board, core, build.flags));
+    build.sources.push_back(source);
   }
   if (!board.native()) {
     build.linker_script_path = folder + "/board.ld";

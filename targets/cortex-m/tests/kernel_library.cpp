@@ -35,7 +35,7 @@ std::string kernel_library(const std::string& compiler) {
 
 std::string flags_with_kernels(const std::string& compiler) {
   return fmt::format(
-      "-O1 -I{0}/isa -I{0}/device -I{1}/device-runtime/kernels/include "
+      "-O0 -I{0}/isa -I{0}/device -I{1}/device-runtime/kernels/include "
       "-I{1}/device-runtime/contract/include -Wl,--no-as-needed {2}",
       INTARSIA_CORTEX_M_VIEWS, INTARSIA_SOURCE_DIR, kernel_library(compiler));
 }
