@@ -95,7 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
                       OpKind::ReduceMin, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish,
                       OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Gelu, OpKind::Exp,
                       OpKind::Log, OpKind::Abs, OpKind::Sqrt, OpKind::Rsqrt, OpKind::BatchMatmul,
-                      OpKind::SquaredDifference, OpKind::ArgMax, OpKind::ArgMin),
+                      OpKind::SquaredDifference, OpKind::ArgMax, OpKind::ArgMin, OpKind::LogSoftmax,
+                      OpKind::L2Normalization),
     name_of);
 INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
                          ::testing::Values(OpKind::DepthwiseConv2d, OpKind::Sub, OpKind::Minimum,

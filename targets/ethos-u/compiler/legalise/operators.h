@@ -109,6 +109,14 @@ void legalise_quantize(Builder& builder, const graph::Node& node);
 Reason refuses_softmax(const Site& site);
 void legalise_softmax(Builder& builder, const graph::Node& node);
 
+// log_softmax.cpp
+Reason refuses_log_softmax(const Site& site);
+void legalise_log_softmax(Builder& builder, const graph::Node& node);
+
+// l2_normalization.cpp
+Reason refuses_l2_normalization(const Site& site);
+void legalise_l2_normalization(Builder& builder, const graph::Node& node);
+
 // transpose.cpp
 Reason refuses_transpose(const Site& site);
 void legalise_transpose(Builder& builder, const graph::Node& node);

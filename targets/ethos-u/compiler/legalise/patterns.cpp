@@ -39,6 +39,8 @@ constexpr Row kRows[] = {
     {{Relu, refuses_rescale, legalise_relu}, kBoth},
     {{Quantize, refuses_quantize, legalise_quantize}, kBoth | kInt32In | kUInt8},
     {{Softmax, refuses_softmax, legalise_softmax}, kBoth},
+    {{LogSoftmax, refuses_log_softmax, legalise_log_softmax}, kInt8},
+    {{L2Normalization, refuses_l2_normalization, legalise_l2_normalization}, kInt8},
     {{Reshape, refuses_reshape, legalise_reshape}, kBoth},
     {{Pad, refuses_pad, legalise_pad}, kBoth},
     {{PadV2, refuses_pad, legalise_pad}, kBoth},

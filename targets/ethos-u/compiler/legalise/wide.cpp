@@ -51,6 +51,14 @@ Operand wide(Builder& builder, OperationKind kind, const Operand& a, const Opera
   return out;
 }
 
+Operand wide_difference(Builder& builder, int32_t value, const Operand& b) {
+  const Operand out = builder.inner("wide", DataType::Int32, b.extent);
+  Operation op = wide_operation(builder, OperationKind::Sub, b, wide_constant(builder, value), out);
+  op.reverse_operands = true;
+  builder.emit(std::move(op));
+  return out;
+}
+
 Operand wide_product(Builder& builder, const Operand& a, const FixedFactor& factor) {
   return wide(builder, OperationKind::Mul, a, wide_constant(builder, factor.value),
               31 - factor.exponent);
@@ -75,12 +83,16 @@ Operand near_constant(Builder& builder, const Operand& x) {
   return near;
 }
 
-int32_t wide_table(Builder& builder, std::string name, const std::vector<int32_t>& values) {
+LookUpTable wide_words(std::string name, const std::vector<int32_t>& values) {
   LookUpTable table{std::move(name), {}};
   for (const int32_t value : values)
     for (int byte = 0; byte < 4; ++byte)
       table.bytes.push_back(static_cast<uint8_t>(static_cast<uint32_t>(value) >> (8 * byte)));
-  return builder.table(std::move(table));
+  return table;
+}
+
+int32_t wide_table(Builder& builder, std::string name, const std::vector<int32_t>& values) {
+  return builder.table(wide_words(std::move(name), values));
 }
 
 Operand wide_looked_up(Builder& builder, const Operand& x, int32_t table) {

@@ -20,6 +20,8 @@ inline constexpr int64_t kLeastBandElements = 512;
 Operand wide(Builder& builder, OperationKind kind, const Operand& a, const Operand& b,
              int shift = 0);
 Operand wide_constant(Builder& builder, int32_t value);
+// value - b.
+Operand wide_difference(Builder& builder, int32_t value, const Operand& b);
 // Another extent of as many elements, in which they fill the blocks that the NPU works on and the bytes it reads at a time: one
 // element a row fills a sixteenth of them.
 Extent packed(const Extent& extent);
@@ -34,6 +36,8 @@ Operand near_constant(Builder& builder, const Operand& x);
 Operand wide_product(Builder& builder, const Operand& a, const FixedFactor& factor);
 // (x - zero point) * 2^shift of an 8- or 16-bit operand.
 Operand widened(Builder& builder, const Operand& x, int shift);
+// A table of 32-bit words, as it lies in memory.
+LookUpTable wide_words(std::string name, const std::vector<int32_t>& values);
 // The values that a table of 32 bits has for an 8-bit operand, by the stored value from -128 on.
 int32_t wide_table(Builder& builder, std::string name, const std::vector<int32_t>& values);
 Operand wide_looked_up(Builder& builder, const Operand& x, int32_t table);

@@ -1,0 +1,84 @@
+// Operators that compute numbers of whole rows: the logarithm of a softmax, and rows divided by their lengths.
+#include <algorithm>
+#include <string>
+
+#include "graph_maker.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using graph::TensorId;
+using testing::Random;
+
+graph::Module logarithms(const Shape& shape, float scale, int64_t zero) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, shape, scale, zero);
+  return g.finish(
+      g.node(OpKind::LogSoftmax, graph::NoAttrs{}, {x}, 1, DataType::Int8, 1.0f / 16, 127));
+}
+
+graph::Module lengths(const Shape& shape, int64_t zero) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, shape, 0.02f, zero);
+  return g.finish(
+      g.node(OpKind::L2Normalization, graph::NoAttrs{}, {x}, 1, DataType::Int8, 1.0f / 128, 0));
+}
+
+std::string refusal_of(const graph::Module& module) {
+  return refusal(module, module.entry_function(), module.entry_function().nodes[0]);
+}
+
+// Row i has the values around -128 + i whose spread grows with i: sums of squares and of exponentials of every size.
+graph::TensorValue rows_of_every_size(Random& random, int64_t rows, int64_t depth, int64_t zero) {
+  graph::TensorValue values;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t spread = 1 + row * 127 / rows;
+    for (int64_t c = 0; c < depth; ++c)
+      values.push_back(static_cast<uint8_t>(
+          std::clamp<int64_t>(zero + random.range(-spread, spread), -128, 127)));
+  }
+  return values;
+}
+
+TEST(Rows, LogarithmsOfSoftmax) {
+  Random random(71);
+  for (const Shape& shape :
+       {Shape{1, 10}, Shape{7, 1}, Shape{300, 3}, Shape{2, 3, 5, 33}, Shape{1, 4095}})
+    for (const float scale : {0.0001f, 0.02f, 0.13f, 0.9f, 20.0f})
+      expect_taken_and_same(random, logarithms(shape, scale, random.range(-90, 90)));
+  // Sums from one exponential of 1 to 64 of them, in steps as fine as exponentials are.
+  for (const float scale : {0.01f, 0.05f, 0.2f})
+    expect_same(logarithms({2000, 64}, scale, 0), {rows_of_every_size(random, 2000, 64, 0)});
+  // The largest sums there are.
+  for (const int64_t depth : {511, 1000, 4095})
+    expect_same(logarithms({1, depth}, 0.1f, 3),
+                {graph::TensorValue(static_cast<size_t>(depth), 5)});
+}
+
+TEST(Rows, DividedByTheirLengths) {
+  Random random(72);
+  for (const Shape& shape :
+       {Shape{1, 10}, Shape{7, 1}, Shape{300, 3}, Shape{2, 3, 5, 33}, Shape{1, 8256}})
+    for (const int64_t zero : {0, -5, 31, -128, 127})
+      if (shape.back() * (zero == 0 ? 128 * 128 : 255 * 255) < 1 << 29)
+        expect_taken_and_same(random, lengths(shape, zero));
+  // Sums of squares of every size, those whose results are rounded twice among them: 33 elements of 255 and more.
+  for (const int64_t depth : {2, 33, 129, 512})
+    for (const int64_t zero : {0, 20, -128}) {
+      const graph::Module module = lengths({600, depth}, zero);
+      EXPECT_EQ(refusal_of(module), "");
+      expect_same(module, {rows_of_every_size(random, 600, depth, zero)});
+    }
+  // One element beside nothing, of every size, and nothing at all.
+  graph::TensorValue alone(256 * 4, 0);
+  for (size_t i = 0; i < 256; ++i) alone[4 * i + 1] = static_cast<uint8_t>(i);
+  expect_same(lengths({256, 4}, 0), {alone});
+  for (const uint8_t largest : {uint8_t{127}, uint8_t{128}})
+    expect_same(lengths({1, 8191}, 0), {graph::TensorValue(8191, largest)});
+  EXPECT_EQ(refusal_of(lengths({1, 8257}, -128)),
+            "the squares of 8257 elements may be 536911425 together, which is not below 536870912");
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
