@@ -82,10 +82,48 @@ TEST(Windows, OperationsOfTheirCopies) {
   EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 1, 5, 1, 1}), 10u);
   EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 2, 5, 1, 1}), 20u);
   EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5, 1, 1, 0}, 1, 5, 1, 1}), 13u);
-  EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 1, 6, 3}), 12u);  // each group its own
+  EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 1, 6, 3}), 10u);   // groups together
+  EXPECT_EQ(count({{17, 3, 4}, {19, 3, 5}, 1, 15, 3}), 12u);  // each group its own
 }
 
 // Zeros between weights cost more than copies where a window is wide; elements that lie in the padding of all windows are none.
+// Groups of few channels are taken together, as many as a micro-block is deep; of one channel and one filter all by the depthwise
+// unit.
+TEST(Windows, Groups) {
+  Random random(78);
+  struct Case {
+    int64_t channels, groups, filters;
+    size_t operations;
+    targets::ethos_u::OperationKind kind;
+  };
+  using enum targets::ethos_u::OperationKind;
+  for (const auto& [channels, groups, filters, operations, kind] :
+       {Case{12, 12, 12, 1, Depthwise}, Case{12, 12, 24, 2, Conv}, Case{32, 8, 32, 4, Conv},
+        Case{18, 9, 27, 3, Conv}, Case{15, 5, 10, 3, Conv}, Case{32, 4, 32, 4, Conv},
+        Case{9, 3, 9, 2, Conv}})
+    for (const DataType type : kTypes)
+      for (const int64_t images : {1, 2}) {
+        Graph g;
+        const bool narrow = type == DataType::Int8;
+        const TensorId x = g.input(type, {images, 7, 9, channels}, 0.05f, narrow ? 5 : 0);
+        graph::Quantization each{{}, {}, 0};
+        for (int64_t i = 0; i < filters; ++i)
+          each.scale.push_back(random.real(0.002f, 0.02f)), each.zero_point.push_back(0);
+        const TensorId weights =
+            g.constant(random, DataType::Int8, {filters, 3, 3, channels / groups}, each);
+        graph::Conv2dAttrs attributes;
+        attributes.stride_w = 2;
+        attributes.padding = {1, 1, 1, 1};
+        const graph::Module module = g.finish(g.node(OpKind::Conv2d, attributes, {x, weights}, 1,
+                                                     type, narrow ? 0.3f : 0.01f, narrow ? -9 : 0));
+        const targets::ethos_u::Program program =
+            targets::ethos_u::legalise(module, module.entry_function());
+        EXPECT_EQ(program.operations.size(), operations * static_cast<size_t>(images));
+        EXPECT_EQ(program.operations.front().kind, kind);
+        expect_taken_and_same(random, module);
+      }
+}
+
 TEST(Windows, FarApart) {
   Random random(56);
   const auto count = [&](int64_t extent, int64_t dilation, int64_t multiplier) {

@@ -338,6 +338,48 @@ Operation with_taps(Operation op, const Site& site, const std::vector<Tap>& taps
   return op;
 }
 
+// The weights of groups, [O][KH][KW][C / groups], some groups at a time. Groups of one channel and one filter are what the
+// depthwise unit does; of several small ones as many are taken at once as a micro-block is deep, which costs the MAC array no more
+// steps than one of them: the weights between a filter and the channels of other groups are zero.
+class GroupedWeights {
+ public:
+  GroupedWeights(const Shape& shape, int64_t channels, SharedWeights weights)
+      : weights_(std::move(weights)),
+        taps_(shape.at(1) * shape.at(2)),
+        depth_(shape.at(3)),
+        groups_(channels / depth_),
+        filters_(shape.at(0) / groups_),
+        at_once_(is_depthwise() ? groups_
+                                : std::clamp<int64_t>(kExpandedChannels / depth_, 1, groups_)) {}
+
+  int64_t groups() const { return groups_; }
+  int64_t filters() const { return filters_; }  // of a group
+  int64_t at_once() const { return at_once_; }
+  bool is_depthwise() const { return groups_ > 1 && depth_ == 1 && filters_ == 1; }
+
+  struct Part {
+    int64_t channels, filters;
+    int64_t inner;  // channels that a filter has weights for
+    SharedWeights weights;
+  };
+  Part part(int64_t first) const {
+    const int64_t count = std::min(at_once_, groups_ - first), each = taps_ * depth_;
+    Part part{count * depth_, count * filters_, is_depthwise() ? 1 : count * depth_, weights_};
+    if (groups_ == 1 || is_depthwise()) return part;
+    Weights own(static_cast<size_t>(part.filters * taps_ * part.inner), 0);
+    for (int64_t filter = 0; filter < part.filters; ++filter)
+      for (int64_t tap = 0; tap < taps_; ++tap)
+        std::copy_n(weights_.begin() + (first * filters_ + filter) * each + tap * depth_, depth_,
+                    own.begin() + (filter * taps_ + tap) * part.inner + filter / filters_ * depth_);
+    part.weights = std::move(own);
+    return part;
+  }
+
+ private:
+  SharedWeights weights_;
+  int64_t taps_, depth_, groups_, filters_, at_once_;
+};
+
 // Where a node's windows write: all places of an image in one row where they are gathered so.
 Operand windows_out(Builder& builder, const Site& site, bool gathered) {
   const Shape& out = site.out().shape;
@@ -412,30 +454,28 @@ void legalise_conv2d(Builder& builder, const Node& node) {
   const bool gathers = builder.folded_pad(node.inputs.at(0)) == nullptr && gathers_windows(site);
   const Operand ifm = builder.read(input_of(builder, node)),
                 ofm = windows_out(builder, site, !taps.empty());
-  const int64_t groups = ifm.extent.depth / shape.at(3), filters = shape.at(0) / groups;
-  const SharedWeights weights = read_weights(site);
-  const int64_t each = shape.at(1) * shape.at(2) * shape.at(3);
+  const GroupedWeights grouped(shape, ifm.extent.depth, read_weights(site));
   const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(shape.at(0)));
   const int64_t images = site.out().shape.at(0);
   const graph::Activation activation = node.attrs<graph::Conv2dAttrs>().activation;
   for (int64_t n = 0; n < images; ++n) {
     Operand from = image(ifm, n, images);
     if (!taps.empty()) from = gathered_taps(builder, from, window.y, window.x, taps);
-    for (int64_t g = 0; g < groups; ++g) {
+    for (int64_t first = 0; first < grouped.groups(); first += grouped.at_once()) {
+      const GroupedWeights::Part part = grouped.part(first);
       Operation op =
-          builder.start(OperationKind::Conv, channels(from, g * shape.at(3), shape.at(3)),
-                        channels(image(ofm, n, images), g * filters, filters));
-      op.scales = slice(scales, g * filters, filters);
-      const SharedWeights own =
-          groups == 1 ? weights
-                      : SharedWeights(slice(weights.values(), g * filters * each, filters * each));
+          builder.start(grouped.is_depthwise() ? OperationKind::Depthwise : OperationKind::Conv,
+                        channels(from, first * shape.at(3), part.channels),
+                        channels(image(ofm, n, images), first * grouped.filters(), part.filters));
+      op.scales = slice(scales, first * grouped.filters(), part.filters);
       if (gathers)
-        emit_gathered(builder, site, std::move(op), window, own, activation);
+        emit_gathered(builder, site, std::move(op), window, part.weights, activation);
       else if (!taps.empty())
-        emit_weighted(builder, with_taps(std::move(op), site, taps, own, shape.at(3)), site,
+        emit_weighted(builder, with_taps(std::move(op), site, taps, part.weights, part.inner), site,
                       activation);
       else
-        emit_window(builder, site, std::move(op), window, route, own, shape.at(3), activation);
+        emit_window(builder, site, std::move(op), window, route, part.weights, part.inner,
+                    activation);
     }
   }
 }
