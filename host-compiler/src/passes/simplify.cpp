@@ -29,8 +29,8 @@ class Simplifier {
 
   bool once() {
     for (size_t n = 0; n < function_.nodes.size(); ++n)
-      if (unread(n) || constant(n) || identity(n) || reshape_only(n) || reshape_of_reshape(n) ||
-          activation(n) || chain(n))
+      if (unread(n) || constant(n) || identity(n) || known_choice(n) || reshape_only(n) ||
+          reshape_of_reshape(n) || activation(n) || chain(n))
         return true;
     return false;
   }
@@ -186,6 +186,25 @@ class Simplifier {
                 by_value
                     ? fmt::format("this {} gives back every value that its input can have", kind)
                     : fmt::format("this {} changes neither bytes nor shape", kind));
+  }
+
+  // A selection whose condition says the same everywhere, as where sums of exponentials guard against what is not finite.
+  bool known_choice(size_t n) {
+    const Node& original = node(n);
+    if (original.kind != OpKind::Select || !removable(original)) return false;
+    const Tensor& condition = tensor(original.inputs[0]);
+    if (!condition.constant.valid()) return false;
+    const SharedBytes& said = job_.module.constant(condition.constant).bytes;
+    if (said.empty() ||
+        std::ranges::any_of(said, [&](uint8_t one) { return (one != 0) != (said.data()[0] != 0); }))
+      return false;
+    const TensorId x = original.inputs[said.data()[0] != 0 ? 1 : 2], y = original.outputs[0];
+    if (tensor(x).constant.valid() || tensor(x).variable || tensor(x).type != tensor(y).type ||
+        tensor(x).shape != tensor(y).shape || tensor(x).quantization != tensor(y).quantization)
+      return false;
+    const std::string name = original.name;
+    if (!bypass(n, x, y)) return false;
+    return done("identity", name, "removed", "its condition chooses the same operand everywhere");
   }
 
   // A mean of one element, a transpose of extents of 1: the same elements in another shape.

@@ -468,6 +468,23 @@ TEST(EliminationOperators, ReshapesOfReshapes) {
       ElementsAre("reshape c"));
 }
 
+// A selection by a condition that is the same everywhere, as what guards a sum of exponentials of integers has it.
+TEST(EliminationOperators, SelectionsThatAreKnown) {
+  const auto select = [](const char* order, const char* said) {
+    return nodes(reduced(
+        parsed(fmt::format("(%0) -> (%4) {{\n %0 x: i8[1,3] q(0.1:-128)\n %1 c: bool[1,3] = @0\n"
+                           " %2 zero: i8[] q(0.1:-128) = @1\n %3 y: i8[1,3] q(0.1:-128)\n"
+                           " %4 z: i8[1,3] q(0.0078125:0)\n"
+                           " select pick(%1, {0}) -> (%3)\n tanh after(%3) -> (%4)\n}}",
+                           order),
+               fmt::format("const @0 c = bool[{}] const @1 z = i8[-128]", said))));
+  };
+  EXPECT_THAT(select("%0, %2", "true,true,true"), ElementsAre("tanh after"));
+  EXPECT_THAT(select("%2, %0", "false,false,false"), ElementsAre("tanh after"));
+  EXPECT_THAT(select("%2, %0", "true,true,true"), ElementsAre("select pick", "tanh after"));
+  EXPECT_THAT(select("%0, %2", "true,false,true"), ElementsAre("select pick", "tanh after"));
+}
+
 TEST(EliminationOperators, NeutralConstants) {
   const std::string tensors =
       "%1 one: i8[3] q(0.5) = @0\n %2 a: i8[1,2,3] q(0.5:-128)\n %3 zero: i8[1] q(0.5:5) = @1\n"
