@@ -2,6 +2,7 @@
 #pragma once
 
 #include "channels.h"
+#include "free_scratch.h"
 #include "intarsia/plugin/rounding.h"
 #include "kernels.h"
 
@@ -26,8 +27,8 @@ std::optional<ConvConstants> dsp_conv_by_four_constants(const Conv& conv, const 
 // Of intarsia_mve_conv_s8 for runs that lie in the input.
 ConvConstants mve_conv_constants(const Conv& conv, const Channels& channels);
 
-// Empty where the kernels for Helium do not cover it. `waits`: of the memory of constants.
-LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t waits);
+// Empty where the kernels for Helium do not cover it.
+LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, SlowConstants slow);
 
 // Int16 activations with int8 weights, whose sums fit 32 bits: device/mve_wide_conv.c.
 struct WideChannel {
@@ -40,6 +41,6 @@ struct WideConv {
 };
 // What intarsia_mve_conv_s16 reads, for runs that lie in the input.
 std::vector<uint8_t> mve_wide_conv_stream(const WideConv& conv);
-LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits);
+LowerKernel mve_wide_conv_kernel(WideConv conv, SlowConstants slow);
 
 }  // namespace intarsia::targets::cortex_m

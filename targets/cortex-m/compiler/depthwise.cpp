@@ -277,10 +277,10 @@ Depthwise transposed(const Depthwise& d) {
   return turned;
 }
 
-LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {
+LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
   if (view.in(1).type == DataType::Int16) return shifted_depthwise_kernel(core, view);
   if (!is_int8_dot_product(view)) return nullptr;
-  if (view.in(0).shape[3] == 1) return conv_kernel(core, view, small, /*waits=*/0);
+  if (view.in(0).shape[3] == 1) return conv_kernel(core, view, small, waits);
   const Depthwise d = read(view);
   const auto multipliers =
       conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization);
@@ -293,7 +293,9 @@ LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {
   }
   if (lacks_simd(core)) return thumb_depthwise_kernel(d, *channels);
   if (core == CoreClass::Mve) {
-    if (LowerKernel kernel = mve_depthwise_kernel(d, d.window.dilation_w, *channels)) return kernel;
+    if (LowerKernel kernel =
+            mve_depthwise_kernel(d, d.window.dilation_w, *channels, slow_constants(view, waits)))
+      return kernel;
   }
   const Depthwise best = best_orientation(d);
   if (channels->quick && Dsp3x3Layout::covers(best.window)) {

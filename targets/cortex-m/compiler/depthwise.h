@@ -2,6 +2,7 @@
 #pragma once
 
 #include "channels.h"
+#include "free_scratch.h"
 #include "kernels.h"
 
 namespace intarsia::targets::cortex_m {
@@ -20,6 +21,7 @@ Window transposed(Window w);
 Depthwise transposed(const Depthwise& d);
 
 // Empty where the kernels for Helium do not cover it.
-LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels);
+LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels,
+                                 SlowConstants slow);
 
 }  // namespace intarsia::targets::cortex_m

@@ -158,15 +158,18 @@ KernelWork mve_depthwise(const Window& w, KernelFamily family) {
     eights += turned * ceil_div(together % kVector, kVector / 2);
     calls += strips * (multiplier == 1 ? 1 : together);
   }
+  // Constants where they lie are read for each strip, and some of them several times. Copies take twice as long as filling.
+  const double loaded = dense ? 2.5 : wide ? 1 : 1.5;
+  const int64_t copied = w.strip_h != 0 ? 2 * w.out_c * (vectors + 1) : 0;
   const int64_t n = w.batches, channels = n * strips * w.out_c;
   const auto by = [&](int64_t some) { return number(vectors == some ? channels * groups : 0); };
   return {family,
-          {1, number(n * parts), number(n * filled), number(n * strips * parts),
+          {1, number(n * parts), number(n * (filled + copied)), number(n * strips * parts),
            number(n * rows_turned), number(n * sixteens), number(n * eights),
            number(n * sixteens * columns), number(n * eights * columns), number(n * calls),
            number(channels), by(1), by(2), by(4), number(is_general(w) ? channels * groups : 0),
            number(clamped_vectors(w))},
-          number(n * strips)};
+          w.strip_h != 0 ? number(n) : number(n * strips) * loaded};
 }
 
 // In single precision: four channels of four pixels, or of one (device/float_depthwise.c).

@@ -196,7 +196,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return wide ? wide_kernel(core, view, waits) : conv_kernel(core, view, small, waits);
     case graph::OpKind::DepthwiseConv2d:
       if (real) return float_depthwise_kernel(core, view);
-      return wide ? wide_kernel(core, view, waits) : depthwise_kernel(core, view, small);
+      return wide ? wide_kernel(core, view, waits) : depthwise_kernel(core, view, small, waits);
     case graph::OpKind::HybridConv2d:
     case graph::OpKind::HybridFullyConnected:
       return hybrid_kernel(core, view);

@@ -132,7 +132,7 @@ LowerKernel lane_kernel(const OpView& view) {
     case graph::OpKind::FullyConnected:
       return conv_kernel(CoreClass::Lanes, view, /*small=*/false, /*waits=*/0);
     case graph::OpKind::DepthwiseConv2d:
-      return depthwise_kernel(CoreClass::Lanes, view, /*small=*/false);
+      return depthwise_kernel(CoreClass::Lanes, view, /*small=*/false, /*waits=*/0);
     case graph::OpKind::Add:
     case graph::OpKind::Sub:
       return sum_kernel(CoreClass::Lanes, view);

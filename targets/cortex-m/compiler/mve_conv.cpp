@@ -14,7 +14,7 @@ using namespace operators;
 constexpr int64_t kVector = 16, kQuad = 4, kOctet = 8;
 // Strips of more pixels gain little; wider ones cost memory.
 constexpr int64_t kStripPixels = 8, kStripBytes = 2048;
-// Of strips of int16, which have as many elements, and of strips and copied constants together.
+// Of strips of int16, which have as many elements, and of strips and copied constants together, but where more costs no RAM.
 constexpr int64_t kMostOfAll = 4096;
 
 bool padded(const Window& w) {
@@ -121,18 +121,19 @@ int64_t saved_by_copies(const Window& w, const QuadWords& quad, int64_t waits) {
 }
 
 // As many channels at a time as scratch has room for, with strips as they are or smaller ones; none where that saves nothing.
-void choose_copies(Window& w, const QuadWords& quad, int64_t waits) {
+void choose_copies(Window& w, const QuadWords& quad, SlowConstants slow) {
   const Window without = w;
   const int64_t quads = ceil_div(w.out_c, kQuad);
+  const int64_t most_of_all = std::max(kMostOfAll, slow.free_scratch);
   int64_t best = 0;
   for (int64_t strips = kStripBytes; strips >= kStripBytes / 4; strips -= kStripBytes / 8) {
     Window with = without;
     if (with.strip_h > 0) choose_strips(with, strips);
-    const int64_t room = kMostOfAll - scratch_bytes(with, quad);
+    const int64_t room = most_of_all - scratch_bytes(with, quad);
     const int64_t most = std::min(quads, room / quad.bytes(run_bytes(w) / kVector));
     if (most <= 0) continue;
     with.group = kQuad * ceil_div(quads, ceil_div(quads, most));  // groups of one size
-    const int64_t saved = saved_by_copies(with, quad, waits);
+    const int64_t saved = saved_by_copies(with, quad, slow.waits);
     if (saved > best) best = saved, w = with;
     if (with.strip_h == 0) return;
   }
@@ -219,7 +220,7 @@ std::vector<uint8_t> mve_wide_conv_stream(const WideConv& conv) {
   return bytes;
 }
 
-LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits) {
+LowerKernel mve_wide_conv_kernel(WideConv conv, SlowConstants slow) {
   make_slide_one_way(conv.window);
   // One row whose columns are apart: as a column, whose rows may be.
   Window& elements = conv.window;
@@ -237,7 +238,7 @@ LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits) {
   const bool in_place = w.kernel_h == 1 && !padded(w);
   if (!in_place) choose_strips(w, kMostOfAll - kVector);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
-  if (waits > 0) choose_copies(w, kHalvesQuad, waits);
+  if (slow.waits > 0) choose_copies(w, kHalvesQuad, slow);
   return [conv, w](OpLowering& op) {
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c / kHalf}},
                Shape{w.batches, w.out_h, w.out_w, w.out_c});
@@ -254,7 +255,7 @@ LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits) {
   };
 }
 
-LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t waits) {
+LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, SlowConstants slow) {
   if (!channels.quick) return nullptr;
   Window w = conv.window;
   make_slide_one_way(w);
@@ -262,13 +263,13 @@ LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t 
   if (!in_place) choose_strips(w, kStripBytes);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
   const bool one_pixel = in_place && w.pixels() == 1;
-  if (!one_pixel && waits > 0) choose_copies(w, kBytesQuad, waits);
+  if (!one_pixel && slow.waits > 0) choose_copies(w, kBytesQuad, slow);
   // Shared: a kernel more for what another one can do is code.
   if (!one_pixel && !channels.shared) {
     Conv deep = conv;
     make_slide_one_way(deep.window);
     const int64_t bytes = ceil_div(w.out_c, kQuad) * kBytesQuad.bytes(run_bytes(w) / kVector);
-    if (LowerKernel kernel = mve_deep_conv_kernel(deep, channels, w, bytes, waits)) return kernel;
+    if (LowerKernel kernel = mve_deep_conv_kernel(deep, channels, w, bytes, slow.waits)) return kernel;
   }
   return [conv, channels, w, one_pixel](OpLowering& op) {
     return lower(op, conv, channels, w, one_pixel);

@@ -32,7 +32,23 @@ struct Layout {
     return groups() * results() * window.stride_w * strip_rows() +
            (family == Family::Wide ? kMostTaps : kVector);
   }
-  int64_t scratch() const { return window.group * pitch(); }
+  int64_t vectors() const { return bytes / kVector; }
+  // Constants of the channels that are turned together, where they are copied, and what loads of the last ones' reach.
+  int64_t copies() const {
+    return window.strip_h == 0
+               ? 0
+               : window.group * (window.out_c / window.in_c) * (bytes + kVector) + kVector;
+  }
+  int64_t scratch() const { return window.group * pitch() + copies(); }
+  // Each word of a channel's constants waits, once for each strip; dense and halving ones are loaded several times.
+  bool saves_by_copies(int64_t waits) const {
+    constexpr int64_t kWords = kVector / 4, kCopied = 6;
+    const int64_t strips = (window.out_h + out_rows() - 1) / out_rows();
+    const int64_t loads = family == Family::Dense     ? 4
+                          : family == Family::Halving ? 2
+                                                      : vectors();
+    return strips * (loads + 1) * kWords * waits > (vectors() + 1) * (kCopied + kWords * waits);
+  }
   // Cycles on a Cortex-M55, roughly: of eight results, of what comes before them in each channel, and of turned bytes.
   double cost() const {
     const int64_t strips = (window.out_h + out_rows() - 1) / out_rows();
@@ -115,7 +131,8 @@ Stmt lower(OpLowering& op, const Depthwise& d, const Channels& channels, const L
 
 }  // namespace
 
-LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels) {
+LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels,
+                                 SlowConstants slow) {
   if (!channels.quick) return nullptr;
   std::optional<Layout> layout = lay_out(d.window, dilation_w);
   Window turned = transposed(d.window);
@@ -123,6 +140,10 @@ LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const C
   const std::optional<Layout> other = lay_out(turned, d.window.dilation_h);
   if (other && (!layout || other->cost() < layout->cost())) layout = other;
   if (!layout) return nullptr;
+  if (layout->saves_by_copies(slow.waits)) {
+    layout->window.strip_h = 1;
+    if (layout->scratch() > std::max(kPlaneBytes, slow.free_scratch)) layout->window.strip_h = 0;
+  }
   return [d, channels, layout = *layout](OpLowering& op) { return lower(op, d, channels, layout); };
 }
 

@@ -380,6 +380,15 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
     for (int32_t c = 0; c < in_c; c += w->group) {
       const int32_t together = in_c - c < w->group ? in_c - c : w->group;
       intarsia_fill(scratch, w->in_zero, together * pitch);
+      const int8_t *held = weights + c * multiplier * vectors * kVector;
+      const int32_t *table = channels + c * multiplier * 4;
+      if (w->strip_h != 0) {  // a row's neighbour begins with zeros, which the last one's loads reach
+        int8_t *copies = scratch + w->group * pitch;
+        int8_t *end = intarsia_copy(copies, (const int8_t *)table, together * multiplier * kVector);
+        intarsia_copy(end, held, together * multiplier * vectors * kVector + kVector);
+        table = (const int32_t *)(const void *)copies;
+        held = end;
+      }
       for (int32_t oy = 0; oy < w->out_h; oy += out_rows) {
         const int32_t y = oy * w->stride_h - w->pad_top;
         // Of the dense strip, two rows are those of the strip before.
@@ -392,8 +401,8 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
         }
         memcpy(s.positions, positions[oy + out_rows > w->out_h ? 1 : 0], sizeof s.positions);
         s.swapped = family == DENSE ? oy & 2 : 0;
-        s.weights = weights + c * multiplier * vectors * kVector;
-        s.channels = channels + c * multiplier * 4;
+        s.weights = held;
+        s.channels = table;
         s.output = output + oy * out_row + c * multiplier;
         for (int32_t plane = 0; plane < together; plane += multiplier == 1 ? together : 1) {
           s.plane = scratch + plane * pitch;

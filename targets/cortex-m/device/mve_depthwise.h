@@ -19,7 +19,7 @@ extern "C" {
 //   wide     kernel_h * x + y of 16, 32 or 64.
 // channels: of each a multiplier, 24 less the shift, a bias, a rounding (results.h).
 // scratch: group planes of ceil(out_w / p) * p * stride_w * rows + more bytes; p and more are 4 and 16,
-// for wide 8 and 64.
+// for wide 8 and 64. Where strip_h is 1 behind them the constants of as many input channels, which are copied there, and 16 bytes.
 #define INTARSIA_DECLARE(name)                                                         \
   void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, \
             int8_t *scratch, const int8_t *weights, const int32_t *channels)

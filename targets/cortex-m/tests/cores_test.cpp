@@ -127,6 +127,8 @@ TEST(SlowConstants, AreCopiedByGroupsOnTheCore) {
   kernels.add(window_module(random, {graph::OpKind::Conv2d, 2, 9, 7, 100, 61, 1, 1, 1}));
   kernels.add(window_module(random, {graph::OpKind::Conv2d, 1, 49, 10, 1, 66, 10, 4, 2}));
   EXPECT_GT(kernels.copies_constants(), 3U);
+  kernels.add(depthwise_convolutions());
+  kernels.add(dilated_depthwise_convolutions());
   kernels.add(deep_convolutions());
   EXPECT_TRUE(kernels.calls("intarsia_mve_deep_conv_s8"));
   check(kernels, random, {"cortex-m55", "mps3-an547"});

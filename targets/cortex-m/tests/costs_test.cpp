@@ -229,6 +229,9 @@ TEST_F(Costs, AreSumsOfTheirParts) {
   EXPECT_EQ(single.family, KernelFamily::SingleConvolution);
   EXPECT_EQ(single.amounts[1], 4 * 36);
   EXPECT_EQ(single.amounts[9], 3);
+  // Sixteen words of weights and four of the table for each of four strips, of eight that there are; or all of them once.
+  EXPECT_EQ(works_of(CoreClass::Mve, depthwise(8, 16))[0].reads, 4 * 2.5);
+  EXPECT_EQ(works_of(CoreClass::Mve, depthwise(8, 16), /*waits=*/1)[0].reads, 1);
 }
 
 TEST_F(Costs, OfEveryKernelAreKnownOnEveryCore) {
@@ -269,6 +272,31 @@ TEST_F(Costs, HaveTheWaitStatesOfTheBoard) {
   EXPECT_LT(quick, cycles("cortex-m55", module));  // not the flash that is assumed without a board
   board.pools.back().cycles_per_access = 2;
   EXPECT_DOUBLE_EQ(with_board() - quick, (640 * 128 + 16 * 128) / 4);
+}
+
+// Copies of slow constants take as much scratch as costs no RAM: beside an operator with larger maps, all channels at once.
+TEST_F(Costs, CopyAsManyConstantsAsOthersLeaveRoomFor) {
+  graph::Module module = conv(8, 32, 32, 3);
+  const auto passes = [&](size_t node) {
+    const graph::Function& function = module.entry_function();
+    const auto work =
+        operator_work(CoreClass::Mve, module, function, function.nodes[node], /*waits=*/1);
+    INTARSIA_CHECK(work && work->kernels[0].family == KernelFamily::MveConvolution, "a kernel");
+    return work->kernels[0].amounts[22];
+  };
+  EXPECT_GT(passes(0), 1);
+  graph::Function& function = module.functions[0];
+  graph::Tensor large = function.tensor(function.inputs[0]);
+  large.name = "large", large.shape = {1, 16, 32, 32};
+  const graph::TensorId id{static_cast<int32_t>(function.tensors.size())};
+  function.tensors.push_back(large);
+  graph::Node pool;
+  pool.name = "pool", pool.kind = OpKind::AveragePool2d;
+  pool.attributes = graph::Pool2dAttrs{2, 4, 2, 4, {}, graph::Activation::None};
+  pool.inputs = {id}, pool.outputs = {function.inputs[0]};
+  function.nodes.insert(function.nodes.begin(), pool);
+  function.inputs = {id};
+  EXPECT_EQ(passes(1), 1);
 }
 
 // One row of weights is read once, however fast the kernel.
