@@ -208,7 +208,8 @@ LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t 
   if (core == CoreClass::Rv32) return whole_window ? rv32_conv_kernel(*conv, *channels) : nullptr;
   if (lacks_simd(core)) return whole_window ? thumb_conv_kernel(core, *conv, *channels) : nullptr;
   if (core == CoreClass::Mve) {
-    if (LowerKernel kernel = mve_conv_kernel(*conv, *channels, slow_constants(view, waits))) return kernel;
+    if (LowerKernel kernel = mve_conv_kernel(*conv, *channels, slow_constants(view, waits)))
+      return kernel;
   }
   if (LowerKernel kernel = dsp_dense_kernel(*conv, *channels)) return kernel;
   conv->window.strip_w = dsp_row_bytes(w);

@@ -171,6 +171,18 @@ KernelWork prelu(CoreClass core, const Prelu& s) {
           {1, number(core == CoreClass::Mve ? ceil_div(s.count, int64_t{8}) : s.count)}};
 }
 
+// With Helium eight at a time.
+KernelWork comparison(CoreClass core, int64_t count, bool two) {
+  const int64_t each = core == CoreClass::Mve ? ceil_div(count, int64_t{8}) : count;
+  return {KernelFamily::Comparison, {1, number(two ? 0 : each), number(two ? each : 0)}};
+}
+
+// With Helium four at a time.
+KernelWork quotient(CoreClass core, int64_t count) {
+  return {KernelFamily::Quotient,
+          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count)}};
+}
+
 KernelWork wide_product(CoreClass core, const Mul& s) {
   const bool whole = s.low == -32768 && s.high == 32767, vectors = core == CoreClass::Mve;
   const int64_t pairs = !vectors && whole ? s.count / 2 : 0;
@@ -554,6 +566,9 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "each_product_s8") return {product(core, Mul(numbers))};
   if (name.starts_with("each_prelu_") || name == "each_leaky_relu_s16")
     return {prelu(core, Prelu(numbers))};
+  if (name == "each_above_s8" || name == "each_between_s8")
+    return {comparison(core, numbers.at(0), name == "each_between_s8")};
+  if (name == "each_quotient_s8") return {quotient(core, numbers.at(0))};
   if (name == "each_lookup_s8") return {lookup(core, numbers.at(0))};
   if (name == "each_product_s16") return {wide_product(core, Mul(numbers))};
   if (name == "each_sigmoid_s16" || name == "each_tanh_s16") {

@@ -226,6 +226,15 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return squared_difference_kernel(core, view);
     case graph::OpKind::BatchMatmul:
       return matmul_kernel(core, view);
+    case graph::OpKind::Div:
+      return small ? nullptr : quotient_kernel(core, view);
+    case graph::OpKind::Equal:
+    case graph::OpKind::Greater:
+    case graph::OpKind::GreaterEqual:
+    case graph::OpKind::Less:
+    case graph::OpKind::LessEqual:
+    case graph::OpKind::NotEqual:
+      return small ? nullptr : comparison_kernel(core, view);
     case graph::OpKind::Mul:
       if (real) return float_binary_kernel(core, view);
       return mul_kernel(core, view);

@@ -81,6 +81,9 @@ LowerKernel shifted_kernel(CoreClass core, const OpView& view);
 LowerKernel hybrid_depthwise_kernel(CoreClass core, const OpView& view);
 LowerKernel row_steps_kernel(CoreClass core);  // of QuantizeRows
 LowerKernel float_depthwise_kernel(CoreClass core, const OpView& view);
+// Of two activations of int8 (device/pair_tables.h).
+LowerKernel comparison_kernel(CoreClass core, const OpView& view);
+LowerKernel quotient_kernel(CoreClass core, const OpView& view);
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small, int64_t waits);
 LowerKernel sum_kernel(CoreClass core, const OpView& view);  // of Add and Sub
 LowerKernel squared_difference_kernel(CoreClass core, const OpView& view);

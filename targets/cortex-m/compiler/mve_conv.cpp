@@ -269,7 +269,8 @@ LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, SlowCons
     Conv deep = conv;
     make_slide_one_way(deep.window);
     const int64_t bytes = ceil_div(w.out_c, kQuad) * kBytesQuad.bytes(run_bytes(w) / kVector);
-    if (LowerKernel kernel = mve_deep_conv_kernel(deep, channels, w, bytes, slow.waits)) return kernel;
+    if (LowerKernel kernel = mve_deep_conv_kernel(deep, channels, w, bytes, slow.waits))
+      return kernel;
   }
   return [conv, channels, w, one_pixel](OpLowering& op) {
     return lower(op, conv, channels, w, one_pixel);

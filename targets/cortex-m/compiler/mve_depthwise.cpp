@@ -44,9 +44,7 @@ struct Layout {
   bool saves_by_copies(int64_t waits) const {
     constexpr int64_t kWords = kVector / 4, kCopied = 6;
     const int64_t strips = (window.out_h + out_rows() - 1) / out_rows();
-    const int64_t loads = family == Family::Dense     ? 4
-                          : family == Family::Halving ? 2
-                                                      : vectors();
+    const int64_t loads = family == Family::Dense ? 4 : family == Family::Halving ? 2 : vectors();
     return strips * (loads + 1) * kWords * waits > (vectors() + 1) * (kCopied + kWords * waits);
   }
   // Cycles on a Cortex-M55, roughly: of eight results, of what comes before them in each channel, and of turned bytes.

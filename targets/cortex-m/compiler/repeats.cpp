@@ -34,6 +34,10 @@ class Rows {
       scratch_ = op.b.local("repeated", op.view.in(part_).type, {elements});
     if (const int64_t rows = rows_together(); rows > 1 && other_repeats_rows())
       others_ = op.b.local("rows", op.view.in(1 - part_).type, {rows * axes_.back().extent});
+    if (const auto bytes = std::ssize(kernel.table); bytes > 0) {
+      table_elements_ = bytes * 8 / bits(kernel.table_type);
+      table_ = op.raw_table("table", kernel.table_type, {table_elements_}, kernel.table);
+    }
   }
 
   // Where the result, the operand that is read where it lies and the one that repeats are at an axis.
@@ -169,6 +173,9 @@ class Rows {
     std::vector<std::variant<tir::BufferRun, Expr>> operands = {
         part_ == 0 ? part_run : other_run, part_ == 0 ? other_run : part_run,
         tir::BufferRun{op_.out(), {at.result}, count, tir::Access::Write}};
+    if (table_elements_ > 0)
+      operands.push_back(
+          tir::BufferRun{table_, {tir::int_imm(0)}, table_elements_, tir::Access::Read});
     for (const int64_t number : kernel_.numbers(count)) operands.push_back(tir::int_imm(number));
     return tir::intrinsic(kernel_.name, std::move(operands));
   }
@@ -178,7 +185,8 @@ class Rows {
   const RowKernel& kernel_;
   size_t part_;
   const std::vector<RepeatedAxis>& axes_;
-  BufferId scratch_, others_;
+  BufferId scratch_, others_, table_;
+  int64_t table_elements_ = 0;
 };
 
 }  // namespace

@@ -30,6 +30,9 @@ std::optional<std::vector<RepeatedAxis>> repeated_axes(const Shape& a, const Sha
 struct RowKernel {
   std::string name;
   std::function<std::vector<int64_t>(int64_t count)> numbers;
+  // Bytes of a table that follows the result, and the type of its elements; none for none.
+  std::vector<uint8_t> table;
+  DataType table_type = DataType::Int32;
 };
 // The operands repeat as `axes` say. Of the one that repeats along the innermost axes, short rows and single elements are laid out in
 // scratch first, as often as is worth a call.

@@ -324,10 +324,10 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
     return depthwise_of(core, *op);
   }
   if (channels) {
-    LowerKernel kernel =
-        core == CoreClass::Mve
-            ? mve_wide_conv_kernel({window_of(op->wide), op->rows, *channels}, slow_constants(view, waits))
-            : dsp_conv_of(*op, *channels);
+    LowerKernel kernel = core == CoreClass::Mve
+                             ? mve_wide_conv_kernel({window_of(op->wide), op->rows, *channels},
+                                                    slow_constants(view, waits))
+                             : dsp_conv_of(*op, *channels);
     if (kernel) return kernel;
   }
   return conv_of(core, *op);

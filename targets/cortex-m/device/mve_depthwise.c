@@ -382,7 +382,8 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
       intarsia_fill(scratch, w->in_zero, together * pitch);
       const int8_t *held = weights + c * multiplier * vectors * kVector;
       const int32_t *table = channels + c * multiplier * 4;
-      if (w->strip_h != 0) {  // a row's neighbour begins with zeros, which the last one's loads reach
+      if (w->strip_h !=
+          0) {  // a row's neighbour begins with zeros, which the last one's loads reach
         int8_t *copies = scratch + w->group * pitch;
         int8_t *end = intarsia_copy(copies, (const int8_t *)table, together * multiplier * kVector);
         intarsia_copy(end, held, together * multiplier * vectors * kVector + kVector);

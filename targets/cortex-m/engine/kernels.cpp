@@ -157,6 +157,11 @@ void add_engine(EngineRegistry& registry) {
                       engine::kernel_function<&intarsia_softmax_rows_s8>());
   registry.add_kernel("intarsia_each_lookup_s8",
                       engine::kernel_function<&intarsia_each_lookup_s8>());
+  registry.add_kernel("intarsia_each_above_s8", engine::kernel_function<&intarsia_each_above_s8>());
+  registry.add_kernel("intarsia_each_between_s8",
+                      engine::kernel_function<&intarsia_each_between_s8>());
+  registry.add_kernel("intarsia_each_quotient_s8",
+                      engine::kernel_function<&intarsia_each_quotient_s8>());
   registry.add_kernel("intarsia_each_clamp_s8", engine::kernel_function<&intarsia_each_clamp_s8>());
   registry.add_kernel("intarsia_each_clamp_s16",
                       engine::kernel_function<&intarsia_each_clamp_s16>());

@@ -70,6 +70,7 @@ class Samples {
     for (int i = 0; i < count_; ++i) add(deep_convolution(i));
     for (int i = 0; i < count_; ++i)
       add(rectified_by_alphas(i)), add(wide_mean(i)), add(limited(i));
+    for (int i = 0; i < count_; ++i) add(pair(i));
     return std::move(all_);
   }
 
@@ -454,6 +455,11 @@ class Samples {
     const Shape shape{1, size(1, 16), size(1, 16), channels(32)};
     return prelu_module(r_, which % 3 == 0 ? DataType::Int8 : DataType::Int16, shape,
                         r_.chance(70) ? Shape{shape[3]} : shape, r_.chance(50), ratio);
+  }
+  graph::Module pair(int which) {
+    constexpr OpKind kKinds[] = {OpKind::Less, OpKind::Div, OpKind::Equal};
+    const Shape shape{r_.range(128, 900)};
+    return pair_module(r_, kKinds[which % 3], shape, shape, false);
   }
   graph::Module limited(int which) {
     return limited_module(r_, which % 2 == 0 ? DataType::Int8 : DataType::Int16, r_.range(20, 900));

@@ -450,6 +450,22 @@ std::vector<graph::Module> prelus() {
   return modules;
 }
 
+std::vector<graph::Module> comparisons_and_quotients() {
+  constexpr OpKind kKinds[] = {OpKind::Less,         OpKind::LessEqual, OpKind::Greater,
+                               OpKind::GreaterEqual, OpKind::Equal,     OpKind::NotEqual,
+                               OpKind::Div,          OpKind::Div};
+  std::vector<graph::Module> modules;
+  Random random(40);
+  for (const OpKind kind : kKinds) {
+    for (const int64_t count : {128, 131, 300})
+      modules.push_back(pair_module(random, kind, {count}, {count}, false));
+    for (const Shape& other : {Shape{19}, {2, 9, 1, 19}, {9, 4, 1}, {1}, {9, 1, 19}})
+      modules.push_back(pair_module(random, kind, {2, 9, 4, 19}, other, random.chance(40)));
+    modules.push_back(pair_module(random, kind, {7, 1, 19}, {1, 5, 19}, false));
+  }
+  return modules;
+}
+
 std::vector<graph::Module> means_and_sums() {
   std::vector<graph::Module> modules;
   Random random(19);

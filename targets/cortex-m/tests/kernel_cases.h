@@ -47,6 +47,7 @@ std::vector<graph::Module> constants_and_tables();
 std::vector<graph::Module> additions();
 std::vector<graph::Module> differences_and_products();
 std::vector<graph::Module> prelus();
+std::vector<graph::Module> comparisons_and_quotients();
 std::vector<graph::Module> means_and_sums();
 
 // "" where the results are those that are expected: bit for bit, or, of floats, but for the order of sums.

@@ -92,6 +92,15 @@ TEST_P(EveryCore, Prelus) {
   check_all(prelus());
 }
 
+TEST_P(EveryCore, ComparisonsAndQuotients) {
+  KernelProgram kernels(GetParam());
+  kernels.add(comparisons_and_quotients());
+  for (const char* kernel :
+       {"intarsia_each_above_s8", "intarsia_each_between_s8", "intarsia_each_quotient_s8"})
+    EXPECT_TRUE(kernels.calls(kernel)) << kernel;
+  check(kernels);
+}
+
 // Of a constant of one element, where there are many of the others.
 TEST_P(EveryCore, ConstantsOfOneElementAreLookedUp) {
   KernelProgram kernels(GetParam());

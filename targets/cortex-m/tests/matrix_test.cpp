@@ -40,6 +40,7 @@ KernelProgram operators_for(const SettingCore& core) {
                            additions,
                            differences_and_products,
                            prelus,
+                           comparisons_and_quotients,
                            means_and_sums,
                            poolings_and_rows,
                            long_and_thin,

@@ -292,6 +292,20 @@ Module looked_up_module(Random& random, OpKind kind, int64_t count, bool constan
                                    extreme ? q : Quantization{{0.3f}, {random.range(-60, 60)}, 0});
 }
 
+Module pair_module(Random& random, OpKind kind, const Shape& a, const Shape& b, bool constant) {
+  Builder made(random, kind, DataType::Int8);
+  made.input(a);
+  if (constant)
+    made.constant(b, DataType::Int8, made.quantization(DataType::Int8), -127, 127);
+  else
+    made.input(b);
+  if (kind == OpKind::Div) {
+    made.node().attributes = BinaryAttrs{};
+    return made.finish();
+  }
+  return made.finish(DataType::Bool, {});
+}
+
 Module limited_module(Random& random, DataType type, int64_t count) {
   Builder builder(random, OpKind::Relu, type);
   const Quantization q = builder.tensor(builder.input({1, count})).quantization;

@@ -78,6 +78,9 @@ graph::Module constant_operand_module(Random& random, graph::OpKind kind, DataTy
 // PReLU with alphas, which are a constant or not, of that shape; `ratio`: the input's scale by the result's.
 graph::Module prelu_module(Random& random, DataType type, const Shape& shape, const Shape& alpha,
                            bool constant, float ratio);
+// Two operands of int8, the second of them a constant or not: a comparison, or a quotient.
+graph::Module pair_module(Random& random, graph::OpKind kind, const Shape& a, const Shape& b,
+                          bool constant);
 // ReLU to the input's own scale, and leaky ReLU of int16.
 graph::Module limited_module(Random& random, DataType type, int64_t count);
 graph::Module leaky_relu_module(Random& random, int64_t count, float alpha, float ratio);

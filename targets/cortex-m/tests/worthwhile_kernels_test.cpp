@@ -43,9 +43,9 @@ TEST(SlowConstants, AreCopiedByGroups) {
   for (const int32_t cycles : {1, 2, 5}) {
     KernelProgram kernels("cortex-m55");
     kernels.place_constants(cycles);
-    for (const auto& make : {small_convolutions, larger_convolutions, long_and_thin,
-                             fully_connected_layers, wide_convolutions, depthwise_convolutions,
-                             dilated_depthwise_convolutions})
+    for (const auto& make :
+         {small_convolutions, larger_convolutions, long_and_thin, fully_connected_layers,
+          wide_convolutions, depthwise_convolutions, dilated_depthwise_convolutions})
       kernels.add(make());
     Random random(21);
     kernels.add(window_module(random, {OpKind::Conv2d, 1, 8, 8, 64, 30, 3, 3, 1}));

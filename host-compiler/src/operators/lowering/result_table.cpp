@@ -1,5 +1,7 @@
 #include "operators/lowering/result_table.h"
 
+#include <algorithm>
+
 #include "intarsia/plugin/check.h"
 #include "intarsia/plugin/every_result.h"
 
@@ -7,9 +9,16 @@ namespace intarsia::operators {
 
 namespace {
 
-// The results of an operand with these elements; the others are constants.
-std::vector<uint8_t> results_of(const OpView& v, size_t operand, int64_t count,
-                                const graph::TensorValue& elements) {
+// What an operand is given instead of its own elements.
+struct Given {
+  size_t operand;
+  Shape shape;
+  graph::TensorValue elements;
+};
+
+// The results, of this shape, of the operands that are given in the order in which the node has them; the others are constants.
+std::vector<uint8_t> results_of(const OpView& v, const std::vector<Given>& all,
+                                const Shape& result) {
   graph::Module module;
   module.name = "table", module.entry = "main";
   graph::Function function;
@@ -22,39 +31,52 @@ std::vector<uint8_t> results_of(const OpView& v, size_t operand, int64_t count,
   };
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     graph::Tensor tensor = v.in(i);
-    if (i == operand) {
-      tensor.shape = {count};
+    const auto given =
+        std::find_if(all.begin(), all.end(), [&](const Given& one) { return one.operand == i; });
+    if (given != all.end()) {
+      tensor.shape = given->shape, tensor.constant = {};
     } else {
       module.constants.push_back({"other", v.stored_bytes(i)});
       tensor.constant = ConstantId{static_cast<int32_t>(module.constants.size()) - 1};
     }
     node.inputs[i] = add(std::move(tensor));
+    if (given != all.end()) function.inputs.push_back(node.inputs[i]);
   }
   graph::Tensor out = v.out();
-  out.shape = {count};
+  out.shape = result;
   node.outputs = {add(std::move(out))};
-  function.inputs = {node.inputs[operand]}, function.outputs = node.outputs;
+  function.outputs = node.outputs;
   function.nodes.push_back(std::move(node));
   module.functions.push_back(std::move(function));
   graph::Evaluator evaluator(module);
-  Result<std::vector<graph::TensorValue>> results = evaluator.run({elements});
+  std::vector<graph::TensorValue> elements;
+  for (const Given& one : all) elements.push_back(one.elements);
+  Result<std::vector<graph::TensorValue>> results = evaluator.run(elements);
   INTARSIA_CHECK(results.ok(), "the evaluator computes what the rules admit");
   return (*results)[0];
+}
+
+graph::TensorValue every_int8() {
+  graph::TensorValue every(256);
+  for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<uint8_t>(i + 128);
+  return every;
 }
 
 }  // namespace
 
 std::vector<uint8_t> results_of_every_int8(const OpView& v, size_t operand) {
-  graph::TensorValue every(256);
-  for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<uint8_t>(i + 128);
-  return results_of(v, operand, 256, every);
+  return results_of(v, {{operand, {256}, every_int8()}}, {256});
+}
+
+std::vector<uint8_t> results_of_every_int8_pair(const OpView& v) {
+  return results_of(v, {{0, {256, 1}, every_int8()}, {1, {1, 256}, every_int8()}}, {256, 256});
 }
 
 std::vector<uint8_t> results_of_every_int16(const OpView& v) {
   graph::TensorValue every;
   for (int32_t i = -32768; i <= 32767; ++i)
     every.push_back(static_cast<uint8_t>(i)), every.push_back(static_cast<uint8_t>(i >> 8));
-  return results_of(v, 0, 65536, every);
+  return results_of(v, {{0, {65536}, every}}, {65536});
 }
 
 Stmt lower_by_table(OpLowering& op) {
