@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "support/files.h"
+
 namespace intarsia::packaging {
 namespace {
 
@@ -17,8 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* kAside = ".intarsia-new";
 
 Diagnostics failure(const fs::path& path, const std::string& what, const std::error_code& why) {
-  return Diagnostics(path.string(), fmt::format("{}: {}", what, why.message()),
-                     "check the path and its permissions");
+  return file_failure(path.string(), what, why);
 }
 
 bool holds(const fs::path& file, const SourceFile& wanted) {
@@ -49,17 +50,17 @@ class Replacement {
     if (there_ && !fs::is_directory(target_, error))
       return Diagnostics(wanted_.folder, "cannot be made: is a file", "name another folder");
     INTARSIA_TRY_VOID(look());
+    if (is_where_we_are()) return replace_from_inside();
     aside_ = target_.parent_path() / fmt::format(".{}{}", target_.filename().string(), kAside);
     if (const std::error_code why = make_beside()) {
       // A folder that we may write into, in one that we may not.
-      if (!there_) return failure(wanted_.folder, "cannot be made", why);
-      aside_ = target_ / kAside;
-      (void)operations_.remove_all(aside_);
-      if (const std::error_code inside = operations_.make_folders(aside_))
-        return failure(wanted_.folder, "cannot be written", inside);
-      return fill_and([&] { return replace_each(); });
+      if (there_) return replace_from_inside();
+      return failure(wanted_.folder, "cannot be made", why);
     }
-    return fill_and([&] { return is_where_we_are() ? replace_each() : swap(); });
+    bool swapped = true;
+    INTARSIA_TRY_VOID(fill_and([&] { return swap(swapped); }));
+    if (swapped) return {};
+    return replace_from_inside();
   }
 
  private:
@@ -134,7 +135,8 @@ class Replacement {
     return false;
   }
 
-  Result<void> swap() {
+  // False in `swapped`: the two folders cannot change places, and nothing has changed.
+  Result<void> swap(bool& swapped) {
     std::error_code why;
     if (!there_) {
       why = operations_.rename(aside_, target_);
@@ -153,8 +155,18 @@ class Replacement {
     if (why) return failure(wanted_.folder, "cannot be written", why);
     std::error_code ignored;
     fs::permissions(aside_, fs::status(target_, ignored).permissions(), ignored);
-    if (!operations_.exchange(aside_, target_)) return {};
-    return replace_each();
+    swapped = !operations_.exchange(aside_, target_);
+    return {};
+  }
+
+  // The new files are made inside the folder: what lies beside a mount point is on another file system, from which
+  // files cannot be moved.
+  Result<void> replace_from_inside() {
+    aside_ = target_ / kAside;
+    (void)operations_.remove_all(aside_);
+    if (const std::error_code why = operations_.make_folders(aside_))
+      return failure(wanted_.folder, "cannot be written", why);
+    return fill_and([&] { return replace_each(); });
   }
 
   // From here on the folder is neither the old one nor the new one until the guard's own file is in place.

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -13,30 +12,62 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Diagnostics system_failure(const std::string& path, const std::string& what,
-                           const std::string& why) {
-  return Diagnostics(path, fmt::format("{}: {}", what, why), "check the path and its permissions");
+Diagnostics is_in_the_way(const fs::path& path, const std::string& what, const std::string& why) {
+  return Diagnostics(path.string(), fmt::format("{}: {}", what, why),
+                     "move it away, or name another place");
+}
+
+std::error_code last_failure() {
+  return {errno, std::generic_category()};
 }
 
 // Whether a file may come to lie at folder/path: what is in the way is found before anything is moved.
 Result<void> check_place(const fs::path& folder, const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(folder / path, error))
-    return system_failure((folder / path).string(), "cannot be written", "is a folder");
+    return is_in_the_way(folder / path, "cannot be written", "is a folder");
   for (fs::path parent = path.parent_path(); !parent.empty(); parent = parent.parent_path())
     if (fs::exists(folder / parent, error) && !fs::is_directory(folder / parent, error))
-      return system_failure((folder / parent).string(), "cannot be made", "is a file");
+      return is_in_the_way(folder / parent, "cannot be made", "is a file");
+  return {};
+}
+
+// What has no old content to be kept, and may not be replaced by a file: /dev/stdout, a named pipe.
+bool is_device_or_pipe(const std::string& path) {
+  std::error_code error;
+  const fs::file_type type = fs::status(path, error).type();
+  return type == fs::file_type::character || type == fs::file_type::block ||
+         type == fs::file_type::fifo || type == fs::file_type::socket;
+}
+
+Result<void> write_into(const std::string& path,
+                        const std::function<void(const TextSink&)>& write) {
+  errno = 0;
+  std::ofstream out(path, std::ios::binary);
+  write([&](std::string_view piece) {
+    out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+  });
+  out.close();
+  if (!out) return file_failure(path, "cannot be written", last_failure());
   return {};
 }
 
 }  // namespace
+
+Diagnostics file_failure(const std::string& path, const std::string& what, std::error_code why) {
+  const bool is_full = why == std::errc::no_space_on_device ||
+                       why == std::error_code(EDQUOT, std::generic_category());
+  return Diagnostics(
+      path, fmt::format("{}: {}", what, why.message()),
+      is_full ? "make room there, or name another place" : "check the path and its permissions");
+}
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error))
     return Diagnostics(path, "is a folder, not a file", "name a file");
   std::ifstream in(path, std::ios::binary);
-  if (!in) return system_failure(path, "cannot be read", std::strerror(errno));
+  if (!in) return file_failure(path, "cannot be read", last_failure());
   // Room for a regular file at once; others (pipes) say nothing of their size.
   const uintmax_t size = fs::is_regular_file(path, error) ? fs::file_size(path, error) : 0;
   constexpr size_t kBlock = 1 << 16;
@@ -49,7 +80,7 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
     read = static_cast<size_t>(in.gcount());
     bytes.resize(end + read);
   }
-  if (in.bad()) return system_failure(path, "cannot be read", std::strerror(errno));
+  if (in.bad()) return file_failure(path, "cannot be read", last_failure());
   return bytes;
 }
 
@@ -69,6 +100,7 @@ Result<void> write_file(const std::string& path, std::span<const uint8_t> bytes)
 
 Result<void> write_file(const std::string& path,
                         const std::function<void(const TextSink&)>& write) {
+  if (is_device_or_pipe(path)) return write_into(path, write);
   const std::string aside = path + ".part";
   const interrupt::RemovedPath removed(aside);
   std::ofstream out(aside, std::ios::binary | std::ios::trunc);
@@ -78,15 +110,15 @@ Result<void> write_file(const std::string& path,
   out.close();
   std::error_code error;
   if (!out) {
-    const std::string why = std::strerror(errno);
+    const std::error_code why = last_failure();
     fs::remove(aside, error);
-    return system_failure(path, "cannot be written", why);
+    return file_failure(path, "cannot be written", why);
   }
   fs::rename(aside, path, error);
   if (error) {
-    const std::string why = error.message();
+    const std::error_code why = error;
     fs::remove(aside, error);
-    return system_failure(path, "cannot be written", why);
+    return file_failure(path, "cannot be written", why);
   }
   return {};
 }
@@ -94,7 +126,7 @@ Result<void> write_file(const std::string& path,
 Result<void> write_folder(const std::string& folder, const std::vector<SourceFile>& files) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return system_failure(folder, "cannot be made", error.message());
+  if (error) return file_failure(folder, "cannot be made", error);
   for (const SourceFile& file : files) INTARSIA_TRY_VOID(check_place(folder, file.path));
   const fs::path aside = fs::path(folder) / ".intarsia-part";
   const interrupt::RemovedPath removed(aside.string());
@@ -107,7 +139,7 @@ Result<void> write_folder(const std::string& folder, const std::vector<SourceFil
   for (const SourceFile& file : files) {
     const fs::path path = aside / file.path;
     fs::create_directories(path.parent_path(), error);
-    if (error) return give_up(system_failure(folder, "cannot be written", error.message()));
+    if (error) return give_up(file_failure(folder, "cannot be written", error));
     const auto write = [&](const TextSink& sink) { file.write_to(sink); };
     if (Result<void> written = write_file(path.string(), write); !written.ok())
       return give_up(written.error());
@@ -116,7 +148,7 @@ Result<void> write_folder(const std::string& folder, const std::vector<SourceFil
     const fs::path path = fs::path(folder) / file.path;
     fs::create_directories(path.parent_path(), error);
     if (!error) fs::rename(aside / file.path, path, error);
-    if (error) return give_up(system_failure(path.string(), "cannot be written", error.message()));
+    if (error) return give_up(file_failure(path.string(), "cannot be written", error));
   }
   fs::remove_all(aside, error);
   return {};
@@ -125,10 +157,10 @@ Result<void> write_folder(const std::string& folder, const std::vector<SourceFil
 Result<TemporaryFolder> TemporaryFolder::make() {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
-  if (error) return system_failure("temporary folder", "cannot be found", error.message());
+  if (error) return file_failure("temporary folder", "cannot be found", error);
   const std::string pattern = (base / "intarsia-XXXXXX").string();
   interrupt::RemovedPath made = interrupt::RemovedPath::new_folder(pattern);
-  if (made.path().empty()) return system_failure(pattern, "cannot be made", std::strerror(errno));
+  if (made.path().empty()) return file_failure(pattern, "cannot be made", last_failure());
   return TemporaryFolder(std::move(made));
 }
 

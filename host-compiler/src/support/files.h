@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "intarsia/plugin/artifacts.h"
@@ -14,10 +15,13 @@
 
 namespace intarsia {
 
+// What the system refused, and what to do about it.
+Diagnostics file_failure(const std::string& path, const std::string& what, std::error_code why);
+
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 Result<std::string> read_text_file(const std::string& path);
 
-// Through a temporary name in the same folder: the file is there whole or not at all.
+// Through a temporary name in the same folder: the file is there whole or not at all. Devices and pipes are written into.
 Result<void> write_file(const std::string& path, std::string_view bytes);
 Result<void> write_file(const std::string& path, std::span<const uint8_t> bytes);
 // The same of what `write` gives to its sink, piece by piece.

@@ -333,6 +333,18 @@ TEST_F(Commands, Plan) {
   EXPECT_FALSE(exists("none.csv"));
 }
 
+// A disk that is full: what was printed is not all there, which scripts have to see.
+TEST_F(Commands, OutputThatCannotBePrintedIsAFailure) {
+  if (!std::filesystem::is_character_file("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  for (const std::string& arguments : std::vector<std::string>{
+           "targets", "explain " + digits_path(), "explain --json " + digits_path(),
+           "dump --stage import --constants all " + digits_path()})
+    EXPECT_TRUE(refused(
+        program({"sh", "-c", std::string(INTARSIA_PROGRAM) + " " + arguments + " > /dev/full"}),
+        {"standard output: cannot be written: No space left on device", "make room"}))
+        << arguments;
+}
+
 TEST_F(Commands, Targets) {
   EXPECT_TRUE(contains(text({"targets"}), "cortex-m55"));
   EXPECT_TRUE(contains(text({"targets", "c"}), "-mcpu"));

@@ -1,6 +1,9 @@
 #include "support/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -27,6 +30,32 @@ TEST(Files, AreReplacedAndNotWrittenInto) {
   EXPECT_EQ(*read_text_file(other), "newest");
   EXPECT_EQ(*read_text_file(folder->path() + "/c.txt"), "newer");
   EXPECT_EQ(*read_text_file(folder->path() + "/d/e.txt"), "e");
+}
+
+// A pipe gets the bytes and stays a pipe; a device that takes none is said by name and stays a device.
+TEST(Files, DevicesAndPipesAreWrittenInto) {
+  Result<TemporaryFolder> folder = TemporaryFolder::make();
+  ASSERT_TRUE(folder.ok());
+  const std::string pipe = folder->path() + "/pipe", full = folder->path() + "/full";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_TRUE(write_file(pipe, "piped").ok());
+  char bytes[8] = {};
+  EXPECT_EQ(read(reader, bytes, sizeof(bytes)), 5);
+  EXPECT_STREQ(bytes, "piped");
+  close(reader);
+  EXPECT_TRUE(fs::is_fifo(pipe));
+
+  if (!fs::is_character_file("/dev/full")) return;
+  fs::create_symlink("/dev/full", full);
+  const Result<void> refused = write_file(full, "more than none");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(
+      refused.error().to_string(),
+      full +
+          ": cannot be written: No space left on device; make room there, or name another place\n");
+  EXPECT_TRUE(fs::is_symlink(full));
 }
 
 }  // namespace
