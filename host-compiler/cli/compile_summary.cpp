@@ -50,8 +50,13 @@ std::string needed(int64_t bytes) {
   return text.back() >= '0' && text.back() <= '9' ? text + " bytes" : text;
 }
 
-std::string proof_of(const PoolRow& pool) {
-  if (pool.peak == 0) return "unused";
+std::string proof_of(const PoolRow& pool, const Report& part) {
+  if (pool.peak == 0) {
+    const auto held =
+        std::ranges::find(part.constant_memories, pool.name, &ConstantMemoryRow::name);
+    if (held == part.constant_memories.end() || held->bytes == 0) return "unused";
+    return fmt::format("constants of {}, no activations", needed(held->bytes));
+  }
   if (pool.proven_optimal) return "proven: no plan is smaller";
   return fmt::format("at least {}", needed(pool.lower_bound));
 }
@@ -60,12 +65,13 @@ void add_memories(const CompileSummary& made, SummaryWriter& writer) {
   struct Row {
     std::string name;
     const PoolRow* pool;
+    const Report* part;
   };
   std::vector<Row> rows;
   for (const Report& part : made.report.parts)
     for (const PoolRow& pool : part.pools)
-      rows.push_back(
-          {made.report.parts.size() == 1 ? pool.name : part.model + ": " + pool.name, &pool});
+      rows.push_back({made.report.parts.size() == 1 ? pool.name : part.model + ": " + pool.name,
+                      &pool, &part});
   // The fullest first where not all are shown.
   if (rows.size() > kMostMemories)
     std::stable_sort(rows.begin(), rows.end(),
@@ -76,8 +82,9 @@ void add_memories(const CompileSummary& made, SummaryWriter& writer) {
   for (size_t i = 0; i < std::min(rows.size(), kMostMemories); ++i) {
     const PoolRow& pool = *rows[i].pool;
     const std::string of = pool.size > 0 ? " of " + readable_room(pool.size) : "";
-    writer.row("RAM", fmt::format("{:<{}}  {:>10}{:<9}  {}", clipped(rows[i].name, name_width),
-                                  name_width, needed(pool.peak), of, proof_of(pool)));
+    writer.row("RAM",
+               fmt::format("{:<{}}  {:>10}{:<9}  {}", clipped(rows[i].name, name_width), name_width,
+                           needed(pool.peak), of, proof_of(pool, *rows[i].part)));
   }
   if (rows.size() > kMostMemories)
     writer.row("RAM", fmt::format("and {} memories more", rows.size() - kMostMemories));
@@ -102,6 +109,17 @@ std::string memories_of_constants(const CompileSummary& made) {
   return fmt::format(" ({})", fmt::join(texts, ", "));
 }
 
+// In two lines at most.
+void add_lines(const char* label, const std::string& text, SummaryWriter& writer) {
+  const std::string lines = wrapped(text, kColumns - kLabel, 0);
+  const size_t end = lines.find('\n');
+  writer.row(label, lines.substr(0, end));
+  if (end == std::string::npos) return;
+  std::string rest = lines.substr(end + 1);
+  std::replace(rest.begin(), rest.end(), '\n', ' ');
+  writer.row(label, rest);
+}
+
 void add_flash(const CompileSummary& made, SummaryWriter& writer) {
   int64_t weights = 0, tables = 0, streams = 0;
   for (const Report& part : made.report.parts)
@@ -116,7 +134,7 @@ void add_flash(const CompileSummary& made, SummaryWriter& writer) {
     add("code", measured->code_bytes);
     add("weights and tables", measured->constant_bytes, memories_of_constants(made));
     add("command streams", measured->stream_bytes);
-    writer.row("Flash", fmt::format("{}: {}", needed(measured->flash_bytes()), parts));
+    add_lines("Flash", fmt::format("{}: {}", needed(measured->flash_bytes()), parts), writer);
     writer.row("Stack",
                fmt::format("{} at most, below the run function", needed(measured->stack_bytes)));
     return;
@@ -126,15 +144,7 @@ void add_flash(const CompileSummary& made, SummaryWriter& writer) {
   add("command streams", streams);
   writer.row("Flash",
              fmt::format("{}code, which is not measured", parts.empty() ? "" : parts + "; and "));
-  // Why is told in two lines at most.
-  const std::string why =
-      wrapped(fmt::format("({})", made.report.not_measured), kColumns - kLabel, 0);
-  const size_t line = why.find('\n');
-  writer.row("Flash", why.substr(0, line));
-  if (line == std::string::npos) return;
-  std::string rest = why.substr(line + 1);
-  std::replace(rest.begin(), rest.end(), '\n', ' ');
-  writer.row("Flash", rest);
+  add_lines("Flash", fmt::format("({})", made.report.not_measured), writer);
 }
 
 void add_devices(const CompileSummary& made, SummaryWriter& writer) {
@@ -162,7 +172,7 @@ void add_devices(const CompileSummary& made, SummaryWriter& writer) {
   for (size_t i = 0; i < std::min(rows.size(), kMostDevices); ++i) {
     const Row& row = rows[i];
     std::string cycles;
-    if (row.cycles != nullptr)
+    if (row.cycles != nullptr && row.cycles->cycles > 0)  // 0: streams of another compiler's
       cycles = fmt::format("  about {} cycles at {:g} MHz", readable_count(row.cycles->cycles),
                            row.cycles->clock_mhz);
     writer.row("Runs on", fmt::format("{:<{}}  {}{}", clipped(row.device, name_width), name_width,
@@ -170,11 +180,15 @@ void add_devices(const CompileSummary& made, SummaryWriter& writer) {
   }
   if (rows.size() > kMostDevices)
     writer.row("Runs on", fmt::format("and {} devices more", rows.size() - kMostDevices));
+  const bool has_streams = std::ranges::any_of(
+      made.report.parts, [](const Report& part) { return !part.regions.empty(); });
   if (const std::optional<RunCycles>& run = made.report.counted)
-    writer.row("Counted", fmt::format("about {} cycles and {} instructions, in the emulator",
+    writer.row("Counted", fmt::format("about {} cycles and {} instructions{}, in the emulator",
                                       readable_count(std::llround(run->cycles.nominal)),
-                                      readable_count(static_cast<int64_t>(run->instructions))));
-  writer.row("Work", fmt::format("{} multiply-accumulates", readable_count(macs)));
+                                      readable_count(static_cast<int64_t>(run->instructions)),
+                                      has_streams ? " of the CPU" : ""));
+  if (macs > 0 || !has_streams)
+    writer.row("Work", fmt::format("{} multiply-accumulates", readable_count(macs)));
 }
 
 std::string edge_text(const TensorInfo& tensor) {

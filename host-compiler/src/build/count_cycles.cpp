@@ -94,7 +94,9 @@ Result<std::vector<RunCycles>> read_run_cycles(const BuildSetting& setting,
   INTARSIA_TRY(const std::vector<board::CycleCount> counts, board::read_cycle_counts(path));
   INTARSIA_TRY(const auto operators, operators_of(setting));
   std::map<int32_t, std::string> names;
-  for (const board::OperatorLines& lines : operators) names[lines.index] = lines.name;
+  for (const board::OperatorLines& lines : operators)
+    names[lines.index] =
+        lines.starts_stream ? fmt::format("(driver, up to {})", lines.name) : lines.name;
   std::vector<RunCycles> runs;
   for (const board::CycleCount& count : counts) {
     if (count.unknown) {

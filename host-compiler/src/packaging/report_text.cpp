@@ -156,10 +156,10 @@ std::string counted_text(const Report& report) {
   if (!report.counted) return "";
   const RunCycles& run = *report.counted;
   return fmt::format(
-      "Cycles, counted in the emulator of the board\n  {:<12} {:>9.0f} (between {:.0f} and "
+      "Cycles{}, counted in the emulator of the board\n  {:<12} {:>9.0f} (between {:.0f} and "
       "{:.0f})\n  {:<12} {:>9}\n",
-      "cycles", run.cycles.nominal, run.cycles.optimistic, run.cycles.pessimistic, "instructions",
-      run.instructions);
+      report.regions.empty() ? "" : " of the CPU", "cycles", run.cycles.nominal,
+      run.cycles.optimistic, run.cycles.pessimistic, "instructions", run.instructions);
 }
 
 }  // namespace

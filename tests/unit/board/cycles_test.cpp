@@ -182,17 +182,25 @@ TEST(OperatorLinesOfASource, EndWithTheirTraceHook) {
       "  kws_pool((const int8_t *)sram,\n"                         // 6
       "      sram);\n"                                             // 7
       "  KWS_TRACE(1, \"pool\", sram, 10);\n"                      // 8
-      "  return INTARSIA_OK;\n"                                    // 9
+      "  status = intarsia_package_run(&model->package);\n"        // 9
+      "  KWS_TRACE(2, \"scores\", sram, 10);\n"                    // 10
+      "  kws_table(sram);\n"                                       // 11
+      "  KWS_TRACE(3, \"table\", sram, 10);\n"                     // 12
+      "  return INTARSIA_OK;\n"                                    // 13
       "}\n"
       "void kws_other(void) {\n  kws_stem(0);\n}\n";
   const std::vector<OperatorLines> lines = operator_lines("kws.c", text, "KWS_TRACE");
-  ASSERT_EQ(lines.size(), 2u);
+  ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[0].first, 2);
   EXPECT_EQ(lines[0].last, 5);
   EXPECT_EQ(lines[0].name, "stem");
   EXPECT_EQ(lines[1].first, 6);
   EXPECT_EQ(lines[1].last, 8);
   EXPECT_EQ(lines[1].index, 1);
+  std::vector<std::string> behind_streams;
+  for (const OperatorLines& each : lines)
+    if (each.starts_stream) behind_streams.push_back(each.name);
+  EXPECT_EQ(behind_streams, std::vector<std::string>{"scores"});
 }
 
 // Every class that an instruction can have has a timing, on cores that have the instruction.

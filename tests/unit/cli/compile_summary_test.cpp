@@ -83,6 +83,40 @@ TEST(CompileSummary, SaysWhichMemoriesHoldConstantsWhereThereAreSeveral) {
   EXPECT_THAT(text_of(report), HasSubstr("weights and tables 58.6K\n")) << "all are in one";
   report.parts[0].constant_memories[1].bytes = 20'000;
   EXPECT_THAT(text_of(report), HasSubstr("weights and tables 58.6K (bram 39.1K, ddr 19.6K)\n"));
+  report.parts[0].constant_memories[1].name = "external_flash";
+  EXPECT_THAT(text_of(report), HasSubstr("weights and tables 58.6K (bram 39.1K, external_flash\n"
+                                         "          19.6K)\n"))
+      << "none is cut off";
+}
+
+// What the emulator counts is the CPU's part of a model that an NPU runs.
+TEST(CompileSummary, CountedCyclesAreTheCpus) {
+  ProgramReport report = small_report();
+  report.counted = RunCycles{3146, {4679, 5533, 7653}, {}};
+  EXPECT_THAT(text_of(report), HasSubstr("about 5533 cycles and 3146 instructions, in the"));
+  report.parts[0].regions.emplace_back();
+  EXPECT_THAT(text_of(report),
+              HasSubstr("about 5533 cycles and 3146 instructions of the CPU, in the emulator\n"));
+}
+
+// Of a stream that another compiler made nothing is known.
+TEST(CompileSummary, WhatIsNotKnownIsNotZero) {
+  ProgramReport report = small_report();
+  report.parts[0].macs = 0;
+  report.parts[0].regions.emplace_back();
+  report.device_cycles = {{"npu0", 500, 0}};
+  const std::string text = text_of(report);
+  EXPECT_THAT(text, HasSubstr("npu0  2 operators\n"));
+  EXPECT_THAT(text, Not(HasSubstr("multiply-accumulates")));
+}
+
+// RAM that is filled before the program starts.
+TEST(CompileSummary, MemoryOfConstantsAloneIsNotUnused) {
+  ProgramReport report = small_report();
+  report.parts[0].pools[1].peak = 0;
+  EXPECT_THAT(text_of(report), HasSubstr("unused\n"));
+  report.parts[0].constant_memories = {{"psram", 65536, 40'000, 3}};
+  EXPECT_THAT(text_of(report), HasSubstr("constants of 39.1K, no activations\n"));
 }
 
 TEST(CompileSummary, IsOneScreenForAnyModel) {

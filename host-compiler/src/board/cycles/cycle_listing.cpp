@@ -49,16 +49,18 @@ std::vector<OperatorLines> operator_lines(const std::string& file, std::string_v
   std::vector<OperatorLines> found;
   const std::string call = hook + "(";
   int number = 0, first = 0;  // 0: outside of functions
+  bool starts_stream = false;
   while (!text.empty()) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     ++number;
     if (line.starts_with('}')) first = 0;
-    if (line.ends_with('{') && !line.starts_with(' ')) first = number;
+    if (line.ends_with('{') && !line.starts_with(' ')) first = number, starts_stream = false;
+    starts_stream = starts_stream || line.find("intarsia_package_run(") != std::string_view::npos;
     const size_t at = line.find(call);
     if (first == 0 || at == std::string_view::npos) continue;
-    OperatorLines lines{file, first, number, -1, {}};
+    OperatorLines lines{file, first, number, -1, {}, starts_stream};
     std::from_chars(line.data() + at + call.size(), line.data() + line.size(), lines.index);
     if (lines.index < 0) continue;
     const size_t quote = line.find('"');
@@ -66,6 +68,7 @@ std::vector<OperatorLines> operator_lines(const std::string& file, std::string_v
       lines.name = line.substr(quote + 1, line.find('"', quote + 1) - quote - 1);
     found.push_back(lines);
     first = number + 1;
+    starts_stream = false;
   }
   return found;
 }

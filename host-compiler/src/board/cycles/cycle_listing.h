@@ -17,6 +17,7 @@ struct OperatorLines {
   int first = 0, last = 0;
   int index = 0;  // of the trace hook
   std::string name;
+  bool starts_stream = false;  // they are a driver's: the operator's work is a device's
 };
 // `hook`: the macro, KWS_TRACE.
 std::vector<OperatorLines> operator_lines(const std::string& file, std::string_view text,
