@@ -68,6 +68,14 @@ Result<void> check_words(const BoardsCommand& command) {
   return {};
 }
 
+// What is said of --board where another word of the command line names the board.
+Diagnostics said_of(const std::string& word, const Diagnostics& problems) {
+  Diagnostics said;
+  for (const Diagnostic& problem : problems.items())
+    said.add(problem.where == "--board" ? word : problem.where, problem.what, problem.hint);
+  return said;
+}
+
 // A folder of that name, which must not be there with anything in it.
 Result<int> write_board(Context& context, const BoardsCommand& command) {
   namespace fs = std::filesystem;
@@ -82,10 +90,10 @@ Result<int> write_board(Context& context, const BoardsCommand& command) {
     return Diagnostics(folder.string(), "is there already",
                        "choose another name, or remove what is there");
   INTARSIA_TRY(const std::vector<std::string> folders, context.board_folders());
-  INTARSIA_TRY(const std::vector<SourceFile> files,
-               board::new_board_files({name, command.like, command.own_files}, folders,
-                                      context.resource_root));
-  INTARSIA_TRY_VOID(write_folder(folder.string(), files));
+  const Result<std::vector<SourceFile>> files = board::new_board_files(
+      {name, command.like, command.own_files}, folders, context.resource_root);
+  if (!files.ok()) return said_of("--like", files.error());
+  INTARSIA_TRY_VOID(write_folder(folder.string(), *files));
   const std::string path =
       folder.string().find('/') == std::string::npos ? "./" + folder.string() : folder.string();
   fmt::print("{}: a board like {}; its README.md says what to change\n", folder.string(),
@@ -95,8 +103,9 @@ Result<int> write_board(Context& context, const BoardsCommand& command) {
 }
 
 Result<int> show_boards(Context& context, const BoardsCommand& command) {
-  INTARSIA_TRY(const std::vector<board::Board> boards,
-               requests::boards_named(context, command.name));
+  const Result<std::vector<board::Board>> named = requests::boards_named(context, command.name);
+  if (!named.ok()) return said_of("boards", named.error());
+  const std::vector<board::Board>& boards = *named;
   if (command.json) {
     fmt::print("{}", requests::boards_json(boards));
     return static_cast<int>(kDone);

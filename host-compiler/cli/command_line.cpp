@@ -461,8 +461,10 @@ void CommandLine::add_dump() {
 
 void CommandLine::add_disasm() {
   DescribedCommand& command = add("disasm", kLookInto, "a command stream, readable");
-  command.example("intarsia disasm kws/kws.intarsia", "the streams of a compiled folder");
-  command.argument(stream_, file_value(), "a package or a stream")->required();
+  command.example("intarsia disasm kws", "the streams of a compiled folder");
+  command
+      .argument(stream_, file_value(), "a package or a stream, or a folder that 'compile' wrote")
+      ->required();
   command.app().callback([&] { exit_code_ = run_disasm(context_, stream_); });
 }
 
@@ -556,6 +558,11 @@ int CommandLine::run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return app_.exit(version);
   } catch (const CLI::ParseError& error) {
+    if (argc < 2) {
+      print_errors(
+          Diagnostics("intarsia", "the command is missing", "'intarsia --help' lists them"));
+      return kUsage;
+    }
     return usage_exit(error);
   }
   return exit_code_;

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 // Beside an installed program, in the source tree of a built one, or where INTARSIA_ROOT says.
 std::string find_resource_root() {
-  if (const char* given = std::getenv("INTARSIA_ROOT")) return given;
+  if (const char* given = std::getenv("INTARSIA_ROOT"); given != nullptr && *given != 0)
+    return given;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const fs::path installed =

@@ -141,14 +141,17 @@ void print_text(const Explanation& explanation, const ReducedModule& reduced,
   std::vector<std::string> clocks;
   for (const Explanation::Clock& clock : explanation.clocks)
     clocks.push_back(fmt::format("{} at {:g} MHz", clock.device, clock.mhz));
-  fmt::print("\n{}\n",
-             for_output(fmt::format(
-                 "{} operators in {} with {}; {} transfers between devices ({} bytes); estimated "
-                 "{:.1f} us, "
-                 "assuming {}",
-                 explanation.operators.size(), counted(explanation.regions, "region", "regions"),
-                 counted(explanation.boundaries, "boundary", "boundaries"), explanation.transfers,
-                 explanation.transfer_bytes, explanation.microseconds, fmt::join(clocks, ", "))));
+  fmt::print(
+      "\n{}\n",
+      for_output(fmt::format(
+          "{} in {} with {}; {} between devices ({} bytes); estimated "
+          "{:.1f} us, "
+          "assuming {}",
+          counted(static_cast<int64_t>(explanation.operators.size()), "operator", "operators"),
+          counted(explanation.regions, "region", "regions"),
+          counted(explanation.boundaries, "boundary", "boundaries"),
+          counted(explanation.transfers, "transfer", "transfers"), explanation.transfer_bytes,
+          explanation.microseconds, fmt::join(clocks, ", "))));
   if (const std::string note = search_note(explanation); !note.empty()) fmt::print("{}\n", note);
   for (const Explanation::Function& function : explanation.functions)
     fmt::print("  {} on {}: {}, {:.1f} us\n", function.name, function.device,

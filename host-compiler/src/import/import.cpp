@@ -42,6 +42,12 @@ Diagnostics not_a_model(std::string_view content, const std::string& file) {
       return {file, std::string(format.what), std::string(format.hint)};
     }
   }
+  // The identifier of a package of streams, behind the root's offset or the size.
+  if (content.substr(0, 12).find("INTA") != std::string_view::npos)
+    return {file, "is a package that 'intarsia compile' wrote",
+            "'intarsia run' takes it with the --firmware that it was made for; else give the "
+            "model, or the "
+            "folder that 'compile' wrote"};
   return {file, "is neither a .tflite model (no \"TFL3\" at byte 4), nor ONNX, nor graph text",
           "give a .tflite model or an .onnx one"};
 }

@@ -95,6 +95,7 @@ bool Scanner::device(ScannedDevice& device) {
       if (!device.attributes.empty() && !device.attributes.back().value) {
         hint = fmt::format("write '-{}={}'", device.attributes.back().name, found().substr(0, 40));
       }
+      if (peek() == ',') hint = "devices stand beside each other with '+' between";
       if (peek() == ':') hint = "a name stands first: 'name: kind -attribute=value'";
       return complain(position_, fmt::format("unexpected {}", in_quotes(found())), hint);
     }

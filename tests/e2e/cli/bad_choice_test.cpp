@@ -122,7 +122,7 @@ TEST_F(BadChoice, WeightsBeyondTheFlash) {
 }
 
 TEST_F(BadChoice, Usage) {
-  EXPECT_TRUE(usage_error(intarsia({}), "subcommand is required"));
+  EXPECT_TRUE(usage_error(intarsia({}), "the command is missing"));
   EXPECT_TRUE(
       usage_error(intarsia({"compiel"}), "there is no command 'compiel'; did you mean 'compile'?"));
   EXPECT_TRUE(usage_error(intarsia({"frobnicate"}),

@@ -364,7 +364,8 @@ TEST_F(Commands, Boards) {
   EXPECT_TRUE(contains(text({"boards", "microbit"}), "flash"));
   EXPECT_GE(json({"boards"}).size(), 7u);
   EXPECT_EQ(json({"boards", "microbit"})[0]["name"], "microbit");
-  EXPECT_TRUE(refused(intarsia({"boards", "microbitt"}), {"did you mean 'microbit'?"}));
+  EXPECT_TRUE(refused(intarsia({"boards", "microbitt"}),
+                      {"boards: there is no board 'microbitt'", "did you mean 'microbit'?"}));
 }
 
 TEST_F(Commands, ExplainError) {
@@ -382,6 +383,11 @@ TEST_F(Commands, DisasmOfSomethingElse) {
   write("noise", std::vector<uint8_t>(100, 7));
   EXPECT_TRUE(refused(intarsia({"disasm", "noise"}),
                       {"noise: no target of this build knows this kind of stream"}));
+  EXPECT_TRUE(refused(intarsia({"disasm", digits_path()}),
+                      {"digits.tflite: is a model without command streams", "intarsia dump"}));
+  write("empty/notes.txt", std::string("none"));
+  EXPECT_TRUE(refused(intarsia({"disasm", "empty"}),
+                      {"empty: is a folder without command streams", "a target with an NPU"}));
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ TEST_F(Composite, AnAbsentPlatformIsSaidAndThePlanStillCompiles) {
   EXPECT_TRUE(exists("sources/digits.intarsia"));
   const ProcessOutcome text = intarsia({"disasm", path("sources/digits.intarsia")});
   EXPECT_THAT(text.out, HasSubstr("__kernel void"));
+  EXPECT_EQ(intarsia({"disasm", "sources"}).out, text.out);
 }
 
 TEST_F(Composite, PinsThatCannotHoldSayWhy) {

@@ -158,6 +158,9 @@ TEST_F(Executor, RefusesWhatTheFirmwareHasNotAndSaysWhatToDo) {
   EXPECT_TRUE(refused(intarsia({"run", "digits.intarsia", "--firmware", "digits.intarsia",
                                 "--input", "image.bin", "--output-dir", "out"}),
                       {"intarsia firmware"}));
+  EXPECT_TRUE(
+      refused(intarsia({"run", "digits.intarsia", "--input", "image.bin", "--output-dir", "out"}),
+              {"digits.intarsia: is a package that 'intarsia compile' wrote", "--firmware"}));
   EXPECT_TRUE(refused(intarsia({"run", "digits.intarsia", "--firmware", "fw", "--in-flash",
                                 "--input", "image.bin", "--output-dir", "out"}),
                       {"--in-flash"}));

@@ -174,6 +174,9 @@ INSTANTIATE_TEST_SUITE_P(
                   ", character 9: unexpected 'cortex-m7'; write '-mcpu=cortex-m7'"},
         ErrorCase{"c cortex-m7",
                   ", character 3: unexpected 'cortex-m7'; attributes are written -name=value"},
+        ErrorCase{
+            "c,c",
+            ", character 2: unexpected ',c'; devices stand beside each other with '+' between"},
         ErrorCase{"c - x",
                   ", character 3: an attribute has no name; attributes are written -name=value"},
         ErrorCase{"-mcpu=x", ": expected a target kind or tag, found '-mcpu=x'"},
