@@ -81,7 +81,7 @@ def _four_bits(where: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _check_count(model: str, tensors: Sequence[Tensor], arrays: Sequence[object]) -> None:
     if len(arrays) != len(tensors):
         names = ", ".join(repr(tensor.name) for tensor in tensors)
-        raise error(model, f"takes {len(tensors)} inputs ({names}), got {len(arrays)}", "give one array for each")
+        raise error(model, f"takes {len(tensors)} input{'' if len(tensors) == 1 else 's'} ({names}), got {len(arrays)}", "give one array for each")
 
 
 def operands(model: str, tensors: Sequence[Tensor], arrays: Sequence[object], *, quantise: bool) -> list[np.ndarray[Any, Any]]:

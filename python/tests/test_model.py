@@ -142,7 +142,7 @@ def test_tensors_of_pytorch_are_taken():
 def test_a_wrong_array_is_named(digits, images):
     model, pair = intarsia.Model(digits), intarsia.Model(PAIR)
     name = model.inputs[0].name
-    assert refusal(model) == f"digits: takes 1 inputs ('{name}'), got 0; give one array for each"
+    assert refusal(model) == f"digits: takes 1 input ('{name}'), got 0; give one array for each"
     assert refusal(model, images[0].reshape(8, 8)) == (
         f"input 0 '{name}': has shape (8, 8), the model takes (1, 8, 8, 1); x.reshape((1, 8, 8, 1))")
     assert refusal(model, np.zeros((2, 8, 8, 1), np.int8)) == (

@@ -42,7 +42,7 @@ TEST(NotAModel, NoSubgraph) {
   format::FinishModelBuffer(builder, format::CreateModel(builder, 3));
   const std::string content(reinterpret_cast<const char*>(builder.GetBufferPointer()),
                             builder.GetSize());
-  EXPECT_EQ(refusal(content), "x.bin: holds no subgraph, so no model\n");
+  EXPECT_EQ(refusal(content), "x.bin: holds no subgraph, so no model; convert the model again\n");
 }
 
 // Imports something broken; it may still be a model, but then one that verifies.

@@ -81,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"MissingScale", conv2d_model,
          [](ModelSpec& m) { m.tensors[0].scale.clear(), m.tensors[0].zero_point.clear(); },
          std::string(kConv) +
-             "needs tensor 0 'image' of type i8 to be quantised, but it has no scale"},
+             "needs tensor 0 'image' of type i8 to be quantised, but it has no scale; convert the "
+             "model again with a representative data set"},
     }),
     [](const auto& info) { return info.param.name; });
 
@@ -119,7 +120,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"ModelInputVariable", softmax_model, [](ModelSpec& m) { m.tensors[0].variable = true; },
          "some/m.tflite: model input 0: is tensor 0 'logits', which is a variable"},
         {"NoOutput", softmax_model, [](ModelSpec& m) { m.outputs.clear(); },
-         "some/m.tflite: has a model without outputs"},
+         "some/m.tflite: has a model without outputs; convert the model again, with what it "
+         "computes as outputs"},
         {"OutputNotWritten", softmax_model,
          [](ModelSpec& m) {
            m.outputs = {1, m.add({"stray", {2}})};

@@ -83,6 +83,15 @@ TEST(OnnxFile, ValueFromNowhere) {
   model.input("x", {1, 2}).output("y");
   model.node("Add", {"x", "lost"}, {"y"});
   EXPECT_THAT(model.refusal(), HasSubstr("reads 'lost', which nothing makes"));
+  EXPECT_THAT(model.refusal(), HasSubstr("onnx.checker.check_model"));
+}
+
+TEST(OnnxFile, InputTwice) {
+  Model model;
+  model.input("x", {1, 2}).input("x", {1, 2}).output("y");
+  model.node("Add", {"x", "x"}, {"y"});
+  EXPECT_THAT(model.refusal(),
+              HasSubstr("model input 'x': is there twice; give each input a name"));
 }
 
 TEST(OnnxFile, DataElsewhereThatIsMissing) {

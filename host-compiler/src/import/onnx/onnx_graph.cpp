@@ -96,6 +96,9 @@ void read_constant(const ModelFile& file, const Node& node, Graph& graph,
   problems.add(fmt::format("{}: {}", file.name(), node.label()), problem);
 }
 
+constexpr const char* kNotOnnx =
+    "the file is not what ONNX allows (onnx.checker.check_model says more); export it again";
+
 class Order {
  public:
   Order(const ModelFile& file, std::vector<Node> nodes, Diagnostics& problems)
@@ -108,7 +111,8 @@ class Order {
         if (output.empty()) continue;
         if (made.contains(output) || !maker_.emplace(output, i).second)
           problems_.add(where(i),
-                        fmt::format("makes '{}', which is made already", printable(output)));
+                        fmt::format("makes '{}', which is made already", printable(output)),
+                        kNotOnnx);
       }
     std::vector<size_t> waits(nodes_.size(), 0);
     std::map<std::string, std::vector<size_t>> readers;
@@ -116,7 +120,8 @@ class Order {
       for (const std::string& input : nodes_[i].inputs) {
         if (input.empty() || made.contains(input)) continue;
         if (!maker_.contains(input)) {
-          problems_.add(where(i), fmt::format("reads '{}', which nothing makes", printable(input)));
+          problems_.add(where(i), fmt::format("reads '{}', which nothing makes", printable(input)),
+                        kNotOnnx);
           continue;
         }
         readers[input].push_back(i);

@@ -173,12 +173,17 @@ void Reader::read_inputs() {
   bind_symbols();
   InputShapes shapes(options_.shapes);
   std::vector<std::string> names;
+  std::set<std::string> known;
   for (const format::Named& input : file_.graph().input()) {
     if (constants_.contains(input.name())) continue;  // a default value; it is taken
     const std::string where =
         fmt::format("{}: model input '{}'", file_.name(), printable(input.name()));
     if (!input.kind().has_tensor()) {
       problems_.add(where, "is no tensor");
+      continue;
+    }
+    if (!known.insert(input.name()).second) {
+      problems_.add(where, "is there twice", "give each input a name of its own, and export again");
       continue;
     }
     const format::TensorKind& kind = input.kind().tensor();
@@ -289,7 +294,9 @@ void Reader::read_outputs() {
     function_.outputs.push_back(id);
     if (id.valid()) function_.tensors[id.at()].name = printable(output.name());
   }
-  if (file_.graph().output().empty()) problems_.add(file_.name(), "has no outputs");
+  if (file_.graph().output().empty())
+    problems_.add(file_.name(), "has no outputs",
+                  "export the model with what it computes as outputs");
   node_ = nullptr;
 }
 

@@ -52,7 +52,9 @@ void SubgraphReader::check_model_operands() {
     is_input[static_cast<size_t>(inputs[i])] = true;
   }
   for (size_t i = 0; i < outputs.size(); ++i) check("output", i, outputs[i]);
-  if (outputs.empty() && is_model_) problems_.add(file_.name(), "has a model without outputs");
+  if (outputs.empty() && is_model_)
+    problems_.add(file_.name(), "has a model without outputs",
+                  "convert the model again, with what it computes as outputs");
 }
 
 // An open batch is one, as everybody expects; an image of one row, which a converter writes where it knew no more, is a surprise.

@@ -106,7 +106,8 @@ void OperatorReader::check_types() {
               "convert the model again with int8 quantisation");
     } else if (is_narrow_integer(tensor.type) && !tensor.quantization.present()) {
       problem(fmt::format("needs {} of type {} to be quantised, but it has no scale",
-                          tensors_.label(id), to_string(tensor.type)));
+                          tensors_.label(id), to_string(tensor.type)),
+              "convert the model again with a representative data set");
     } else if (tensor.quantization.per_channel() && !is_weights) {
       problem(fmt::format("takes per channel scales on weights only, but {} has {}",
                           tensors_.label(id), tensor.quantization.scale.size()));

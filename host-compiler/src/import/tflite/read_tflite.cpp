@@ -11,7 +11,7 @@ Result<ModelFile> opened(std::span<const uint8_t> bytes, const std::string& file
   INTARSIA_TRY(ModelFile model, ModelFile::open(bytes, file, options.foreign.operators));
   const auto* subgraphs = model.model().subgraphs();
   if (subgraphs == nullptr || subgraphs->size() == 0)
-    return Diagnostics(file, "holds no subgraph, so no model");
+    return Diagnostics(file, "holds no subgraph, so no model", "convert the model again");
   return model;
 }
 
