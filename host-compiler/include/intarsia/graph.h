@@ -50,6 +50,9 @@ struct Quantization {
   std::vector<float> scale;
   std::vector<int64_t> zero_point;
   int32_t axis = 0;
+  // Of weights: their scale times that of the input is rounded to single precision, as LiteRT does for convolutions of bytes without
+  // a sign.
+  bool in_single_precision = false;
 
   // Whether the tensor is quantised.
   bool present() const { return !scale.empty(); }
@@ -57,6 +60,14 @@ struct Quantization {
   bool per_channel() const { return scale.size() > 1; }
   bool operator==(const Quantization&) const = default;
 };
+
+// The scale of a layer's sums, of its input's (which has one) and of a channel of its weights'.
+inline double sum_scale(const Quantization& input, const Quantization& weights, size_t channel) {
+  const float of_input = input.scale[0],
+              of_weights = weights.scale[weights.per_channel() ? channel : 0];
+  if (weights.in_single_precision) return static_cast<double>(of_input * of_weights);
+  return static_cast<double>(of_input) * static_cast<double>(of_weights);
+}
 
 // A value between operators, an input, an output, a constant or a variable of a function.
 struct Tensor {

@@ -135,6 +135,8 @@ class Parser {
   Quantization quantization() {
     Quantization quantization;
     in_.expect("(");
+    quantization.in_single_precision = in_.accept("single");
+    if (quantization.in_single_precision) in_.expect(";");
     if (in_.accept("axis")) {
       in_.expect("=");
       quantization.axis = index_number("the axis of quantisation");

@@ -93,8 +93,9 @@ std::string quantization_text(const Quantization& quantization) {
     channels.push_back(std::move(channel));
   }
   std::string axis;
+  if (quantization.in_single_precision) axis = "single; ";
   if (quantization.axis != 0 || quantization.per_channel())
-    axis = fmt::format("axis={}{}", quantization.axis, channels.empty() ? "" : "; ");
+    axis += fmt::format("axis={}{}", quantization.axis, channels.empty() ? "" : "; ");
   return fmt::format(" q({}{})", axis, fmt::join(channels, ", "));
 }
 

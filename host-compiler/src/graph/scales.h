@@ -19,7 +19,7 @@ inline double scale_of(const Tensor& tensor, size_t channel = 0) {
 // product and of an LSTM's gates in float until 2026, which is another result for one sum in some hundred thousand.
 inline double convolution_factor(const Tensor& input, const Tensor& weights, const Tensor& output,
                                  size_t channel) {
-  return scale_of(input) * scale_of(weights, channel) / scale_of(output);
+  return sum_scale(input.quantization, weights.quantization, channel) / scale_of(output);
 }
 
 struct AddFactors {

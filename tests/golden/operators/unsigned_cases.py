@@ -96,6 +96,53 @@ def unsigned_features():
     return network(False)
 
 
+def rounded(sums, factor):
+    """Sums times a factor below one, as TFLite rounds them: to the bits of a shift first, and then to a whole number."""
+    mantissa, exponent = np.frexp(factor)
+    high = (sums * int(np.rint(mantissa * 2**31)) + 2**30) >> 31
+    return (high + (1 << (-exponent - 1))) >> -exponent
+
+
+def sums_between(x, weights, out, count):
+    """Sums that are rounded to one number where the scales are multiplied in single precision, and to another in double."""
+    sums = np.arange(1, int(200 * out / (float(x) * float(weights))), dtype=np.int64)
+    single, double = float(x * weights), float(x) * float(weights)
+    apart = sums[rounded(sums, single / float(out)) != rounded(sums, double / float(out))]
+    return apart[np.linspace(0, len(apart) - 1, count).astype(int)]
+
+
+@case
+def unsigned_single_scales():
+    """Layers whose sums tell in which precision the scales of input and weights are multiplied: LiteRT does it in single precision."""
+    n = Network(18)
+    scale, of_weights, made = np.float32(0.023528477), np.float32(0.0151478), np.float32(3.5)
+    count = 4
+    x, row = n.tensor([1, 1, 2, count], scale, 128), n.tensor([2, count], scale, 128)
+    sums = sums_between(scale, of_weights, made, count)
+
+    def weights(shape, zero=128):
+        """Of a zero point elsewhere weights take nine bits."""
+        low, high = (120, 137) if zero == 128 else (0, 256)
+        return n.g.constant(n.rng.integers(low, high, shape), U8, scale=of_weights, zero=zero)
+
+    def bias():
+        return n.g.constant(sums, np.int32, scale=scale * of_weights)
+
+    plane, line, up = [n.tensor(shape, made, 20) for shape in ([1, 1, 2, count], [2, count], [1, 1, 4, count])]
+    deep = n.tensor([1, 1, 2, count], made, 20)
+    window = {"padding": SAME, "strideH": 1, "strideW": 1, "dilationHFactor": 1, "dilationWFactor": 1}
+    n.g.op("CONV_2D", [x, weights([count, 1, 1, count]), bias()], [plane], options("Conv2DOptions", **window))
+    n.g.op("DEPTHWISE_CONV_2D", [x, weights([1, 1, 1, count], zero=60), bias()], [deep],
+           options("DepthwiseConv2DOptions", depthMultiplier=1, **window))
+    n.g.op("RESHAPE", [x, n.g.constant([2, count])], [row], options("ReshapeOptions", newShape=[2, count]))
+    n.g.op("FULLY_CONNECTED", [row, weights([count, count]), bias()], [line], options("FullyConnectedOptions"))
+    n.g.op("TRANSPOSE_CONV", [n.g.constant([1, 1, 4, count]), weights([count, 1, 2, count]), x, bias()], [up],
+           options("TransposeConvOptions", padding=SAME, strideH=1, strideW=2), version=3)
+    # The first pixel is nothing, so that sums are the numbers that are added to them.
+    n.model.values = [np.concatenate([np.full(count, 128), n.rng.integers(0, 256, count)]).astype(U8).reshape(1, 1, 2, count)]
+    return n.finish([x], [plane, deep, line, up])
+
+
 @case
 def unsigned_decoder():
     """Transposed convolution, resizing, padding, strides over pixels, a mean."""

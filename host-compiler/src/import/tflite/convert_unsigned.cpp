@@ -144,13 +144,14 @@ int32_t SubgraphReader::edge_output(int32_t id) {
   return drafts_.back().outputs[0];
 }
 
-// Old weights have any zero point; what they are less it has 9 bits.
+// Old weights have any zero point; what they are less it has 9 bits. LiteRT multiplies a convolution's scale of weights and that of its
+// input in single precision, and those of int8 and of fully connected layers in double precision.
 void SubgraphReader::centre_weights(const OperatorInfo& op) {
   const Operands operands = op.known->operands;
   if (operands != Operands::Weighted && operands != Operands::WeightsByChannel) return;
   if (op.inputs.size() < 2 || op.inputs[1] < 0 || !tensors_.is_made_signed(op.inputs[1])) return;
   if (tensors_.get_values(op.inputs[1], "read by " + op.label()) != nullptr)
-    tensors_.centre_weights(op.inputs[1]);
+    tensors_.centre_weights(op.inputs[1], op.known->kind != OpKind::FullyConnected);
 }
 
 // The bytes without a sign that `id` stands for.

@@ -106,9 +106,10 @@ void TensorTable::make_signed(Entry& entry) const {
   entry.data = entry.computed;
 }
 
-void TensorTable::centre_weights(int32_t id) {
+void TensorTable::centre_weights(int32_t id, bool in_single_precision) {
   Entry& entry = entries_[static_cast<size_t>(id)];
   graph::Quantization& q = entry.tensor.quantization;
+  q.in_single_precision = in_single_precision && q.scale.size() == 1;
   const bool one_zero =
       std::ranges::all_of(q.zero_point, [&](int64_t z) { return z == q.zero_point[0]; });
   if (entry.tensor.type != DataType::Int8 || entry.data.empty() || !q.present() || !one_zero ||

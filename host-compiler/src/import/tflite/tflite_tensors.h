@@ -47,7 +47,7 @@ class TensorTable {
   bool is_quantised_byte(int32_t id) const;  // as the file has it: UINT8 with a scale
   bool is_made_signed(int32_t id) const { return reads_bytes_signed_ && is_quantised_byte(id); }
   // Weights that get() has accepted, less their zero point: of 8 bits where these hold them, else of 16.
-  void centre_weights(int32_t id);
+  void centre_weights(int32_t id, bool in_single_precision);
   void rename(int32_t id, std::string name) {
     entries_[static_cast<size_t>(id)].tensor.name = std::move(name);
   }

@@ -64,10 +64,9 @@ std::vector<Multiplier> conv_multipliers(const graph::Quantization& input,
                                          const graph::Quantization& weights,
                                          const graph::Quantization& output) {
   std::vector<Multiplier> multipliers;
-  for (const float scale : weights.scale) {
-    multipliers.push_back(quantize_multiplier(static_cast<double>(input.scale[0]) * scale /
+  for (size_t channel = 0; channel < weights.scale.size(); ++channel)
+    multipliers.push_back(quantize_multiplier(graph::sum_scale(input, weights, channel) /
                                               static_cast<double>(output.scale[0])));
-  }
   return multipliers;
 }
 

@@ -21,7 +21,7 @@ bool is_wide(const Site& site) {
 
 double factor_of(const Site& site, size_t channel) {
   const graph::Tensor &in = site.in(0), &weights = site.in(1), &out = site.out();
-  return scale_of(in) * scale_of(weights, channel) / scale_of(out);
+  return graph::sum_scale(in.quantization, weights.quantization, channel) / scale_of(out);
 }
 
 std::optional<ChannelScale> scale_of_channel(const Site& site, size_t channel) {
