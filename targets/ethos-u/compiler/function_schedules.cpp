@@ -32,8 +32,8 @@ bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions
   return one.cycles * std::pow(memory, kTimeForCopies) < other.cycles;
 }
 
-// Windows that overlap in memory save or cost time depending on where the input lies: both ways are
-// scheduled.
+// Windows that overlap in memory save or cost time depending on where the input lies, and products of several steps take memory:
+// both ways are scheduled.
 Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& module,
                                 const graph::Function& function, const ScheduleOptions& options,
                                 LegaliseOptions how) {
@@ -44,10 +44,10 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
     return schedule_of(hardware, std::move(program), options);
   }
   Program program = legalise(module, function, how);
-  const bool gathers = program.gathers;
+  const bool has_plain_way = program.gathers || program.looks_ahead;
   Result<Scheduled> best = schedule_of(hardware, std::move(program), options);
-  if (!gathers) return best;
-  how.may_gather = false;
+  if (!has_plain_way) return best;
+  how.may_gather = how.may_look_ahead = false;
   Result<Scheduled> plain = schedule_of(hardware, legalise(module, function, how), options);
   if (plain.ok() && (!best.ok() || is_better(plain->schedule, best->schedule, options)))
     return plain;

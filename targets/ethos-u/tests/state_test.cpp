@@ -62,24 +62,62 @@ TEST(State, OfRandomLstms) {
 // With so many weights that more operations cost nothing: gates are made as late as they are used.
 constexpr int64_t kUnits = 64, kInputs = 192, kSteps = 2;
 
-graph::Module wide_lstm(testing::Random& random, DataType type) {
+struct LstmSize {
+  int64_t units, inputs, steps, batches = 1;
+  bool time_major = false;
+};
+
+graph::Module lstm_of(testing::Random& random, const LstmSize& size, DataType type) {
+  const auto& [units, inputs, steps, batches, time_major] = size;
   testing::families::Builder b(random, OpKind::Lstm, type);
   const bool wide = type == DataType::Int16;
   const auto scale = [](float of, int64_t zero_point = 0) {
     return graph::Quantization{{of}, {zero_point}, 0};
   };
-  b.input({1, kSteps, kInputs});
+  b.input(time_major ? Shape{steps, batches, inputs} : Shape{batches, steps, inputs});
+  for (int i = 0; i < 4; ++i) b.constant({units, inputs}, DataType::Int8, scale(0.002f), -127, 127);
+  for (int i = 0; i < 4; ++i) b.constant({units, units}, DataType::Int8, scale(0.003f), -127, 127);
   for (int i = 0; i < 4; ++i)
-    b.constant({kUnits, kInputs}, DataType::Int8, scale(0.002f), -127, 127);
-  for (int i = 0; i < 4; ++i)
-    b.constant({kUnits, kUnits}, DataType::Int8, scale(0.003f), -127, 127);
-  for (int i = 0; i < 4; ++i)
-    b.constant({kUnits}, wide ? DataType::Int64 : DataType::Int32, scale(0.01f), -900, 900);
+    b.constant({units}, wide ? DataType::Int64 : DataType::Int32, scale(0.01f), -900, 900);
   const graph::Quantization hidden = wide ? scale(1.0f / 32768) : scale(1.0f / 128, 5);
-  b.state({1, kUnits}, type, hidden);
-  b.state({1, kUnits}, DataType::Int16, scale(1.0f / 4096));
-  b.node().attributes = graph::LstmAttrs{false, 0.0f};
+  b.state({batches, units}, type, hidden);
+  b.state({batches, units}, DataType::Int16, scale(1.0f / 4096));
+  b.node().attributes = graph::LstmAttrs{time_major, 0.0f};
   return b.finish(type, hidden);
+}
+
+graph::Module wide_lstm(testing::Random& random, DataType type) {
+  return lstm_of(random, {kUnits, kInputs, kSteps}, type);
+}
+
+// Products of the input of as many steps together as take no more memory than its weights, the last ones of fewer.
+TEST(State, OfLstmsThatLookAhead) {
+  testing::Random random(22);
+  for (const auto& [size, together] : {std::pair<LstmSize, size_t>{{5, 12, 7}, 2},
+                                       {{16, 12, 9}, 2},
+                                       {{8, 20, 7, 2}, 2},
+                                       {{8, 20, 7, 2, true}, 2},
+                                       {{kUnits, kInputs, 5}, 1},
+                                       {{6, 3, 4}, 4}})
+    for (const DataType type : {DataType::Int8, DataType::Int16}) {
+      const graph::Module module = lstm_of(random, size, type);
+      const auto convolutions = [&](bool may_look_ahead) {
+        const std::vector<targets::ethos_u::Operation> operations =
+            targets::ethos_u::legalise(module, module.entry_function(),
+                                       {.may_look_ahead = may_look_ahead})
+                .operations;
+        return static_cast<size_t>(std::ranges::count(
+            operations, targets::ethos_u::OperationKind::Conv, &targets::ethos_u::Operation::kind));
+      };
+      const size_t plain = convolutions(false);
+      const auto steps = static_cast<size_t>(size.steps);
+      const size_t of_step = plain / steps / 2;  // those of the input, as many as of the state
+      EXPECT_EQ(convolutions(true), steps * of_step + (together < steps ? together : plain / 2));
+      for (const Ask& ask : kAsks) {
+        SCOPED_TRACE(ask.target);
+        EXPECT_TRUE(runs_and_goes_on(random, module, ask));
+      }
+    }
 }
 
 TEST(State, OfLstmsWithManyWeights) {
@@ -96,7 +134,7 @@ TEST(State, OfLstmsWithManyWeights) {
     ASSERT_TRUE(model.ok());
     const int64_t bytes = type == DataType::Int16 ? 2 : 1;
     const int64_t ends = bytes * (kSteps * (kInputs + kUnits) + kUnits) + 2 * kUnits;
-    EXPECT_LT(sram_bytes(*model), ends + 12 * kUnits)
+    EXPECT_LE(sram_bytes(*model), ends + 12 * kUnits)
         << "both products of all gates take 16 bytes for each unit";
   }
 }

@@ -37,6 +37,8 @@ struct LegaliseOptions {
   // Convolutions of few channels may read windows that overlap in memory (gather.h), which takes
   // fewer cycles of the MAC array and more of the ports.
   bool may_gather = true;
+  // Recurrent layers may make products of the input of several steps at once.
+  bool may_look_ahead = true;
   // Operations keep to encodings that streams of Arm's compiler show, and no map lies inside of another one where that
   // makes its readers skip bytes between pixels.
   bool confirmed_only = false;
@@ -65,6 +67,9 @@ class Builder {
   // Whether convolutions may read windows that overlap in memory; and that one does.
   bool may_gather() const { return options_.may_gather; }
   void note_gather() { program_.gathers = true; }
+  // The same of products of the input of several steps at once.
+  bool may_look_ahead() const { return options_.may_look_ahead; }
+  void note_looking_ahead() { program_.looks_ahead = true; }
 
   // The tensor as an operand to read, with its zero point; `read_as` gives the same bytes another
   // extent. Writing: the value is in place after the node that writes it.

@@ -1,6 +1,7 @@
 // An LSTM step by step, and in a step gates that are there at the same time: their products of the input are one operation, those
-// of the hidden state another. The input's products of several steps at once would take fewer weights from memory, and eight
-// bytes of fast memory for each unit and step.
+// of the hidden state another. The input's products of several steps at once take fewer weights from memory, and eight bytes of
+// fast memory for each unit and step: as many steps as take no more of it than a copy of these weights would.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -36,12 +37,13 @@ struct LstmShape {
   Extent all(int32_t depth) const {
     return time_major ? Extent{steps, batches, depth} : Extent{batches, steps, depth};
   }
-  Extent one(int32_t depth) const {
-    return time_major ? Extent{1, batches, depth} : Extent{batches, 1, depth};
+  Extent one(int32_t depth) const { return several(1, depth); }
+  Extent several(int32_t count, int32_t depth) const {
+    return time_major ? Extent{count, batches, depth} : Extent{batches, count, depth};
   }
-  Operand at(const Operand& sequence, int32_t step) const {
-    return box(sequence, time_major ? Extent{step, 0, 0} : Extent{0, step, 0},
-               one(sequence.extent.depth));
+  Operand at(const Operand& sequence, int32_t first, int32_t count = 1) const {
+    return box(sequence, time_major ? Extent{first, 0, 0} : Extent{0, first, 0},
+               several(count, sequence.extent.depth));
   }
 };
 
@@ -101,7 +103,9 @@ class LstmLegaliser {
         node_(node),
         site_{builder.module(), builder.function(), node},
         shape_(lstm_shape_of(site_)),
-        products_(product_scales(site_)) {}
+        products_(product_scales(site_)),
+        order_(has_many_weights() ? kAsUsed : kTogether),
+        at_once_(builder.may_look_ahead() ? steps_at_once() : 1) {}
 
   void run() {
     const Operand input = builder_.read_as(node_.inputs.at(kInput), shape_.all(shape_.inputs));
@@ -110,8 +114,11 @@ class LstmLegaliser {
     Operand hidden = builder_.read_as(node_.inputs.at(kHidden), state);
     Operand cell = builder_.read_as(node_.inputs.at(kCell), state);
     if (builder_.may_make_in_place(cell, node_.outputs.at(2))) kept_cell_ = cell;
+    if (at_once_ > 1) builder_.note_looking_ahead();
     for (int32_t step = 0; step < shape_.steps; ++step) {
+      if (at_once_ > 1 && step % at_once_ == 0) look_ahead(input, step);
       const Operand now = shape_.at(out, step);
+      now_ = at_once_ > 1 ? shape_.at(ahead_, step % at_once_) : Operand{};
       cell = one_step(shape_.at(input, step), hidden, cell, now);
       hidden = now;
       hidden.zero_point = zero_point_of(site_.in(kHidden));
@@ -170,12 +177,28 @@ class LstmLegaliser {
     builder_.emit(std::move(op));
   }
 
-  // Beside each other; the one for tanh is the last.
-  Operand gates(Gates gates, const Operand& input, const Operand& hidden) {
-    const size_t count = gates.size(), sigmoids = gates.back() == kCandidate ? count - 1 : count;
-    const Operand of_input = inner("_of_input", count), of_hidden = inner("_of_hidden", count),
-                  sums = inner("_sums", count), result = inner("_gates", count);
-    emit_sums(gates, input, of_input, kInput, kInputWeights, true);
+  // Products of 16 bits of all gates and as many steps, against weights of 8 bits of all gates.
+  int32_t steps_at_once() const {
+    const int32_t most = std::clamp(shape_.inputs / (2 * shape_.batches), 1, shape_.steps);
+    const int32_t times = (shape_.steps + most - 1) / most;
+    return (shape_.steps + times - 1) / times;
+  }
+
+  void look_ahead(const Operand& input, int32_t step) {
+    const int32_t count = std::min(at_once_, shape_.steps - step);
+    ahead_ = builder_.inner(node_.name + "_of_input", DataType::Int16,
+                            shape_.several(count, std::ssize(order_) * shape_.units));
+    emit_sums(order_, shape_.at(input, step, count), ahead_, kInput, kInputWeights, true);
+  }
+
+  // Gates of the order beside each other; the one for tanh is the last.
+  Operand gates(size_t first, size_t count, const Operand& input, const Operand& hidden) {
+    const Gates gates = order_.subspan(first, count);
+    const size_t sigmoids = gates.back() == kCandidate ? count - 1 : count;
+    const Operand of_input = at_once_ > 1 ? part(now_, first, count) : inner("_of_input", count),
+                  of_hidden = inner("_of_hidden", count), sums = inner("_sums", count),
+                  result = inner("_gates", count);
+    if (at_once_ == 1) emit_sums(gates, input, of_input, kInput, kInputWeights, true);
     emit_sums(gates, hidden, of_hidden, kHidden, kHiddenWeights, false);
     builder_.emit(binary(OperationKind::Add, of_input, of_hidden, sums, kAsItIs));
     squash(Activation::Sigmoid, kArgument, part(sums, 0, sigmoids), part(result, 0, sigmoids));
@@ -191,11 +214,10 @@ class LstmLegaliser {
   // Returns the cell state behind it. Gates that are made as late as they are used take half of the memory of all at once.
   Operand one_step(const Operand& input, const Operand& hidden, const Operand& cell,
                    const Operand& out) {
-    constexpr Gate kAll[] = {kAccept, kForget, kOpen, kCandidate}, kNew[] = {kAccept, kCandidate};
     const bool apart = has_many_weights();
-    const Operand first = gates(apart ? Gates(kNew) : Gates(kAll), input, hidden);
+    const Operand first = gates(0, apart ? 2 : 4, input, hidden);
     const auto later = [&](size_t gate) {
-      return apart ? gates(Gates(kAll).subspan(gate, 1), input, hidden) : part(first, gate);
+      return apart ? gates(gate + 1, 1, input, hidden) : part(first, gate);
     };
     const Operand added = inner("_added"), kept = inner("_kept"),
                   fresh = kept_cell_ ? *kept_cell_ : inner("_cell");
@@ -225,11 +247,17 @@ class LstmLegaliser {
     return fresh;
   }
 
+  static constexpr Gate kTogether[] = {kAccept, kForget, kOpen, kCandidate};
+  static constexpr Gate kAsUsed[] = {kAccept, kCandidate, kForget, kOpen};
+
   Builder& builder_;
   const Node& node_;
   const Site site_;
   const LstmShape shape_;
   const ProductScales products_;
+  const Gates order_;
+  const int32_t at_once_;             // steps whose products of the input are made together
+  Operand ahead_, now_;               // these, and those of the step
   std::optional<Operand> kept_cell_;  // where all steps make it
 };
 

@@ -190,6 +190,8 @@ struct Program {
   bool confirmed_only =
       false;             // windows are made as they stand, and no operation is cut into stripes
   bool gathers = false;  // some convolution reads windows that overlap in memory
+  bool looks_ahead =
+      false;  // some recurrent layer makes products of its input of several steps at once
 };
 
 // The one dump of it, for `intarsia dump` and tests: a line per tensor and per operation.
