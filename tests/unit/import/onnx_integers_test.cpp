@@ -476,6 +476,74 @@ TEST(OnnxQuantised, ResultsThatMoveBeforeTheyAreQuantised) {
   }
 }
 
+// Rows over their lengths, as exporters write them: of int8 and of the result's steps they stay integers, within a step.
+TEST(OnnxQuantised, RowsOverTheirLengths) {
+  enum class Written { Clipped, Root, Inverse, Norm };
+  constexpr int64_t kRows = 24, kCount = 16;
+  for (const Written how : {Written::Clipped, Written::Root, Written::Inverse, Written::Norm})
+    for (const float least : {1e-12f, 3.0f}) {
+      if (how == Written::Norm && least > 1) continue;
+      Model model(18);
+      model.input("x", {kRows, kCount}, kInt8).output("y");
+      const auto number = [&](const char* name, float value) {
+        model.constant(name, {}).set_raw(std::string(reinterpret_cast<const char*>(&value), 4));
+      };
+      constexpr float kStep = 0.5f, kOutStep = 1.0f / 128;
+      number("scale", kStep), number("out_scale", kOutStep), number("least", least);
+      model.constant("zero", {}, kInt8).set_raw(std::string(1, '\0'));
+      model.integers("axes", {1}), model.integers("shape", {kRows, kCount});
+      model.node("DequantizeLinear", {"x", "scale", "zero"}, {"real"});
+      if (how == Written::Clipped) {
+        model.node("ReduceL2", {"real", "axes"}, {"length"});
+        model.node("Clip", {"length", "least"}, {"limited"});
+        model.node("Expand", {"limited", "shape"}, {"repeated"});
+        model.node("Div", {"real", "repeated"}, {"normal"});
+      } else if (how == Written::Norm) {
+        model.node("LpNormalization", {"real"}, {"normal"});
+      } else {
+        model.node("Mul", {"real", "real"}, {"square"});
+        model.node("ReduceSum", {"square", "axes"}, {"sum"});
+        model.node("Max", {"least", "sum"}, {"limited"});
+        model.node("Sqrt", {"limited"}, {"length"});
+        if (how == Written::Root) {
+          model.node("Div", {"real", "length"}, {"normal"});
+        } else {
+          model.node("Reciprocal", {"length"}, {"inverse"});
+          model.node("Mul", {"real", "inverse"}, {"normal"});
+        }
+      }
+      model.node("QuantizeLinear", {"normal", "out_scale", "zero"}, {"y"});
+      const auto module = model.read();
+      ASSERT_TRUE(module.ok()) << module.error().to_string();
+      // A limit of more than a step would change what is short.
+      EXPECT_EQ(std::ranges::count(module->entry_function().nodes, graph::OpKind::Dequantize,
+                                   &graph::Node::kind) == 0,
+                least < 1);
+      std::vector<uint8_t> bytes;
+      for (int64_t row = 0; row < kRows; ++row)
+        for (int64_t i = 0; i < kCount; ++i)
+          bytes.push_back(
+              static_cast<uint8_t>((row * row + 1) * (i * 7 - 50) / 60 % 128 * (row == 3 ? 0 : 1)));
+      graph::Evaluator evaluator(*module);
+      const auto outputs = evaluator.run({bytes});
+      ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+      for (size_t row = 0; row < kRows; ++row) {
+        double squares = 0;
+        const auto real = [&](size_t i) {
+          return static_cast<double>(static_cast<int8_t>(bytes[row * kCount + i])) * kStep;
+        };
+        for (size_t i = 0; i < kCount; ++i) squares += real(i) * real(i);
+        const double limit = static_cast<double>(least);
+        const double length = how == Written::Clipped ? std::max(std::sqrt(squares), limit)
+                                                      : std::sqrt(std::max(squares, limit));
+        for (size_t i = 0; i < kCount; ++i)
+          EXPECT_NEAR(static_cast<int8_t>(outputs->at(0)[row * kCount + i]),
+                      std::clamp(real(i) / length / kOutStep, -128.0, 127.0), 1)
+              << row << " " << i << " " << static_cast<int>(how);
+      }
+    }
+}
+
 // Of 21 elements 40: the distance of two outputs is no number of 1024ths, and what that misses adds up to more than a step.
 // Twice as many are exact, and stay integers.
 TEST(OnnxQuantised, AResizingThatIntegersMisplaceIsOfFloats) {

@@ -260,6 +260,12 @@ void read_lp_normalization(Reader& in) {
   if (!in.require(p == 1 || p == 2, fmt::format("has the norm {}; 1 and 2 are possible", p)) ||
       !in.ok())
     return;
+  if (const TensorId id = integers(in); p == 2 && id.valid()) {
+    const auto count = static_cast<float>(in.shape(id)[static_cast<size_t>(axis)]);
+    const TensorId made = normalized_integers(
+        in, {id, {axis}, 0, {}, {}, false, {}, 1 / std::sqrt(count)}, in.tail(false));
+    if (made.valid()) return in.result(0, {made, Form::Real, {}});
+  }
   const TensorId x = in.operand(0);
   TensorId norm =
       in.emit(p == 1 ? OpKind::Abs : OpKind::Square, NoAttrs{}, {x}, kFloat, {}, "element");

@@ -51,6 +51,7 @@ class IntegerNormalizer {
     least_range_ = std::max(1.0f, std::sqrt(what.epsilon / (kMostVariance / 2)) / step_);
     factors_ = values(what.factor, 1);
     offsets_ = values(what.offset, 0);
+    for (float& factor : factors_) factor *= what.times;
     for (const float factor : factors_) largest_ = std::max(largest_, std::abs(factor));
   }
 

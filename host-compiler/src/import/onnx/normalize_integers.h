@@ -18,6 +18,7 @@ struct Normalization {
   graph::TensorId factor, offset;
   bool is_centred = true;  // less the mean; else divided by the root of the mean of squares alone
   Shape rows = {};         // the shape that the axes are of; empty: that of x
+  float times = 1;  // beside the factor: of `count` elements 1 / sqrt(count) makes lengths of means
 };
 
 // Operand 0 where it stands for reals; no tensor otherwise.

@@ -95,7 +95,7 @@ class Writing {
     return side;
   }
 
-  // The mean of squares of a row along axes, which are those of its own mean.
+  // The mean of squares of a row along axes, which are those of its own mean; or their sum, of a node for that.
   struct Squares {
     Row row;
     std::vector<int64_t> axes;
@@ -113,11 +113,19 @@ class Writing {
   std::optional<Normalization> quotient(const std::string& value) const {
     const Node* node = in_.operator_of(value);
     if (node == nullptr || node->inputs.size() != 2) return std::nullopt;
-    if (node->type == "Div") return over_root(node->inputs[0], root_of(node->inputs[1]));
+    if (node->type == "Div") {
+      const auto found = over_root(node->inputs[0], root_of(node->inputs[1]));
+      return found ? found : over_length(node->inputs[0], node->inputs[1]);
+    }
     if (node->type != "Mul") return std::nullopt;
-    for (const size_t i : {0, 1})
+    for (const size_t i : {0, 1}) {
       if (const auto found = over_root(node->inputs[1 - i], inverse_of(node->inputs[i])))
         return found;
+      const Node* inverse = made_by(node->inputs[i], "Reciprocal");
+      const auto found =
+          inverse == nullptr ? std::nullopt : over_length(node->inputs[1 - i], inverse->inputs[0]);
+      if (found) return found;
+    }
     return std::nullopt;
   }
 
@@ -181,6 +189,48 @@ class Writing {
       return Normalization{of->x, squares->axes, *epsilon, {}, {}, !of->axes.empty()};
     }
     return std::nullopt;
+  }
+
+  // What makes a value before it is repeated, and before it is limited from below by less than that.
+  const Node* unlimited(const std::string& value, float less) const {
+    const Node* node = in_.operator_of(value);
+    if (node == nullptr || !node->domain.empty()) return nullptr;
+    if (node->type == "Expand") return unlimited(node->inputs[0], less);
+    if (node->type != "Clip" && node->type != "Max") return node;
+    const bool is_clip = node->type == "Clip";
+    const bool has_two = node->inputs.size() == 2 ||
+                         (is_clip && node->inputs.size() == 3 && node->inputs[2].empty());
+    if (!has_two) return nullptr;
+    for (const size_t i : {1, 0}) {
+      if (is_clip && i == 0) continue;
+      const std::optional<float> least = number(node->inputs[i]);
+      if (least && *least < less) return unlimited(node->inputs[1 - i], less);
+    }
+    return nullptr;
+  }
+
+  // A row over its length: none that is not 0 is shorter than a step.
+  std::optional<Normalization> over_length(const std::string& value,
+                                           const std::string& length) const {
+    const std::optional<Row> of = row(value);
+    if (!of || !of->axes.empty()) return std::nullopt;
+    const float step = in_.tensor(of->x).quantization.scale[0];
+    const Node* node = unlimited(length, step);
+    std::optional<Squares> squares;
+    if (node != nullptr && node->type == "ReduceL2") {
+      const std::optional<Row> under = row(node->inputs[0]);
+      if (under) squares = Squares{*under, axes_of(*node, in_.shape(under->x).size())};
+    } else if (node != nullptr && node->type == "Sqrt") {
+      const Node* sum = unlimited(node->inputs[0], step * step);
+      if (sum != nullptr && sum->type == "ReduceSum") squares = mean_of_squares(*sum);
+    }
+    if (!squares || squares->row.x != of->x || !squares->row.axes.empty() || squares->axes.empty())
+      return std::nullopt;
+    int64_t count = 1;
+    for (const int64_t axis : squares->axes) count *= in_.shape(of->x)[static_cast<size_t>(axis)];
+    Normalization found{of->x, squares->axes, 0, {}, {}, false};
+    found.times = 1 / std::sqrt(static_cast<float>(count));
+    return found;
   }
 
   std::optional<Normalization> with_factor(const std::string& value) {
