@@ -43,8 +43,8 @@ void ask_device(const Function& function, const TargetRegistry& registry, const 
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     Cell& cell = table.cells[n][index];
     if (!cell.can() && cell.reason.empty())
-      cell.reason = fmt::format("{} has no pattern for {}", device.kind,
-                                graph::to_string(function.nodes[n].kind));
+      cell.reason =
+          fmt::format("{} does not run {}", device.kind, graph::to_string(function.nodes[n].kind));
   }
 }
 

@@ -18,6 +18,10 @@ constexpr std::string_view kQuantise =
     "convert the model to integers with a representative data set: what stays float runs on the "
     "CPU";
 
+constexpr std::string_view kConvertOutside =
+    "--io int8 leaves this conversion at the model's edge to the application, which then gives and "
+    "takes integers";
+
 // A reason without the names and numbers of the operator it was said of, so that equal refusals are found.
 std::string without_particulars(std::string_view text) {
   std::string bare;
@@ -71,6 +75,21 @@ void count_refused(const std::vector<ListedOperator>& operators, const std::stri
     if (!of_operators.contains(item.where)) result.problems.add(item.where, item.what, item.hint);
 }
 
+// Conversions from floats and to floats at the edges of a quantised model.
+std::set<std::string> conversions_at_the_edges(const graph::Module& module) {
+  using graph::OpKind;
+  const graph::Function& entry = module.entry_function();
+  const auto is_among = [](const std::vector<graph::TensorId>& ids, graph::TensorId id) {
+    return std::ranges::find(ids, id) != ids.end();
+  };
+  std::set<std::string> names;
+  for (const graph::Node& node : entry.nodes)
+    if ((node.kind == OpKind::Quantize && is_among(entry.inputs, node.inputs[0])) ||
+        (node.kind == OpKind::Dequantize && is_among(entry.outputs, node.outputs[0])))
+      names.insert(node.name);
+  return names;
+}
+
 bool has_floats(const graph::Module& module, const std::string& name) {
   for (const graph::Function& function : module.functions)
     for (const graph::Node& node : function.nodes) {
@@ -85,17 +104,20 @@ bool has_floats(const graph::Module& module, const std::string& name) {
 }
 
 // What the host runs because an accelerator cannot.
-std::vector<Refusals> left_to_the_host(const Partitioned& partitioned, const TargetSpec& target) {
+std::vector<Refusals> left_to_the_host(const Partitioned& partitioned, const TargetSpec& target,
+                                       const std::set<std::string>& at_the_edges) {
   RefusalList refused;
   int64_t index = -1;
   for (const Explanation::Operator& row : partitioned.explanation.operators) {
     ++index;
     if (row.device != target.host().name) continue;
-    const bool is_float = has_floats(partitioned.module, row.name);
+    const std::string_view advice = at_the_edges.contains(row.name)            ? kConvertOutside
+                                    : has_floats(partitioned.module, row.name) ? kQuantise
+                                                                               : "";
     for (const Offer& offer : row.offers)
       if (offer.device != row.device && !offer.can)
-        refused.add({row.kind, 0, row.name, index, offer.reason.value_or(""),
-                     is_float ? std::string(kQuantise) : "", offer.device});
+        refused.add({row.kind, 0, row.name, index, offer.reason.value_or(""), std::string(advice),
+                     offer.device});
   }
   std::vector<Refusals> list = std::move(refused).take();
   std::ranges::stable_sort(list, std::greater(), &Refusals::count);
@@ -122,12 +144,13 @@ Result<Unsupported> find_unsupported(const Environment& environment, const Selec
   }
   result.imports = true;
   if (operators.empty()) result.operators = std::ssize(module->entry_function().nodes);
+  const std::set<std::string> at_the_edges = conversions_at_the_edges(*module);
   const Result<CompiledModel> compiled = compile_on(
       environment, selection, imported_model(std::move(module).value(), bytes), Stage::Partition);
   if (!compiled.ok())
     result.problems.append(compiled.error());
   else
-    result.off_npu = left_to_the_host(compiled->partitioned, selection.target);
+    result.off_npu = left_to_the_host(compiled->partitioned, selection.target, at_the_edges);
   return result;
 }
 

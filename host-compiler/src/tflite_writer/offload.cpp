@@ -189,7 +189,11 @@ Result<OffloadedModel> offload_whole(const graph::Module& module, const TargetRe
       refused.add(fmt::format("{}: operator '{}' ({})", module.name, row.name, row.kind),
                   fmt::format("cannot be in a .tflite file, since the CPU would run it: {}",
                               reason_of(row, npu->name)),
-                  "convert the model to .tflite, whose operators may stay on the CPU");
+                  row.kind == "quantize" || row.kind == "dequantize"
+                      ? "--io int8 leaves conversions at the model's edges to the application; of "
+                        "a .tflite "
+                        "others may stay on the CPU too"
+                      : "convert the model to .tflite, whose operators may stay on the CPU");
   if (!refused.empty()) return refused;
 
   // A file of one operator stands for the model: its operands are the model's.

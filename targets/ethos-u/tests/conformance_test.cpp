@@ -94,7 +94,7 @@ TEST(Conformance, WhatTheNpuRefusesHasAReason) {
       {"plain numbers",
        std::regex("the (input|first operand|second operand) is plain numbers without a scale, the "
                   "NPU takes quantised ones")},
-      {"other operators", std::regex("ethos-u has no pattern for [a-z0-9_]+")},
+      {"other operators", std::regex("ethos-u does not run [a-z0-9_]+")},
       {"places", std::regex("the input is constant|the places are known only when the model runs")},
       {"reshapes", std::regex("no operator beside it runs on the NPU")},
       {"state",

@@ -364,6 +364,22 @@ entry @main
   EXPECT_TRUE(refused(offload("model.txt", "ethos-u55-128"),
                       {"sum: operator 'twice' (add)", "cannot be in a .tflite file"}));
   EXPECT_FALSE(exists("out.tflite"));
+  // Of a quantised model with floats outside only the conversions are in the way.
+  write("model.txt", std::string(R"(intarsia.graph edges
+func @main(%0) -> (%3) {
+  %0 x: f32[1,8,8,16]
+  %1 q: i8[1,8,8,16] q(0.05:3)
+  %2 r: i8[1,8,8,16] q(0.05:3)
+  %3 y: f32[1,8,8,16]
+  quantize first(%0) -> (%1)
+  relu inside(%1) -> (%2)
+  dequantize last(%2) -> (%3)
+}
+entry @main
+)"));
+  EXPECT_TRUE(refused(offload("model.txt", "ethos-u55-128"),
+                      {"edges: operator 'first' (quantize)", "--io int8"}));
+  EXPECT_TRUE(done(offload("model.txt", "ethos-u55-128", {"--io", "int8"})));
 }
 
 // ---- bad input --------------------------------------------------------------------------------------

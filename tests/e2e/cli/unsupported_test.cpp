@@ -110,6 +110,28 @@ TEST_F(Unsupported, WhatStaysOffAnNpuIsGroupedByReason) {
   for (const Json& row : found["off_npu"]) EXPECT_NE(row["type"], "relu");
 }
 
+// A quantised model with floats outside is quantised already: the advice is to convert there.
+TEST_F(Unsupported, ConversionsAtTheEdgesAreLeftToTheApplication) {
+  write("edges.graph", std::string(R"(intarsia.graph edges
+func @main(%0) -> (%3) {
+  %0 x: f32[1,8,8,16]
+  %1 q: i8[1,8,8,16] q(0.05:3)
+  %2 r: i8[1,8,8,16] q(0.05:3)
+  %3 y: f32[1,8,8,16]
+  quantize q(%0) -> (%1)
+  relu r(%1) -> (%2)
+  dequantize d(%2) -> (%3)
+}
+entry @main
+)"));
+  const Json found = json({"edges.graph", "--target", "cortex-m55+ethos-u55-128"});
+  ASSERT_EQ(found["off_npu"].size(), 2u) << found.dump(2);
+  for (const Json& row : found["off_npu"]) {
+    EXPECT_TRUE(says(row["what_to_do"], "--io int8")) << row;
+    EXPECT_FALSE(says(row["what_to_do"], "representative")) << row;
+  }
+}
+
 TEST_F(Unsupported, AModelWithoutRefusalsSaysSo) {
   const ProcessOutcome outcome = intarsia({"explain", digits_path(), "--unsupported"});
   EXPECT_TRUE(done(outcome));

@@ -215,7 +215,7 @@ TEST(Partition, SaysWhyNot) {
   const auto& offers = result.explanation.operators[0].offers;
   EXPECT_EQ(offers[1].reason, "more than 16 channels");
   EXPECT_EQ(offers[0].reason, "gpu comes first in the target");
-  EXPECT_EQ(result.explanation.operators[3].offers[2].reason, "gpu has no pattern for softmax");
+  EXPECT_EQ(result.explanation.operators[3].offers[2].reason, "gpu does not run softmax");
 }
 
 TEST(Partition, PinsBind) {
@@ -226,7 +226,7 @@ TEST(Partition, PinsBind) {
   EXPECT_THAT(
       failure(parsed(kDiamond), "cpu + npu", options),
       HasSubstr(
-          "operator 'd' (softmax): is pinned to 'npu', which cannot take it: npu has no pattern"));
+          "operator 'd' (softmax): is pinned to 'npu', which cannot take it: npu does not run softmax"));
   options.pins = {{"e", "npu"}};
   EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options),
               HasSubstr("m has no operator or function 'e'"));
@@ -276,7 +276,7 @@ entry @main
 )");
   const std::string text = failure(module, "cpu + npu");
   EXPECT_THAT(text, HasSubstr("operator 'q' (quantize): no device of the target can take it (cpu: "
-                              "cpu has no pattern for quantize; npu:"));
+                              "cpu does not run quantize; npu:"));
   EXPECT_THAT(text, HasSubstr("operator 'dq'"));
 }
 
