@@ -223,10 +223,9 @@ TEST(Partition, PinsBind) {
   options.pins = {{"c", "cpu"}};
   EXPECT_EQ(devices_of(partitioned(parsed(kDiamond), "cpu + npu", options))["c"], "cpu");
   options.pins = {{"d", "npu"}};
-  EXPECT_THAT(
-      failure(parsed(kDiamond), "cpu + npu", options),
-      HasSubstr(
-          "operator 'd' (softmax): is pinned to 'npu', which cannot take it: npu does not run softmax"));
+  EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options),
+              HasSubstr("operator 'd' (softmax): is pinned to 'npu', which cannot take it: npu "
+                        "does not run softmax"));
   options.pins = {{"e", "npu"}};
   EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options),
               HasSubstr("m has no operator or function 'e'"));
