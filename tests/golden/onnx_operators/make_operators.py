@@ -355,6 +355,13 @@ def average_cases():
                                  [(1, 6, 48), (1, 6 if axes == [2] else 1, 1)], [0.05, 0.02], (0.02, -40), {})
 
 
+def far_zero_cases():
+    """Sums that would show a zero point counted once more."""
+    yield "cumsum_far_zero", Case("CumSum", [(3, 11)], [0.02], (0.12, 20), zero_points=[-100], constants={"axis": np.int64(1)})
+    yield "cumsum_far_zero_u8", Case("CumSum", [(9, 2)], [0.02], (0.12, -60), zero_points=[110], data=np.uint8,
+                                     constants={"axis": np.int64(0)}, exclusive=1)
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -387,6 +394,8 @@ def main():
         write(root / name, case.model(), case.inputs)
     for name, model, inputs in [*written_norm_cases(), *masked_cases(), *function_cases(), *place_cases(), *head_cases(), *average_cases()]:
         write(root / name, model, inputs)
+    for name, case in far_zero_cases():
+        write(root / name, case.model(), case.inputs)
 
 
 if __name__ == "__main__":

@@ -259,6 +259,15 @@ TEST(OnnxIf, TheBranchIsTakenWhoseConditionIsKnown) {
   }
 }
 
+// The message of the branch is followed by what the user can do.
+TEST(OnnxIf, ABranchThatCannotBe) {
+  EXPECT_THAT(
+      squeeze_if(4, false).refusal(),
+      HasSubstr("(If, operator set 17): computes both of its branches, since only the running "
+                "model knows which one it takes; make what chooses between them (a sampling "
+                "rate, for example) a constant of the file"));
+}
+
 TEST(OnnxIf, ConditionOfTheRunningModel) {
   EXPECT_THAT(squeeze_if(1, false).refusal(),
               HasSubstr("gives f32[1,3] or f32[1,3,1], by what is known only when the model runs"));

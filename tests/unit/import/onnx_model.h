@@ -30,14 +30,15 @@ class Model {
     for (const std::string& output : outputs) node.add_output(output);
     return node;
   }
-  Model& input(const std::string& name, const std::vector<int64_t>& shape, int element = kFloat) {
+  Model& input(const std::string& name, const std::vector<int64_t>& shape, int element = kFloat,
+               const std::string& symbol = "N") {
     format::Named& named = *graph().add_input();
     named.set_name(name);
     named.mutable_kind()->mutable_tensor()->set_element(element);
     format::Extents& extents = *named.mutable_kind()->mutable_tensor()->mutable_extents();
     for (const int64_t extent : shape)
       if (extent < 0)
-        extents.add_dimension()->set_symbol("N");
+        extents.add_dimension()->set_symbol(symbol);
       else
         extents.add_dimension()->set_extent(extent);
     return *this;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -38,6 +39,21 @@ std::vector<float> counted(size_t count) {
   std::vector<float> values(count);
   std::iota(values.begin(), values.end(), 0.0f);
   return values;
+}
+
+// A region whose corners are no numbers, of an image that there is not.
+TEST(OnnxPlaces, RegionsThatAreNowhere) {
+  for (const char* mode : {"avg", "max"}) {
+    Model model;
+    model.input("x", {2, 1, 3, 3}).input("corners", {1, 4}).input("image", {1}, kInt64).output("y");
+    format::Node& node = model.node("RoiAlign", {"x", "corners", "image"}, {"y"});
+    Model::attribute(node, "mode").set_text(mode);
+    Model::attribute(node, "sampling_ratio").set_integer(2);
+    const int64_t image = std::string(mode) == "max" ? 7 : 1;
+    EXPECT_THAT(floats_of(model, {raw_values(counted(18)), raw_values(std::vector<float>(4, NAN)),
+                                  raw_values(std::vector<int64_t>{image})}),
+                ElementsAre(0.0f));
+  }
 }
 
 // x[3,5] from places [r, c] on: two columns from c + 1 on, of all rows but the first; the ends are sums behind casts and reshapes.

@@ -50,6 +50,27 @@ TEST(OnnxShapes, TheBatchIsGivenToo) {
   EXPECT_EQ(result_of(model, {{"b", {4, 2}}}), (Shape{4, 2}));
 }
 
+// Marks are no names: Paddle's exporter writes "?" for every open axis.
+TEST(OnnxShapes, MarksWithoutALetterAreNoNames) {
+  Model model;
+  model.input("x", {1, -1, -1}, kFloat, "?").output("y");
+  model.node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(result_of(model, {{"x", {1, 5, 6}}}), (Shape{1, 5, 6}));
+  EXPECT_THAT(
+      model.refusal(),
+      HasSubstr("model input 'x': has open extents along axes 1 (?) and 2 (?); give numbers "
+                "for the marks in --shape x=1x?x?"));
+}
+
+// Not what operators make of it.
+TEST(OnnxShapes, WhatIsMissingIsSaidAlone) {
+  Model model;
+  model.input("x", {1, 3, -1, -1}).output("y");
+  model.constant("w", {4, 3, 1, 1});
+  model.node("Conv", {"x", "w"}, {"y"});
+  EXPECT_THAT(model.refusal(), testing::Not(HasSubstr("operator")));
+}
+
 TEST(OnnxShapes, WhatIsMissingIsSaidAsTheOptionToGive) {
   const std::string refusal = sum_of_two().refusal();
   EXPECT_THAT(refusal,

@@ -90,7 +90,12 @@ void read_if(Reader& in) {
     return;
   }
   const auto a = in.read_branch(*then), b = in.read_branch(*otherwise, {}, "#else");
-  if (!a || !b || !in.require(a->size() == b->size(), "has branches with other outputs")) return;
+  if (!a || !b)
+    return in.problem(
+        "computes both of its branches, since only the running model knows which one it takes",
+        "make what chooses between them (a sampling rate, for example) a constant of the file: the "
+        "other branch is not read then");
+  if (!in.require(a->size() == b->size(), "has branches with other outputs")) return;
   for (size_t i = 0; i < a->size() && in.ok(); ++i)
     in.result(i, one_of_two(in, flag, (*a)[i], (*b)[i]));
 }

@@ -516,10 +516,24 @@ void read_cumsum(Reader& in) {
   if (!in.ok()) return;
   if (in.is_real(0)) {
     const Tail tail = in.tail(false);
+    const TensorId from = in.value(0).tensor;
+    const graph::Tensor source = in.tensor(from);
+    // Steps from zero, of which int32 holds every sum.
+    constexpr int64_t kMostSteps = int64_t{1} << 15;
+    const graph::Quantization& q = source.quantization;
+    const bool has_steps =
+        q.scale.size() == 1 && source.shape[static_cast<size_t>(attrs.axis)] < kMostSteps;
     const TensorId made = in.attempt([&]() -> TensorId {
       if (!tail.as) return {};
-      return in.emit(OpKind::Cumsum, attrs, {in.value(0).tensor}, tail.as->type,
-                     tail.as->quantization);
+      // Sums of int8 begin with the zero point, as TFLite Micro has them.
+      if (source.type == DataType::Int8 && has_steps && q.zero_point[0] == 0)
+        return in.emit(OpKind::Cumsum, attrs, {from}, tail.as->type, tail.as->quantization);
+      if (!has_steps) return {};
+      const graph::Quantization steps{{q.scale[0]}, {0}, 0};
+      const TensorId wide =
+          in.emit(OpKind::Quantize, NoAttrs{}, {from}, DataType::Int32, steps, "steps");
+      const TensorId sums = in.emit(OpKind::Cumsum, attrs, {wide}, DataType::Int32, steps, "sums");
+      return in.emit(OpKind::Quantize, NoAttrs{}, {sums}, tail.as->type, tail.as->quantization);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }

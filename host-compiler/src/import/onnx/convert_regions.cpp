@@ -135,8 +135,10 @@ class RegionAlign {
               DataType::Bool);
     if (enough.valid()) counts = plain(OpKind::LogicalAnd, {counts, enough}, DataType::Bool);
     result.counts = plain(OpKind::Select, {counts, number(1), number(0)});
+    // A region that is no number has no place in the image.
+    const TensorId inside = plain(OpKind::Select, {counts, place, number(0)});
     result.place = plain(OpKind::Minimum,
-                         {plain(OpKind::Maximum, {place, number(0)}), number(axis.extent - 1)});
+                         {plain(OpKind::Maximum, {inside, number(0)}), number(axis.extent - 1)});
     return result;
   }
 
@@ -209,10 +211,14 @@ class RegionAlign {
     if (!in_.ok()) return {};
     const TensorId all = in_.reshape(pixels, {images_ * down.extent * across.extent, channels_});
     TensorId before;
-    if (images_ > 1)
-      before = in_.reshape(
-          two(OpKind::Mul, in_.cast(in_.operand(2), kFloat), number(down.extent * across.extent)),
-          {regions_, 1, 1});
+    if (images_ > 1) {
+      // Of an image that there is.
+      const TensorId image = plain(
+          OpKind::Minimum, {plain(OpKind::Maximum, {in_.cast(in_.operand(2), kFloat), number(0)}),
+                            number(images_ - 1)});
+      before = in_.reshape(two(OpKind::Mul, image, number(down.extent * across.extent)),
+                           {regions_, 1, 1});
+    }
     TensorId best;
     for (size_t i = 0; i < 4; ++i) {
       if (!in_.ok()) return {};

@@ -37,7 +37,10 @@ graph::Module Reader::read(const std::string& name) {
   add_constants(constants_);
   for (const Node& node : nodes_) add_reader(node);
   for (const format::Named& output : file_.graph().output()) results_.insert(output.name());
+  const size_t known_problems = problems_.items().size();
   read_inputs();
+  // What operators would say of shapes that are not known leads nobody anywhere.
+  if (problems_.items().size() > known_problems) return std::move(module_);
   const size_t count = nodes_.size();
   for (size_t i = 0; i < count; ++i) {
     if (options_.on_progress)
@@ -134,6 +137,29 @@ bool is_open(const format::Dimension& dimension) {
   return !dimension.has_extent() || dimension.extent() < 0;
 }
 
+// Axes with one name have one extent. Exporters write marks without a letter ("?", "-1"), and "None", for any extent.
+std::string name_of(const format::Dimension& dimension) {
+  const std::string& symbol = dimension.symbol();
+  const auto is_letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
+  return symbol != "None" && std::ranges::any_of(symbol, is_letter) ? symbol : std::string();
+}
+
+std::string mark_of(const format::Dimension& dimension) {
+  return dimension.symbol().empty() ? "-1" : printable(dimension.symbol());
+}
+
+// All axes but the batch: "an open extent along axis 2 (N)".
+std::string open_extents(const format::Extents& extents) {
+  std::vector<std::string> axes;
+  for (int i = 1; i < extents.dimension_size(); ++i)
+    if (is_open(extents.dimension(i)))
+      axes.push_back(fmt::format("{} ({})", i, mark_of(extents.dimension(i))));
+  if (axes.size() == 1) return "an open extent along axis " + axes[0];
+  const std::string last = axes.back();
+  axes.pop_back();
+  return fmt::format("open extents along axes {} and {}", fmt::join(axes, ", "), last);
+}
+
 // -1: open.
 Shape open_shape(const format::Extents& extents) {
   Shape shape;
@@ -153,17 +179,17 @@ void Reader::bind_symbols() {
       continue;
     for (int i = 0; i < extents.dimension_size(); ++i) {
       const format::Dimension& dimension = extents.dimension(i);
-      if (!is_open(dimension) || dimension.symbol().empty()) continue;
+      const std::string symbol = name_of(dimension);
+      if (!is_open(dimension) || symbol.empty()) continue;
       const int64_t extent = given->second[static_cast<size_t>(i)];
-      const auto [known, is_new] = symbols_.emplace(dimension.symbol(), extent);
-      const std::string& binder =
-          binders.try_emplace(dimension.symbol(), input.name()).first->second;
+      const auto [known, is_new] = symbols_.emplace(symbol, extent);
+      const std::string& binder = binders.try_emplace(symbol, input.name()).first->second;
       if (is_new || known->second == extent) continue;
       problems_.add(
           fmt::format("{}: model input '{}'", file_.name(), printable(input.name())),
           fmt::format(
               "has {} elements along axis {} by its --shape, but '{}' is {} by that of '{}'",
-              extent, i, printable(dimension.symbol()), known->second, printable(binder)),
+              extent, i, printable(symbol), known->second, printable(binder)),
           "axes with one symbol have one extent");
     }
   }
@@ -207,24 +233,19 @@ void Reader::read_inputs() {
         tensor.shape.push_back(-1);
         continue;
       }
-      if (const auto known = symbols_.find(dimension.symbol()); open && known != symbols_.end()) {
+      if (const auto known = symbols_.find(name_of(dimension)); open && known != symbols_.end()) {
         tensor.shape.push_back(known->second);
         continue;
       }
       if (open && i > 0) {
         problems_.add(
-            where,
-            fmt::format("has an open extent along axis {} ({})", i,
-                        dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
+            where, "has " + open_extents(kind.extents()),
             fmt::format("give numbers for the marks in --shape {}={}", printable(input.name()),
                         shape_to_fill_in(open_shape(kind.extents()))));
         break;
       }
       if (open)
-        note(where,
-             fmt::format("has an open batch ({}), which becomes 1",
-                         dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
-             "");
+        note(where, fmt::format("has an open batch ({}), which becomes 1", mark_of(dimension)), "");
       if (!open && dimension.extent() == 0) {
         problems_.add(where, fmt::format("has the extent 0 along axis {}", i));
         break;
