@@ -33,6 +33,34 @@ struct Shared {
   std::vector<flatbuffers::Offset<format::OperatorCode>> codes;
 };
 
+std::pair<format::Numbers, flatbuffers::Offset<void>> numbers(flatbuffers::FlatBufferBuilder& b,
+                                                              const std::vector<int32_t>& values,
+                                                              bool narrow) {
+  if (!narrow)
+    return {format::Numbers::Int32Numbers,
+            format::CreateInt32Numbers(b, b.CreateVector(values)).Union()};
+  const std::vector<uint8_t> bytes(values.begin(), values.end());
+  return {format::Numbers::Uint8Numbers,
+          format::CreateUint8Numbers(b, b.CreateVector(bytes)).Union()};
+}
+
+flatbuffers::Offset<format::Sparsity> sparsity(flatbuffers::FlatBufferBuilder& b,
+                                               const SparseSpec& sparse) {
+  std::vector<flatbuffers::Offset<format::SparseDimension>> levels;
+  for (const SparseLevel& level : sparse.levels) {
+    if (level.segments.empty()) {
+      levels.push_back(format::CreateSparseDimension(b, 0, level.extent));
+      continue;
+    }
+    const auto [segments_type, segments] = numbers(b, level.segments, sparse.narrow);
+    const auto [places_type, places] = numbers(b, level.places, sparse.narrow);
+    levels.push_back(
+        format::CreateSparseDimension(b, 1, 0, segments_type, segments, places_type, places));
+  }
+  return format::CreateSparsity(b, b.CreateVector(sparse.order), b.CreateVector(sparse.blocked),
+                                b.CreateVector(levels));
+}
+
 flatbuffers::Offset<format::Subgraph> subgraph(Shared& shared, const ModelSpec& model,
                                                const std::string& name) {
   flatbuffers::FlatBufferBuilder& b = shared.b;
@@ -50,10 +78,10 @@ flatbuffers::Offset<format::Subgraph> subgraph(Shared& shared, const ModelSpec& 
       quantization = format::CreateQuantization(
           b, b.CreateVector(t.scale), b.CreateVector(t.zero_point), t.quantization_details, t.axis);
     }
-    const auto sparsity = t.sparse ? format::CreateSparsity(b) : 0;
+    const auto stored = t.sparse ? sparsity(b, *t.sparse) : 0;
     tensors.push_back(format::CreateTensor(
         b, b.CreateVector(t.shape), t.type, t.buffer.value_or(buffer), b.CreateString(t.name),
-        quantization, t.variable, sparsity, t.signature.empty() ? 0 : b.CreateVector(t.signature)));
+        quantization, t.variable, stored, t.signature.empty() ? 0 : b.CreateVector(t.signature)));
   }
   std::vector<flatbuffers::Offset<format::Operator>> operators;
   for (const OperatorSpec& op : model.operators) {

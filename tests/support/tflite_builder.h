@@ -65,6 +65,7 @@ enum Builtin : int32_t {
   kLogicalAnd = 86,
   kUnpack = 88,
   kSelectV2 = 123,
+  kDensify = 124,
   kCumsum = 128,
   kQuantize = 114,
   kIf = 118,
@@ -72,6 +73,7 @@ enum Builtin : int32_t {
   kUnique = 103,
   kMatrixDiag = 113,
   kLess = 58,
+  kNeg = 59,
   kCall = 31,
   kCallOnce = 129,
   kVarHandle = 142,
@@ -86,6 +88,17 @@ std::vector<uint8_t> bytes_of(const std::vector<T>& values) {
   return bytes;
 }
 
+// A dimension of a constant of which not everything is stored: its extent, or the places that are stored, row by row.
+struct SparseLevel {
+  int32_t extent = 0;
+  std::vector<int32_t> segments = {}, places = {};
+};
+struct SparseSpec {
+  std::vector<int32_t> order, blocked;
+  std::vector<SparseLevel> levels;
+  bool narrow = false;  // numbers of 8 bits
+};
+
 struct TensorSpec {
   std::string name;
   std::vector<int32_t> shape;
@@ -95,7 +108,7 @@ struct TensorSpec {
   std::vector<uint8_t> data = {};  // empty: not a constant
   int32_t axis = 0;
   bool variable = false;
-  bool sparse = false;
+  std::optional<SparseSpec> sparse = {};
   uint8_t quantization_details = 0;
   std::optional<uint32_t> buffer = {};  // instead of the one made for `data`
   uint64_t offset = 0, size = 0;        // of data outside the flatbuffer

@@ -19,6 +19,7 @@ import converter_cases  # noqa: E402
 import hybrid_state_cases  # noqa: E402
 import placing_cases  # noqa: E402
 import sequence_cases  # noqa: E402
+import sparse_cases  # noqa: E402
 import unsigned_cases  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -655,6 +656,7 @@ CASES.update(unsigned_cases.CASES)
 CASES.update(hybrid_state_cases.CASES)
 CASES.update(placing_cases.CASES)
 CASES.update(sequence_cases.CASES)
+CASES.update(sparse_cases.CASES)
 
 
 def make_case(folder, name):

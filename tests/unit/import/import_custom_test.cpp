@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "import_support.h"
 
@@ -83,6 +84,42 @@ TEST(ImportCustom, DecodedConstantsAreKnown) {
   EXPECT_EQ(values(decode({0, 1, 0, 0, 1, 0xf2, 3})), (graph::TensorValue{7, 8, 8, 8, 7, 9}));
   EXPECT_EQ(values(decode({0, 1, 0, 0, 1, 0x02, 3}, {0b00010101, 0b00100000}, false)),
             (graph::TensorValue{7, 8, 8, 8, 7, 9}));
+}
+
+// MediaPipe's operator: how it pads, strides along rows and columns.
+ModelSpec biased_transpose_conv(std::vector<int32_t> options, int32_t out_h, int32_t out_w) {
+  const auto constant = [](const char* name, std::vector<int32_t> shape, size_t count) {
+    TensorSpec made = real(name, std::move(shape));
+    made.data = bytes_of(std::vector<float>(count, 0.5f));
+    return made;
+  };
+  return custom("Convolution2DTransposeBias",
+                {real("x", {1, 3, 2, 2}), constant("w", {4, 3, 2, 2}, 48), constant("b", {4}, 4)},
+                {real("y", {1, out_h, out_w, 4})}, bytes_of(options));
+}
+
+TEST(ImportCustom, TransposedConvolutionsWithABias) {
+  const auto read = [](const ModelSpec& m) {
+    const graph::Function function = imported(m);
+    EXPECT_EQ(function.nodes.at(0).kind, OpKind::TransposeConv2d);
+    EXPECT_EQ(function.nodes.at(0).inputs.size(), 3u);
+    return function.nodes.at(0).attrs<graph::TransposeConv2dAttrs>();
+  };
+  // Rows: 2 * (3 - 1) + 3, less two at both ends; columns: 2 * (2 - 1) + 2, of which nothing is cut off.
+  const auto same = read(biased_transpose_conv({1, 2, 2}, 5, 4));
+  EXPECT_EQ(std::tuple(same.pad_top, same.pad_left, same.out_h, same.out_w),
+            std::tuple(1, 0, 5, 4));
+  EXPECT_EQ(std::pair(same.stride_h, same.stride_w), std::pair(int64_t{2}, int64_t{2}));
+  const auto valid = read(biased_transpose_conv({2, 1, 3}, 9, 3));
+  EXPECT_EQ(std::pair(valid.stride_h, valid.stride_w), std::pair(int64_t{3}, int64_t{1}));
+  EXPECT_EQ(valid.pad_top, 0);
+  EXPECT_THAT(errors(biased_transpose_conv({1, 2, 2}, 6, 4)),
+              HasSubstr("makes [1,5,4,4], but its output has shape [1,6,4,4]"));
+  EXPECT_THAT(errors(biased_transpose_conv({0, 2, 2}, 6, 4)),
+              HasSubstr("has padding 0, which is neither SAME nor VALID"));
+  EXPECT_THAT(errors(biased_transpose_conv({1, 2}, 5, 4)),
+              HasSubstr("has no options that can be read"));
+  EXPECT_THAT(errors(biased_transpose_conv({1, 0, 2}, 5, 4)), HasSubstr("stride_w"));
 }
 
 // Behind the header: 7 8 9 0 1 2. Bits say which of [2,3] are these; the rest is the zero point.

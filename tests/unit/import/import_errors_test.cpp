@@ -44,8 +44,9 @@ INSTANTIATE_TEST_SUITE_P(
          std::string(kImageOfConv) + "has element type 77, which is not known"},
         {"NegativeType", conv2d_model, [](ModelSpec& m) { m.tensors[0].type = -1; },
          std::string(kImageOfConv) + "has element type -1, which is not known"},
-        {"Sparse", conv2d_model, [](ModelSpec& m) { m.tensors[1].sparse = true; },
-         std::string(kWeightsOfConv) + "is stored sparse; convert the model without sparsity"},
+        {"Sparse", conv2d_model, [](ModelSpec& m) { m.tensors[1].sparse = SparseSpec{}; },
+         std::string(kWeightsOfConv) +
+             "is stored sparse in the order [], for a shape [4,3,3,2] and 0 blocks"},
         {"DataSize", conv2d_model, [](ModelSpec& m) { m.tensors[1].data.pop_back(); },
          std::string(kWeightsOfConv) + "has 71 bytes of data (buffer 1), but i8[4,3,3,2] needs 72"},
         {"InitialisedVariable", conv2d_model, [](ModelSpec& m) { m.tensors[1].variable = true; },

@@ -134,6 +134,17 @@ TEST(ImportTflite, OperandsThatBecameAttributesVanish) {
   EXPECT_EQ(only_node(mean_model()).attrs<graph::ReduceAttrs>().axes, (std::vector<int64_t>{1, 2}));
 }
 
+// A shape of no extents, as converters write it for a number.
+TEST(ImportTflite, ReshapeToANumber) {
+  ModelSpec model = reshape_model();
+  model.tensors[0].shape = {1, 1, 1};
+  model.tensors[1].shape = {0}, model.tensors[1].data = {};
+  model.tensors[2].shape = {};
+  EXPECT_EQ(only_node(model).attrs<graph::ReshapeAttrs>().shape, Shape{});
+  model.tensors[0].shape = {1, 2, 1};
+  EXPECT_THAT(errors(model), testing::HasSubstr("another number of elements"));
+}
+
 TEST(ImportTflite, ReshapeByAttributeAndByInt64) {
   ModelSpec model = reshape_model();
   model.operators[0].inputs = {0};

@@ -48,6 +48,17 @@ void SubgraphReader::is_same(const OperatorInfo& op) {
   tensors_.share_data(op.outputs[0], op.inputs[0]);
 }
 
+// Constants are dense as soon as they are read.
+void SubgraphReader::densify(const OperatorInfo& op, OperatorReader& in) {
+  const graph::Tensor &input = in.input(0), &output = in.output();
+  if (!in.is_constant(0)) return in.problem("makes dense what only the running model knows");
+  if (input.shape != output.shape || input.type != output.type)
+    return in.problem(fmt::format("makes {}[{}] of {}[{}]", to_string(output.type),
+                                  fmt::join(output.shape, ","), to_string(input.type),
+                                  fmt::join(input.shape, ",")));
+  is_same(op);
+}
+
 // The operator's output is this constant.
 void SubgraphReader::hold(const OperatorInfo& op, std::vector<uint8_t> bytes) {
   if (!is_result(op.outputs[0])) return tensors_.set_data(op.outputs[0], std::move(bytes));

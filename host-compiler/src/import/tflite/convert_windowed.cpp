@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "import/tflite/operator_reader.h"
 #include "import/tflite/window_padding.h"
@@ -142,6 +144,39 @@ Converted convert_transpose_conv2d(OperatorReader& in) {
   result.asymmetric = true;
   result.bias = widened_bias(in, 2, 3);
   return result;
+}
+
+// MediaPipe's own operator: floats, the input before the weights, and a bias. Its options are numbers of 32 bits: how it pads,
+// and strides along rows and columns.
+Converted convert_biased_transpose_conv2d(OperatorReader& in) {
+  constexpr int64_t kSame = 1, kValid = 2;
+  graph::TransposeConv2dAttrs attrs;
+  const std::span<const uint8_t> options = values(in.op().raw->custom_options());
+  if (options.size() < 12) {
+    in.problem("has no options that can be read",
+               "the file is incomplete; convert the model again");
+    return {attrs};
+  }
+  const int64_t padding = number_at(options, 4, 0);
+  attrs.stride_w = in.positive(static_cast<int32_t>(number_at(options, 4, 1)), "stride_w");
+  attrs.stride_h = in.positive(static_cast<int32_t>(number_at(options, 4, 2)), "stride_h");
+  if (padding != kSame && padding != kValid)
+    in.problem(fmt::format("has padding {}, which is neither SAME nor VALID", padding));
+  if (!has_rank(in, 0, 4) || !has_rank(in, 1, 4) || !in.clean()) return {attrs};
+  if (in.input(0).type != DataType::Float32 || in.input(1).type != DataType::Float32)
+    in.problem(fmt::format("computes on {} with weights of {}; floats are possible",
+                           to_string(in.input(0).type), to_string(in.input(1).type)));
+  const Shape &from = in.input(0).shape, &weights = in.input(1).shape;
+  const auto extents = [&](size_t axis, int64_t stride) {
+    const int64_t whole = stride * (from[axis] - 1) + weights[axis];
+    // What reaches beyond as many places as a stride has for the last element is cut off at both ends.
+    const int64_t cut = std::max<int64_t>(0, weights[axis] - (from[axis] - 1) % stride - 1);
+    return padding == kSame ? std::pair(whole - cut, cut / 2) : std::pair(whole, int64_t{0});
+  };
+  std::tie(attrs.out_h, attrs.pad_top) = extents(1, attrs.stride_h);
+  std::tie(attrs.out_w, attrs.pad_left) = extents(2, attrs.stride_w);
+  in.decide_shape({from[0], attrs.out_h, attrs.out_w, weights[0]});
+  return {attrs};
 }
 
 Converted convert_depthwise_conv2d(OperatorReader& in) {

@@ -244,6 +244,7 @@ const std::vector<KnownOperator>& known_operators() {
       {kMEAN, OpKind::Mean, 2, 2, {"mean", "global_average"}, convert_reduce, Operands::FirstOnly},
       {kQUANTIZE, OpKind::Quantize, 1, 1, {"quant"}, nullptr, Operands::OldQuantised},
       {kDEQUANTIZE, OpKind::Dequantize, 1, 1, {"dequant"}, nullptr, Operands::OldQuantised},
+      {kDENSIFY, kNone, 1, 1, {"densify", "dense"}, nullptr, Operands::AnyBytes},
       {kRELU, OpKind::Relu, 1, 1, {"relu", "re_lu"}, convert_relu<graph::Activation::Relu>},
       {kRELU6, OpKind::Relu, 1, 1, {"relu", "re_lu"}, convert_relu<graph::Activation::Relu6>},
       {kRELU_N1_TO_1,

@@ -116,6 +116,7 @@ Converted convert_depthwise_conv2d(OperatorReader& in);
 Converted convert_pool2d(OperatorReader& in);
 Converted convert_fully_connected(OperatorReader& in);
 Converted convert_transpose_conv2d(OperatorReader& in);
+Converted convert_biased_transpose_conv2d(OperatorReader& in);
 Converted convert_batch_space(OperatorReader& in);
 Converted convert_broadcast_to(OperatorReader& in);
 Converted convert_concat(OperatorReader& in);

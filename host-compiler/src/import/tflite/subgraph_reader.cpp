@@ -22,11 +22,14 @@ void SubgraphReader::convert(const OperatorInfo& op) {
       break;
   }
   if (op.known->kind == graph::OpKind::Compiled) return keep_compiled(op);
+  if (op.code == kDENSIFY)
+    for (const int32_t id : op.outputs) tensors_.expect_constant(id);
   if (model_.reads_bytes_signed()) centre_weights(op);
   OperatorReader in(file_, op, tensors_, problems_, model_.options().widen_weights);
   if (!in.open()) return;
   if (op.code == kDEQUANTIZE && in.is_constant(0) && dequantize_constant(op, in)) return;
   if (op.code == kQUANTIZE && in.is_constant(0) && quantize_constant(op, in)) return;
+  if (op.code == kDENSIFY) return densify(op, in);
   if (model_.reads_bytes_signed() && convert_unsigned(op, in)) return;
   if (op.code == kSHAPE || op.code == kRANK || op.code == kRANGE || op.code == kBROADCAST_ARGS) {
     if (std::optional<std::vector<uint8_t>> bytes = compute_shape(in)) hold(op, std::move(*bytes));

@@ -184,6 +184,7 @@ class SubgraphReader {
   // True when its value is known from now on.
   bool dequantize_constant(const OperatorInfo& op, OperatorReader& in);
   bool quantize_constant(const OperatorInfo& op, OperatorReader& in);
+  void densify(const OperatorInfo& op, OperatorReader& in);
   void compose_embedding(const OperatorInfo& op, OperatorReader& in);
   int32_t widened(int32_t weights);
   int32_t transposed(int32_t weights);

@@ -175,6 +175,10 @@ std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
     op.outputs = values(raw->outputs());
     std::string problem;
     if (identify(file, op, problem)) problem = bad_index(op, tensors);
+    // A shape of no extents makes a tensor of one element; the result's own shape says so.
+    if (problem.empty() && op.code == kRESHAPE && op.inputs.size() == 2 && op.inputs[1] >= 0 &&
+        tensors.is_empty(op.inputs[1]))
+      op.inputs = op.inputs.first(1);
     if (problem.empty()) {
       op.name = names.take(suggested_name(op, tensors));
     } else {

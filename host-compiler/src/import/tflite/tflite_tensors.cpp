@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "import/tflite/node_names.h"
+#include "import/tflite/sparse_constant.h"
 
 namespace intarsia::tflite {
 
@@ -91,6 +92,11 @@ bool TensorTable::is_unsigned_long(int32_t id) const {
   return raw(id).type() == kUnsignedLong;
 }
 
+bool TensorTable::is_empty(int32_t id) const {
+  const std::span<const int32_t> shape = values(raw(id).shape());
+  return std::ranges::find(shape, 0) != shape.end();
+}
+
 bool TensorTable::is_quantised_byte(int32_t id) const {
   const format::Quantization* scales = raw(id).quantization();
   return raw(id).type() == kByte && scales != nullptr && !values(scales->scale()).empty();
@@ -153,7 +159,7 @@ void TensorTable::set_data(int32_t id, std::vector<uint8_t> bytes) {
 }
 
 bool TensorTable::has_data(int32_t id) const {
-  if (!entries_[static_cast<size_t>(id)].computed.empty()) return true;
+  if (!entries_[static_cast<size_t>(id)].data.empty()) return true;
   const uint32_t index = raw(id).buffer();
   if (index == 0 || index >= file_.buffer_count()) return false;
   const format::Buffer& buffer = *file_.model().buffers()->Get(index);
@@ -191,8 +197,7 @@ const graph::Tensor* TensorTable::get_values(int32_t id, const std::string& used
 }
 
 std::optional<int64_t> TensorTable::room(int32_t id, const std::string& used_by) {
-  const std::span<const int32_t> shape = values(raw(id).shape());
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  if (is_empty(id)) return 0;
   const graph::Tensor* tensor = get(id, used_by);
   return tensor == nullptr ? std::nullopt : std::optional(tensor->bytes());
 }
@@ -232,7 +237,6 @@ std::string TensorTable::read_type_and_shape(const format::Tensor& raw,
   if (tensor.bytes() > kLargestTensor) {
     return fmt::format("has shape [{}], which is more than 2 GiB", fmt::join(shape, ","));
   }
-  if (raw.sparsity() != nullptr) return "is stored sparse; convert the model without sparsity";
   return "";
 }
 
@@ -240,7 +244,8 @@ std::string TensorTable::read_data(const format::Tensor& raw, Entry& entry) cons
   const graph::Tensor& tensor = entry.tensor;
   const bool is_half = raw.type() == kFloat16;
   const std::string no_constant =
-      is_half ? "has elements of type FLOAT16, which only constants may have" : "";
+      is_half && !entry.expected ? "has elements of type FLOAT16, which only constants may have"
+                                 : "";
   if (raw.buffer() == 0) return no_constant;
   if (raw.buffer() >= file_.buffer_count()) {
     return fmt::format("names buffer {}, but the file has {}", raw.buffer(), file_.buffer_count());
@@ -252,6 +257,16 @@ std::string TensorTable::read_data(const format::Tensor& raw, Entry& entry) cons
   }
   if (bytes->empty()) return no_constant;
   if (tensor.variable) return "is a variable with an initial value, which is not supported";
+  if (raw.sparsity() != nullptr) {
+    if (tensor.type == DataType::Int4 || raw.type() == kComplex)
+      return "is stored sparse, which only whole bytes may be";
+    const auto size = static_cast<size_t>(is_half ? 2 : bits(tensor.type) / 8);
+    std::string wrong = decode_sparse(*raw.sparsity(), tensor.shape, size, *bytes, entry.computed);
+    if (!wrong.empty()) return wrong;
+    if (is_half) entry.computed = widened(entry.computed);
+    entry.data = entry.computed;
+    return "";
+  }
   const int64_t needed = is_half ? 2 * element_count(tensor.shape) : tensor.bytes();
   if (static_cast<int64_t>(bytes->size()) != needed) {
     return fmt::format("has {} bytes of data (buffer {}), but {}[{}] needs {}", bytes->size(),

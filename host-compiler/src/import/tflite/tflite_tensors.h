@@ -27,6 +27,7 @@ class TensorTable {
   std::string_view name(int32_t id) const { return text(raw(id).name()); }
   std::string label(int32_t id) const;  // "tensor 12 'conv/weights'"
   bool has_data(int32_t id) const;      // is a constant, as far as the file says
+  bool is_empty(int32_t id) const;      // has no element
   bool is_variable(int32_t id) const { return raw(id).is_variable(); }
 
   // The converted tensor, or null when it cannot be; then the problem is reported, with `used_by`
@@ -64,6 +65,8 @@ class TensorTable {
   void share_data(int32_t id, int32_t constant) {
     entries_[static_cast<size_t>(id)].data = data(constant);
   }
+  // An operator's result that will be a constant: of a type, perhaps, that only constants may have.
+  void expect_constant(int32_t id) { entries_[static_cast<size_t>(id)].expected = true; }
   // get() for a tensor whose values are needed: reported, too, when its scale is too small to compute with and it is no
   // constant of zeros.
   const graph::Tensor* get_values(int32_t id, const std::string& used_by);
@@ -76,6 +79,7 @@ class TensorTable {
     graph::Tensor tensor;
     std::span<const uint8_t> data;
     std::vector<uint8_t> computed;  // `data`, when it is not the file's
+    bool expected = false;          // to be a constant
   };
 
   const format::Tensor& raw(int32_t id) const {
