@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "intarsia/plugin/rounding.h"
+#include "kernel_costs.h"
 #include "operators.h"
 #include "wide_weights.h"
 
@@ -255,6 +256,41 @@ Stmt lower_dsp_3x3(OpLowering& op, Depthwise d, const Channels& channels) {
        dsp_3x3_weights(d, layout)});
 }
 
+// Without wait states, on a Cortex-M4.
+double cycles_of(const char* family, const Window& w, const Channels& channels) {
+  const std::string kernel = dsp_kernel_for(family, channels, w);
+  return cycles_of_work(CostCore::M4, work_of_call(CoreClass::Dsp, kernel, w.values(), {}))
+      .value_or(0);
+}
+
+double dsp_cycles(Window w, const Channels& channels) {
+  w.strip_w = DspLayout(w).taps;
+  return cycles_of("intarsia_dsp_depthwise", w, channels);
+}
+
+double dsp_3x3_cycles(Window w, const Channels& channels) {
+  w.strip_h = Dsp3x3Layout(w).slots;
+  return cycles_of("intarsia_dsp_depthwise_3x3", w, channels);
+}
+
+// The kernels lay rows and weights out before they multiply, which few outputs do not repay: a window that covers its whole
+// image, as the steps of streaming networks have it.
+bool loops_are_faster(const Window& w, double cycles) {
+  constexpr int64_t kCyclesOfAProduct = 11;  // of loops, at the least
+  return cycles >
+         static_cast<double>(kCyclesOfAProduct * w.pixels() * w.out_c * w.kernel_h * w.kernel_w);
+}
+
+// A column of pixels is a row, byte by byte; there, outputs are beside each other.
+Depthwise along_rows(const Depthwise& d, const Channels& channels) {
+  if (d.window.in_w != 1 || d.window.kernel_w != 1 || d.window.out_w != 1) return d;
+  Depthwise row = transposed(d);
+  row.window.transposed = 0;
+  const bool better = DspLayout::covers(row.window) &&
+                      dsp_cycles(row.window, channels) < dsp_cycles(d.window, channels);
+  return better ? row : d;
+}
+
 }  // namespace
 
 Window transposed(Window w) {
@@ -297,15 +333,21 @@ LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small, int
             mve_depthwise_kernel(d, d.window.dilation_w, *channels, slow_constants(view, waits)))
       return kernel;
   }
+  const bool may_be_loops = core == CoreClass::Dsp && !small;
   const Depthwise best = best_orientation(d);
   if (channels->quick && Dsp3x3Layout::covers(best.window)) {
-    if (Dsp3x3Layout(best.window).scratch_bytes() > kMostScratch) return nullptr;
+    if (Dsp3x3Layout(best.window).scratch_bytes() > kMostScratch ||
+        (may_be_loops && loops_are_faster(best.window, dsp_3x3_cycles(best.window, *channels))))
+      return nullptr;
     return
         [best, channels = *channels](OpLowering& op) { return lower_dsp_3x3(op, best, channels); };
   }
-  if (!DspLayout::covers(d.window) || DspLayout(d.window).scratch_bytes() > kMostScratch)
+  if (!DspLayout::covers(d.window)) return nullptr;
+  const Depthwise row = along_rows(d, *channels);
+  if (DspLayout(row.window).scratch_bytes() > kMostScratch ||
+      (may_be_loops && loops_are_faster(row.window, dsp_cycles(row.window, *channels))))
     return nullptr;
-  return [d, channels = *channels](OpLowering& op) { return lower_dsp(op, d, channels); };
+  return [row, channels = *channels](OpLowering& op) { return lower_dsp(op, row, channels); };
 }
 
 }  // namespace intarsia::targets::cortex_m

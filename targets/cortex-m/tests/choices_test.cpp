@@ -281,7 +281,7 @@ TEST(Choices, DepthwiseWindowsOfTheSmallCoresHaveFifteenRows) {
 TEST(Choices, DepthwiseOnDspHasAKernelForAllButDilationWithStride) {
   const auto depthwise = [](int64_t channels, int64_t outputs, int64_t dilation, int64_t stride) {
     Random random(9);
-    WindowCase c{OpKind::DepthwiseConv2d, 1, 9, 9, channels, outputs, 3, 3, stride};
+    WindowCase c{OpKind::DepthwiseConv2d, 1, 24, 24, channels, outputs, 3, 3, stride};
     c.dilation_w = dilation;
     return kernel_of("cortex-m4", window_module(random, c));
   };

@@ -1,6 +1,7 @@
 // Kernels where they pay, on both sides of that: by channels, by the core, by where constants lie and by what to optimise for.
 #include <tuple>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "kernel_cases.h"
@@ -25,6 +26,42 @@ TEST(Pooling, IsAKernelWhereItPays) {
     EXPECT_EQ(kernels.calls("intarsia_average_pool_s8"), expected) << core << " " << channels;
     check(kernels);
   }
+}
+
+// Laying rows and weights out is for several outputs: a window over its whole image, as a step of a streaming network has it, is
+// loops. A column of outputs is a row, whose outputs are beside each other.
+TEST(DepthwiseConvolutions, AreLoopsForOneOutput) {
+  for (const auto& [core, height, width, kernel, tuned] :
+       {std::tuple{"cortex-m4", 23, 1, 23, false},
+        {"cortex-m33", 11, 1, 11, false},
+        {"cortex-m4", 3, 3, 3, false},
+        {"cortex-m4", 40, 1, 5, true},
+        {"cortex-m7", 30, 1, 9, true},
+        {"cortex-m4", 6, 6, 3, true}}) {
+    KernelProgram kernels(core);
+    Random random(31);
+    const int64_t columns = width == 1 ? 1 : kernel;
+    kernels.add(window_module(
+        random, {OpKind::DepthwiseConv2d, 1, height, width, 16, 16, kernel, columns, 1}));
+    EXPECT_EQ(kernels.tuned() == 1, tuned) << core << " " << height << " " << kernel;
+    if (tuned && width == 1)
+      EXPECT_NE(kernels.text().find(fmt::format(".in_h = 1, .in_w = {}", height)),
+                std::string::npos);
+    check(kernels);
+  }
+}
+
+// With strides, dilations and padding.
+TEST(DepthwiseConvolutions, ColumnsAreRows) {
+  KernelProgram kernels("cortex-m4");
+  Random random(32);
+  for (const auto& [stride, dilation, before] : {std::tuple{2, 1, 0}, {1, 3, 0}, {1, 1, 4}}) {
+    WindowCase column{OpKind::DepthwiseConv2d, 1, 60, 1, 12, 12, 5, 1, stride, dilation};
+    column.padding = {before, 0, before / 2, 0};
+    kernels.add(window_module(random, column));
+  }
+  EXPECT_EQ(kernels.tuned(), 3u);
+  check(kernels);
 }
 
 TEST(Floats, HaveKernelsOnCoresWithAFloatingPointUnit) {
