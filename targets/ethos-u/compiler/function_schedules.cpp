@@ -38,7 +38,7 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
                                 const graph::Function& function, const ScheduleOptions& options,
                                 LegaliseOptions how) {
   if (how.confirmed_only) {
-    how.may_gather = false;
+    how.may_gather = how.may_look_ahead = false;
     Program program = legalise(module, function, how);
     program.confirmed_only = true;
     return schedule_of(hardware, std::move(program), options);

@@ -120,6 +120,22 @@ TEST(State, OfLstmsThatLookAhead) {
     }
 }
 
+// Where there is one way alone to make a layer it is the one that takes least memory.
+TEST(State, OfLstmsThatMayNotLookAhead) {
+  testing::Random random(23);
+  const std::string text = graph::print(lstm_of(random, {32, 16, 20}, DataType::Int8));
+  const auto bytes = [&](bool confirmed_only) {
+    CompileRequest request{.target = "ethos-u55-128"};
+    request.memory_mode = "sram-only";
+    request.optimise = LoweringOptions::Optimise::Size;
+    request.confirmed_only = confirmed_only;
+    const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, request);
+    EXPECT_TRUE(model.ok());
+    return model.ok() ? sram_bytes(*model) : -1;
+  };
+  EXPECT_LE(bytes(true), bytes(false));
+}
+
 TEST(State, OfLstmsWithManyWeights) {
   testing::Random random(20);
   for (const DataType type : {DataType::Int8, DataType::Int16}) {
