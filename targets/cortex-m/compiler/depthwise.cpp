@@ -313,6 +313,41 @@ Depthwise transposed(const Depthwise& d) {
   return turned;
 }
 
+LowerKernel dsp_wide_depthwise_3x3_kernel(const Depthwise& d,
+                                          const std::vector<WideChannel>& channels) {
+  constexpr int64_t kHalf = 2;
+  Depthwise best = best_orientation(d);
+  Window& window = best.window;
+  const Dsp3x3Layout layout(window);
+  // The bytes from a result to the next one share a word with their number.
+  const int64_t step = kHalf * (window.transposed != 0 ? window.out_h : 1) * window.out_c;
+  if (!Dsp3x3Layout::covers(window) || layout.scratch_bytes() > kMostScratch || !window.fits() ||
+      step > UINT16_MAX)
+    return nullptr;
+  window.strip_h = layout.slots;
+  return [best, channels, layout](OpLowering& op) {
+    const Window& w = best.window;
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes()}, 4);
+    std::vector<uint8_t> bytes = dsp_3x3_weights(best, layout), table;
+    for (const WideChannel& channel : channels) append_channel(table, channel);
+    const auto size = static_cast<int64_t>(bytes.size());
+    const BufferId weights =
+        op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
+    const BufferId constants = op.constant("channels", DataType::Int32, {w.out_c, 4},
+                                           std::move(table), tir::ConstantUse::Weights);
+    const bool limited = w.low != INT16_MIN || w.high != INT16_MAX;
+    return call_kernel(op.b.func(), {limited ? "intarsia_dsp_depthwise_3x3_limited_s16"
+                                             : "intarsia_dsp_depthwise_3x3_s16",
+                                     w.values(),
+                                     {op.in(0)},
+                                     op.out(),
+                                     scratch,
+                                     {weights, constants}});
+  };
+}
+
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
   if (view.in(1).type == DataType::Int16) return shifted_depthwise_kernel(core, view);
   if (!is_int8_dot_product(view)) return nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "channels.h"
+#include "conv.h"
 #include "free_scratch.h"
 #include "kernels.h"
 
@@ -19,6 +20,10 @@ Window float_depthwise_window(const OpView& view);
 Window transposed(Window w);
 // Of the weights too; with any dilation.
 Depthwise transposed(const Depthwise& d);
+
+// Of int16 on cores with SIMD, windows of three columns alone (device/dsp_depthwise_3x3.c); a channel each of `channels`.
+LowerKernel dsp_wide_depthwise_3x3_kernel(const Depthwise& d,
+                                          const std::vector<WideChannel>& channels);
 
 // Empty where the kernels for Helium do not cover it.
 LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels,

@@ -542,7 +542,11 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "mve_deep_conv_s8") return {mve_deep_convolution(window_of(numbers))};
   if (name.starts_with("mve_conv")) return {mve_convolution(window_of(numbers))};
   if (name.starts_with("mve_dense")) return {mve_dense(window_of(numbers))};
-  if (name.starts_with("dsp_depthwise_3x3")) return {dsp_depthwise_3x3(window_of(numbers), way)};
+  if (name.starts_with("dsp_depthwise_3x3")) {
+    KernelWork work = dsp_depthwise_3x3(window_of(numbers), way);
+    if (name.ends_with("s16")) work.family = KernelFamily::DspWideDepthwise3x3;
+    return {std::move(work)};
+  }
   if (name.starts_with("dsp_depthwise")) return {dsp_depthwise(window_of(numbers), way)};
   if (name.starts_with("thumb_depthwise")) {
     return {thumb_depthwise(core, window_of(numbers), way, table)};

@@ -319,7 +319,10 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
       short_channels(view, op->rows, op->multipliers);
   if (is_depthwise && op->wide.in_c != 1) {
     if (LowerKernel kernel =
-            core == CoreClass::Mve && channels ? mve_depthwise_of(*op, *channels) : nullptr)
+            !channels ? nullptr
+            : core == CoreClass::Mve
+                ? mve_depthwise_of(*op, *channels)
+                : dsp_wide_depthwise_3x3_kernel({window_of(op->wide), op->rows}, *channels))
       return kernel;
     return depthwise_of(core, *op);
   }

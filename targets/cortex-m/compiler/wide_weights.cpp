@@ -114,11 +114,15 @@ ConvConstants dsp_wide_conv_constants(const WideConv& conv) {
   for (int64_t c = 0; c < rows; ++c) {
     const WideChannel channel =
         c < w.out_c ? conv.channels[static_cast<size_t>(c)] : WideChannel{0, 0, -1};
-    append_word(made.channels, channel.bias), append_word(made.channels, channel.multiplier);
-    append_word(made.channels, int64_t{1} << (-channel.shift - 1));
-    append_word(made.channels, -channel.shift);
+    append_channel(made.channels, channel);
   }
   return made;
+}
+
+void append_channel(std::vector<uint8_t>& bytes, const WideChannel& channel) {
+  append_word(bytes, channel.bias), append_word(bytes, channel.multiplier);
+  append_word(bytes, int64_t{1} << (-channel.shift - 1));
+  append_word(bytes, -channel.shift);
 }
 
 }  // namespace intarsia::targets::cortex_m

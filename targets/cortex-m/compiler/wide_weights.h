@@ -30,6 +30,8 @@ std::optional<std::vector<WideChannel>> short_channels(
     const std::vector<operators::Multiplier>& multipliers);
 // Of intarsia_dsp_conv_s16.
 ConvConstants dsp_wide_conv_constants(const WideConv& conv);
+// A channel's bias, multiplier, half of the last bit and shift to the right.
+void append_channel(std::vector<uint8_t>& bytes, const WideChannel& channel);
 
 void append_word(std::vector<uint8_t>& bytes, int64_t value);
 // The lower half of 64 bits, then the upper.

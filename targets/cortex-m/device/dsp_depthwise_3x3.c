@@ -6,6 +6,8 @@
 // as the compiler found room for (strip_h), as a ring. The six pairs of weights of a channel stay in registers for all
 // rows of outputs that begin alike, on an even row of the padded input or on an odd one. Rows may be columns of the image
 // (transposed).
+//
+// Elements of int16 are the same pairs; what differs is how they are merged, and how sums become results.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
 #include "intarsia/targets/cortex_m/dsp_merge.h"
@@ -17,7 +19,7 @@ enum { kLaneWeights = 12 };  // bytes of a channel's six pairs of weights
 struct ring {
   uint32_t *words;
   int32_t slots, row_words, columns;
-  int32_t step, pitch;  // bytes between columns and between rows of the image
+  int32_t step, pitch;  // elements between columns and between rows of the image
   int32_t staged;       // pairs so far
 };
 
@@ -32,26 +34,60 @@ struct block_rows {
   const struct intarsia_channel *channels;
   const int8_t *weights;
   const uint32_t *upper, *lower;  // pairs of rows
-  int8_t *output;
+  void *output;
   int32_t rows, lanes;
 };
 
 enum { kRestShift = 16, kFoursShift = 18 };
 
-// Merges the next pair of rows of the channels that `image` begins with.
-INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image,
-                            struct ring *ring) {
-  const uint32_t zero = ((uint32_t)w->in_zero & 0xffu) * 0x01010101u;
+// Four channels of int16 of two rows, column by column.
+INTARSIA_INLINE void merge_halves(uint32_t *to, const int8_t *upper, int32_t upper_step,
+                                  const int8_t *lower, int32_t lower_step, int32_t columns) {
+  for (; columns > 0; --columns, to += kMergedLanes, upper += upper_step, lower += lower_step)
+    for (int32_t pair = 0; pair < kMergedLanes; pair += 2) {
+      const uint32_t above = intarsia_load_word(upper + 2 * pair),
+                     below = intarsia_load_word(lower + 2 * pair);
+#if INTARSIA_HAS_DSP
+      uint32_t first, second;
+      __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(first) : "r"(above), "r"(below));
+      __asm__("pkhtb %0, %2, %1, asr #16" : "=r"(second) : "r"(above), "r"(below));
+#else
+      const uint32_t first = (above & 0xffffu) | below << 16,
+                     second = above >> 16 | (below & 0xffff0000u);
+#endif
+      to[pair] = first, to[pair + 1] = second;
+    }
+}
+
+// Merges the next pair of rows of the channels that `image` begins with, elements of `size` bytes.
+INTARSIA_INLINE void stage(const struct intarsia_window *w, const void *image, struct ring *ring,
+                           int32_t size) {
+  uint32_t zeros[2];  // four elements
+  zeros[0] = size == 1 ? ((uint32_t)w->in_zero & 0xffu) * 0x01010101u : 0u;
+  if (size != 1) zeros[1] = 0;
   uint32_t *to =
       ring->words + ring->staged % ring->slots * ring->row_words + w->pad_left * kMergedLanes;
   const int32_t y = 2 * ring->staged++ - w->pad_top;
   const bool upper_inside = y >= 0 && y < w->in_h, lower_inside = y + 1 >= 0 && y + 1 < w->in_h;
-  const int32_t step = ring->step, pitch = ring->pitch;
+  const int32_t step = size * ring->step, pitch = size * ring->pitch;
   const int32_t inside = ring->columns - w->pad_left;
-  const int8_t *upper = upper_inside ? image + y * pitch : (const int8_t *)&zero;
-  const int8_t *lower = lower_inside ? image + (y + 1) * pitch : (const int8_t *)&zero;
-  intarsia_merge_rows(to, upper, upper_inside ? step : 0, lower, lower_inside ? step : 0,
-                      inside < w->in_w ? inside : w->in_w);
+  const int8_t *first = (const int8_t *)image;
+  const int8_t *upper = upper_inside ? first + y * pitch : (const int8_t *)zeros;
+  const int8_t *lower = lower_inside ? first + (y + 1) * pitch : (const int8_t *)zeros;
+  const int32_t columns = inside < w->in_w ? inside : w->in_w;
+  if (size == 1)
+    intarsia_merge_rows(to, upper, upper_inside ? step : 0, lower, lower_inside ? step : 0,
+                        columns);
+  else
+    merge_halves(to, upper, upper_inside ? step : 0, lower, lower_inside ? step : 0, columns);
+}
+INTARSIA_OUTLINE void stage_bytes(const struct intarsia_window *w, const void *image,
+                                  struct ring *ring) {
+  stage(w, image, ring, 1);
+}
+INTARSIA_OUTLINE void stage_halves(const struct intarsia_window *w, const void *image,
+                                   struct ring *ring) {
+  stage(w, image, ring, 2);
 }
 
 // Columns beside the image, which no pair of rows changes.
@@ -153,10 +189,26 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
   "ssat " #sum ", #8, " #sum "\n" \
   "strb.w " #sum ", [lr]\n"   \
   "uxtah lr, lr, r12\n"
+// Of int16, from sums that are not doubled; those with limits are no larger.
+#define INTARSIA_SCALE_HALF(sum) "smmla " #sum ", " #sum ", r12, lr\n"
+#define INTARSIA_STORE_LIMITED_HALF(sum) \
+  "strh.w " #sum ", [lr]\n"   \
+  "uxtah lr, lr, r12\n"
+#define INTARSIA_STORE_HALF(sum)   \
+  "ssat " #sum ", #16, " #sum "\n" \
+  INTARSIA_STORE_LIMITED_HALF(sum)
+#define INTARSIA_DOUBLED_START "add.w r8, r8, r8\n"
+#define INTARSIA_DOUBLED_WEIGHTS  \
+  "sadd16 r2, r2, r2\n"           \
+  "sadd16 r3, r3, r3\n"           \
+  "sadd16 r4, r4, r4\n"           \
+  "sadd16 r5, r5, r5\n"           \
+  "sadd16 r6, r6, r6\n"           \
+  "sadd16 r7, r7, r7\n"
 #define INTARSIA_ALL_1(what) what(r8)
 #define INTARSIA_ALL_2(what) what(r8) what(r9)
 #define INTARSIA_ALL_4(what) what(r8) what(r9) what(r10) what(r11)
-#define INTARSIA_OUTPUTS(all, scale, load_limits, clamp) \
+#define INTARSIA_OUTPUTS(all, scale, load_limits, clamp, store) \
   "ldr.w r12, [sp, #4]\n"                                \
   "ldr.w lr, [sp, #8]\n"                                 \
   all(scale)                                             \
@@ -165,9 +217,9 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
   load_limits all(clamp)                                 \
   "ldr.w lr, [sp, #16]\n"                                \
   "ldr.w r12, [sp, #20]\n"                               \
-  all(INTARSIA_STORE)
+  all(store)
 
-#define INTARSIA_ROWS_3X3(by, scale, load_limits, clamp)                              \
+#define INTARSIA_ROWS_3X3(by, scale, load_limits, clamp, start, doubled, size, store)                              \
   register const struct block_rows *end __asm__("r0") = work + 1;                     \
   __asm__ volatile(                                                                   \
       INTARSIA_SAVE_R7                                                                \
@@ -179,7 +231,7 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
       "1: ldr.w r0, [sp, #48]\n"                                                      \
       "ldr.w r1, [sp, #52]\n"                                                         \
       "ldm.w r0!, {r8, r9, r10, r11}\n"                                               \
-      "add.w r8, r8, r8\n"                                                            \
+      start                                                                           \
       "stm.w sp, {r8, r9, r10, r11}\n"                                                \
       "ldr.w r2, [r1]\n"                                                              \
       "ldr.w r4, [r1, #4]\n"                                                          \
@@ -198,15 +250,10 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
       "ldr.w lr, [sp, #64]\n"                                                         \
       "ldr.w r12, [sp, #68]\n"                                                        \
       "ldr.w r11, [sp, #32]\n"                                                        \
-      "sadd16 r2, r2, r2\n"                                                           \
-      "sadd16 r3, r3, r3\n"                                                           \
-      "sadd16 r4, r4, r4\n"                                                           \
-      "sadd16 r5, r5, r5\n"                                                           \
-      "sadd16 r6, r6, r6\n"                                                           \
-      "sadd16 r7, r7, r7\n"                                                           \
+      doubled                                                                         \
       "add.w r8, r0, #4\n"                                                            \
       "add.w r9, r1, #4\n"                                                            \
-      "add.w r10, lr, #1\n"                                                           \
+      "add.w r10, lr, #" size "\n"                                                           \
       "str.w r8, [sp, #56]\n"                                                         \
       "str.w r9, [sp, #60]\n"                                                         \
       "str.w r10, [sp, #64]\n"                                                        \
@@ -218,7 +265,7 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
       "bcs.w 4f\n"                                                                    \
       ".balign 4\n"                                                                   \
       "3: ldr.w r8, [sp]\n"                                                           \
-      INTARSIA_FOUR_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_4, scale, load_limits, clamp) \
+      INTARSIA_FOUR_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_4, scale, load_limits, clamp, store) \
       "subs.w r12, r12, #262144\n"                                                    \
       "str.w lr, [sp, #16]\n"                                                         \
       "str.w r12, [sp, #20]\n"                                                        \
@@ -226,12 +273,12 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
       "4: lsls.w r8, r12, #15\n"                                                      \
       "bcc.w 5f\n"                                                                    \
       "ldr.w r8, [sp]\n"                                                              \
-      INTARSIA_TWO_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_2, scale, load_limits, clamp) \
+      INTARSIA_TWO_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_2, scale, load_limits, clamp, store) \
       "str.w lr, [sp, #16]\n"                                                         \
       "lsls.w r8, r12, #15\n"                                                         \
       "5: bpl.w 6f\n"                                                                 \
       "ldr.w r8, [sp]\n"                                                              \
-      INTARSIA_ONE_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_1, scale, load_limits, clamp) \
+      INTARSIA_ONE_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_1, scale, load_limits, clamp, store) \
       "str.w lr, [sp, #16]\n"                                                         \
       "6: ldr.w lr, [sp, #16]\n"                                                      \
       "ldr.w r8, [sp, #36]\n"                                                         \
@@ -257,10 +304,23 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
 // clang-format on
 #define INTARSIA_ROWS_OF(suffix, by, way, scale, load_limits, clamp)                         \
   INTARSIA_OUTLINE void rows_##suffix##_by_##by##_pushes_80(const struct block_rows *work) { \
-    INTARSIA_ROWS_3X3(by, scale, load_limits, clamp);                                        \
+    INTARSIA_ROWS_3X3(by, scale, load_limits, clamp, INTARSIA_DOUBLED_START,                 \
+                      INTARSIA_DOUBLED_WEIGHTS, "1", INTARSIA_STORE);                        \
+  }
+#define INTARSIA_HALF_ROWS_OF(suffix, by, load_limits, clamp, store)                         \
+  INTARSIA_OUTLINE void rows_##suffix##_by_##by##_pushes_80(const struct block_rows *work) { \
+    INTARSIA_ROWS_3X3(by, INTARSIA_SCALE_HALF, load_limits, clamp, , , "2", store);          \
   }
 #else
-INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum intarsia_way way) {
+// Of int16, with any limits.
+INTARSIA_INLINE int32_t half_result(int32_t sum, const struct intarsia_channel *channel,
+                                    int32_t low, int32_t high) {
+  const int32_t scaled = (int32_t)(((int64_t)sum * channel->multiplier) >> 32);
+  return intarsia_clamp_i32((scaled + channel->round) >> channel->shift, low, high);
+}
+
+INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum intarsia_way way,
+                                int32_t size) {
   const int32_t step = work->row & 0xffff, rest = work->row >> kRestShift & 3;
   const int32_t out_w = 4 * (int32_t)((((uint32_t)work->row >> kFoursShift) + 1) & 0x3fffu) + rest;
   for (int32_t lane = 0; lane < work->lanes; ++lane) {
@@ -271,7 +331,7 @@ INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum 
       weights[2 * i] = intarsia_even_pair(word), weights[2 * i + 1] = intarsia_odd_pair(word);
     }
     const uint32_t *upper = work->upper + lane, *lower = work->lower + lane;
-    int8_t *output = work->output + lane;
+    int8_t *output = (int8_t *)work->output + size * lane;
     for (int32_t row = 0; row < work->rows; ++row) {
       for (int32_t x = 0; x < out_w;
            ++x, output += step, upper += by * kMergedLanes, lower += by * kMergedLanes) {
@@ -280,7 +340,10 @@ INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum 
           sum = intarsia_pair_product(upper[kx * kMergedLanes], weights[kx], sum);
           sum = intarsia_pair_product(lower[kx * kMergedLanes], weights[3 + kx], sum);
         }
-        *output = intarsia_result(sum, channel, work->low, work->high, way);
+        if (size == 1)
+          *output = intarsia_result(sum, channel, work->low, work->high, way);
+        else
+          *(int16_t *)(void *)output = (int16_t)half_result(sum, channel, work->low, work->high);
       }
       upper += work->to_next_columns / 4, lower += work->to_next_columns / 4;
       output += work->to_next_outputs;
@@ -289,7 +352,11 @@ INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum 
 }
 #define INTARSIA_ROWS_OF(suffix, by, way, scale, load_limits, clamp)                         \
   INTARSIA_OUTLINE void rows_##suffix##_by_##by##_pushes_80(const struct block_rows *work) { \
-    block_rows(work, by, way);                                                               \
+    block_rows(work, by, way, 1);                                                            \
+  }
+#define INTARSIA_HALF_ROWS_OF(suffix, by, load_limits, clamp, store)                         \
+  INTARSIA_OUTLINE void rows_##suffix##_by_##by##_pushes_80(const struct block_rows *work) { \
+    block_rows(work, by, INTARSIA_WHOLE, 2);                                                 \
   }
 #endif
 
@@ -298,7 +365,7 @@ typedef void rows_function(const struct block_rows *work);
 INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t *input,
                                    int8_t *output, int8_t *scratch, const int8_t *weights,
                                    const int32_t *channel_words, rows_function *by_1,
-                                   rows_function *by_2) {
+                                   rows_function *by_2, int32_t size) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   const int32_t phases = w->stride_h == 1 ? 2 : 1;  // rows of outputs that begin in one pair
   const int32_t steps = (w->out_h + phases - 1) / phases;
@@ -314,22 +381,27 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t
   struct block_rows work;
   work.low = w->low, work.high = w->high;
   work.row = (int32_t)((uint32_t)(w->out_w / 4 - 1) << kFoursShift |
-                       (uint32_t)(w->out_w % 4) << kRestShift | (uint32_t)out_step);
+                       (uint32_t)(w->out_w % 4) << kRestShift | (uint32_t)(size * out_step));
   work.to_next_columns = 4 * (ring.row_words - w->out_w * w->stride_w * kMergedLanes);
-  work.to_next_outputs = phases * out_row - w->out_w * out_step;
+  work.to_next_outputs = size * (phases * out_row - w->out_w * out_step);
   work.lanes = kMergedLanes;
   work.rows_left = 0;
   for (int32_t next = 0; next < w->out_c;
        next += kMergedLanes, weights += phases * kMergedLanes * kLaneWeights) {
     const int32_t block = next + kMergedLanes <= w->out_c ? next : w->out_c - kMergedLanes;
-    const int8_t *image = input + block;
-    int8_t *to = output + block;
+    const int8_t *image = input + size * block;
+    int8_t *to = output + size * block;
     work.channels = channels + block;
-    for (int32_t n = 0; n < w->batches;
-         ++n, image += w->in_h * w->in_w * w->in_c, to += w->out_h * w->out_w * w->out_c) {
+    for (int32_t n = 0; n < w->batches; ++n, image += size * w->in_h * w->in_w * w->in_c,
+                 to += size * w->out_h * w->out_w * w->out_c) {
       ring.staged = 0;
       for (int32_t step = 0, run; step < steps; step += run) {
-        while (ring.staged < step + ring.slots && ring.staged <= steps) stage(w, image, &ring);
+        while (ring.staged < step + ring.slots && ring.staged <= steps) {
+          if (size == 1)
+            stage_bytes(w, image, &ring);
+          else
+            stage_halves(w, image, &ring);
+        }
         // Rows whose pairs follow each other in the ring; or one, whose second pair is the ring's first.
         const int32_t slot = step % ring.slots, behind = ring.slots - 1 - slot;
         run = behind == 0 ? 1 : behind < steps - step ? behind : steps - step;
@@ -341,7 +413,7 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t
           work.upper = ring.words + slot * ring.row_words;
           work.lower = behind == 0 ? ring.words : work.upper + ring.row_words;
           work.weights = weights + phase * kMergedLanes * kLaneWeights;
-          work.output = to + y * out_row;
+          work.output = to + size * y * out_row;
           if (w->stride_w == 1)
             by_1(&work);
           else
@@ -358,7 +430,15 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t
   void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, \
             int8_t *scratch, const int8_t *weights, const int32_t *channels) {         \
     depthwise_3x3(window, input, output, scratch, weights, channels,                   \
-                  rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80);     \
+                  rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 1);  \
+  }
+#define INTARSIA_HALF_KERNEL(name, suffix, load_limits, clamp, store)                          \
+  INTARSIA_HALF_ROWS_OF(suffix, 1, load_limits, clamp, store)                                  \
+  INTARSIA_HALF_ROWS_OF(suffix, 2, load_limits, clamp, store)                                  \
+  void name(const struct intarsia_window *window, const int16_t *input, int16_t *output,       \
+            int8_t *scratch, const int8_t *weights, const int32_t *channels) {                 \
+    depthwise_3x3(window, (const int8_t *)input, (int8_t *)output, scratch, weights, channels, \
+                  rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 2);          \
   }
 
 INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_s8, whole, INTARSIA_WHOLE, INTARSIA_SCALE_WHOLE, ,
@@ -367,3 +447,7 @@ INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_rectified_s8, rectified, INTARSIA_REC
                 INTARSIA_SCALE_RECTIFIED, , INTARSIA_NOTHING)
 INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_limited_s8, limited, INTARSIA_LIMITED,
                 INTARSIA_SCALE_WHOLE, INTARSIA_LOAD_LIMITS, INTARSIA_CLAMP)
+INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_s16, halves, , INTARSIA_NOTHING,
+                     INTARSIA_STORE_HALF)
+INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_limited_s16, limited_halves, INTARSIA_LOAD_LIMITS,
+                     INTARSIA_CLAMP, INTARSIA_STORE_LIMITED_HALF)

@@ -102,6 +102,14 @@ void intarsia_dsp_depthwise_3x3_limited_s8(const struct intarsia_window *window,
                                            const int8_t *input, int8_t *output, int8_t *scratch,
                                            const int8_t *weights, const int32_t *channels);
 
+// Of int16, with limits or without; channels as intarsia_dsp_conv_s16 has them.
+void intarsia_dsp_depthwise_3x3_s16(const struct intarsia_window *window, const int16_t *input,
+                                    int16_t *output, int8_t *scratch, const int8_t *weights,
+                                    const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_limited_s16(const struct intarsia_window *window,
+                                            const int16_t *input, int16_t *output, int8_t *scratch,
+                                            const int8_t *weights, const int32_t *channels);
+
 // Fully connected layers of one row, without scratch.
 //
 // Channels in blocks of four, A to D, the last of which overlaps the one before where they are no multiple of

@@ -36,8 +36,8 @@ std::vector<graph::Module> cases(const std::string& core) {
     for (const auto& make :
          {float_convolutions, float_depthwise_convolutions, float_matrix_products, resizings,
           hybrid_layers, shifted_layers, rows_to_steps, float_elements, moved_rows, steps_to_floats,
-          wide_convolutions, wide_sums_and_poolings, wide_products_and_curves, wide_matrix_products,
-          wide_staged_convolutions})
+          wide_convolutions, wide_depthwise_of_three_columns, wide_sums_and_poolings,
+          wide_products_and_curves, wide_matrix_products, wide_staged_convolutions})
       for (graph::Module& module : make()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;
@@ -102,6 +102,21 @@ TEST_P(OnCore, FloatsBetweenSteps) {
   check(kernels, random, GetParam(), [](Random& some, const graph::Module& module) {
     return std::vector<graph::TensorValue>{floats_between_steps(some, module)};
   });
+}
+
+// All of these: what the cores' assembly does with pairs of elements, and with pairs of rows.
+TEST_P(OnCore, PairsOfBytesAndOfRows) {
+  std::string reason;
+  if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
+  const bool small = std::string(GetParam().board) == "microbit";
+  KernelProgram kernels(GetParam().core);
+  for (const auto& make : {comparisons_and_quotients, wide_depthwise_of_three_columns}) {
+    if (small && make != comparisons_and_quotients) continue;
+    for (graph::Module& module : make())
+      if (!small || fits_small_memory(module, GetParam().core)) kernels.add(std::move(module));
+  }
+  Random random(14);
+  check(kernels, random, GetParam());
 }
 
 TEST(FloatCurves, OnTheCore) {

@@ -70,7 +70,7 @@ class Samples {
     for (int i = 0; i < count_; ++i) add(deep_convolution(i));
     for (int i = 0; i < count_; ++i)
       add(rectified_by_alphas(i)), add(wide_mean(i)), add(limited(i));
-    for (int i = 0; i < count_; ++i) add(pair(i));
+    for (int i = 0; i < count_; ++i) add(pair(i)), add(wide_depthwise_3x3());
     return std::move(all_);
   }
 
@@ -319,6 +319,14 @@ class Samples {
     WideCase c{kind, size(2, 10), size(4, 10), channels(24), 0, r_.range(1, 3), r_.range(1, 3)};
     c.out_channels = kind == OpKind::Conv2d ? channels(24) : c.channels;
     c.padding = {c.kernel_h / 2, c.kernel_w / 2, c.kernel_h / 2, c.kernel_w / 2};
+    return wide_module(r_, c);
+  }
+  graph::Module wide_depthwise_3x3() {
+    WideCase c{OpKind::DepthwiseConv2d, size(3, 14), size(3, 14), 3 + channels(24), 0, 3, 3};
+    c.out_channels = c.channels;
+    c.stride = r_.range(1, 2);
+    c.padding = {1, 1, 1, 1};
+    c.activation = activation();
     return wide_module(r_, c);
   }
   // Windows that reach over all edges.

@@ -63,6 +63,14 @@ TEST_P(EveryCore, PoolingsAndRows) {
 TEST_P(EveryCore, WideConvolutions) {
   check_all(wide_convolutions());
 }
+TEST_P(EveryCore, WideDepthwiseOfThreeColumns) {
+  KernelProgram kernels(GetParam());
+  kernels.add(wide_depthwise_of_three_columns());
+  for (const char* kernel :
+       {"intarsia_dsp_depthwise_3x3_s16", "intarsia_dsp_depthwise_3x3_limited_s16"})
+    EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
+  check(kernels);
+}
 TEST_P(EveryCore, WideSumsAndPoolings) {
   check_all(wide_sums_and_poolings());
 }

@@ -41,6 +41,7 @@ KernelProgram operators_for(const SettingCore& core) {
                            differences_and_products,
                            prelus,
                            comparisons_and_quotients,
+                           wide_depthwise_of_three_columns,
                            means_and_sums,
                            poolings_and_rows,
                            long_and_thin,

@@ -31,6 +31,23 @@ graph::Padding2d any_padding(Random& random, const WideCase& c) {
 
 }  // namespace
 
+std::vector<graph::Module> wide_depthwise_of_three_columns() {
+  std::vector<graph::Module> modules;
+  Random random(43);
+  for (int i = 0; i < 60; ++i) {
+    WideCase c{OpKind::DepthwiseConv2d, random.range(1, 14), random.range(1, 14)};
+    c.batches = i % 7 == 0 ? 2 : 1;
+    c.channels = c.out_channels = random.range(4, i % 5 == 0 ? 40 : 9);
+    c.stride = random.range(1, 2);
+    c.kernel_w = 3, c.kernel_h = c.stride + random.range(1, 2);
+    if (i % 4 == 3) std::swap(c.kernel_h, c.kernel_w);
+    c.padding = any_padding(random, c);
+    c.activation = any_activation(random);
+    modules.push_back(wide_module(random, c));
+  }
+  return modules;
+}
+
 std::vector<graph::Module> wide_convolutions() {
   std::vector<graph::Module> modules;
   Random random(31);
