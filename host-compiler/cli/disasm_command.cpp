@@ -39,8 +39,8 @@ bool is_package(std::span<const uint8_t> bytes) {
 Result<std::string> disassemble_package(const Context& context, std::span<const uint8_t> bytes,
                                         const std::string& path) {
   INTARSIA_TRY(const StreamPackage package, read_package(bytes, path));
-  std::string text =
-      fmt::format("package of model '{}', {} functions\n", package.model, package.streams.size());
+  std::string text = fmt::format("package of model '{}', {} function{}\n", package.model,
+                                 package.streams.size(), package.streams.size() == 1 ? "" : "s");
   for (size_t i = 0; i < package.streams.size(); ++i) {
     const CommandStream& stream = package.streams[i];
     text +=
