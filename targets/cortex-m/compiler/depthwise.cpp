@@ -276,9 +276,9 @@ double dsp_3x3_cycles(Window w, const Channels& channels) {
 // The kernels lay rows and weights out before they multiply, which few outputs do not repay: a window that covers its whole
 // image, as the steps of streaming networks have it.
 bool loops_are_faster(const Window& w, double cycles) {
-  constexpr int64_t kCyclesOfAProduct = 11;  // of loops, at the least
-  return cycles >
-         static_cast<double>(kCyclesOfAProduct * w.pixels() * w.out_c * w.kernel_h * w.kernel_w);
+  constexpr int64_t kOutput = 35, kProduct = 10;  // cycles of loops, at the least
+  const int64_t loops = w.pixels() * w.out_c * (kOutput + kProduct * w.kernel_h * w.kernel_w);
+  return cycles > static_cast<double>(loops);
 }
 
 // A column of pixels is a row, byte by byte; there, outputs are beside each other.
@@ -362,7 +362,7 @@ LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small, int
   if (core == CoreClass::Rv32) {
     if (LowerKernel kernel = rv32_depthwise_kernel(d, *channels)) return kernel;
   }
-  if (lacks_simd(core)) return thumb_depthwise_kernel(d, *channels);
+  if (lacks_simd(core)) return thumb_depthwise_kernel(core, d, *channels);
   if (core == CoreClass::Mve) {
     if (LowerKernel kernel =
             mve_depthwise_kernel(d, d.window.dilation_w, *channels, slow_constants(view, waits)))

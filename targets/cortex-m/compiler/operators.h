@@ -18,7 +18,8 @@ LowerKernel thumb_conv_kernel(CoreClass core, const Conv& conv, const Channels& 
 // Those of RISC-V (device/rv32_conv.h, device/rv32_depthwise.h); as above.
 LowerKernel rv32_conv_kernel(const Conv& conv, const Channels& channels);
 LowerKernel rv32_depthwise_kernel(const Depthwise& depthwise, const Channels& channels);
-LowerKernel thumb_depthwise_kernel(const Depthwise& depthwise, const Channels& channels);
+LowerKernel thumb_depthwise_kernel(CoreClass core, const Depthwise& depthwise,
+                                   const Channels& channels);
 
 // Of 64-bit cores with vectors (device/lanes_conv.h); as above.
 LowerKernel lane_conv_kernel(const Conv& conv, const Channels& channels);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernel_costs.h"
 #include "operators.h"
 
 namespace intarsia::targets::cortex_m {
@@ -114,6 +115,19 @@ Stmt lower(OpLowering& op, const Window& w, const WeightRows& rows, const Channe
                                    {weights, table}});
 }
 
+// Rows are laid out for four outputs at a time, which few outputs do not repay.
+bool loops_beat_fours(CoreClass core, const Window& w, const Channels& channels,
+                      const Layout& layout) {
+  const bool is_long = core == CoreClass::Long;
+  if (!is_long && core != CoreClass::Thumb) return false;
+  const int64_t output = is_long ? 38 : 120, product = is_long ? 12 : 18;  // cycles of loops
+  const std::vector<KernelWork> work = work_of_call(core, kernel_for(layout.family, channels, w),
+                                                    w.values(), table_of(channels, layout.marks));
+  const double cycles = cycles_of_work(is_long ? CostCore::M3 : CostCore::M0, work).value_or(0);
+  const int64_t loops = w.pixels() * w.out_c * (output + product * w.kernel_h * w.kernel_w);
+  return cycles > static_cast<double>(loops);
+}
+
 }  // namespace
 
 Parts parts_of(const Window& w, int64_t channels, int64_t channels_at_once) {
@@ -152,12 +166,15 @@ LowerKernel thumb_conv_kernel(CoreClass core, const Conv& conv, const Channels& 
   };
 }
 
-LowerKernel thumb_depthwise_kernel(const Depthwise& given, const Channels& channels) {
+LowerKernel thumb_depthwise_kernel(CoreClass core, const Depthwise& given,
+                                   const Channels& channels) {
   const Depthwise d = best_orientation(given);
   const Window& w = d.window;
   Layout layout{"intarsia_thumb_depthwise", ring_bytes(w), w.kernel_h * w.kernel_w};
   for (const std::vector<int8_t>& row : d.rows) layout.marks.push_back(twos_fit(row, w) ? 1 : 0);
-  if (w.kernel_h > kMostRows || layout.scratch_bytes > kMostScratch) return nullptr;
+  if (w.kernel_h > kMostRows || layout.scratch_bytes > kMostScratch ||
+      (!channels.shared && loops_beat_fours(core, w, channels, layout)))
+    return nullptr;
   return [d, channels, layout](OpLowering& op) {
     return lower(op, d.window, d.rows, channels, layout);
   };

@@ -37,14 +37,19 @@ TEST(DepthwiseConvolutions, AreLoopsForOneOutput) {
         {"cortex-m4", 3, 3, 3, false},
         {"cortex-m4", 40, 1, 5, true},
         {"cortex-m7", 30, 1, 9, true},
-        {"cortex-m4", 6, 6, 3, true}}) {
+        {"cortex-m4", 6, 6, 3, true},
+        {"cortex-m0", 11, 1, 11, false},
+        {"cortex-m3", 3, 3, 3, false},
+        {"cortex-m0", 40, 1, 5, true},
+        {"cortex-m3", 40, 1, 5, true}}) {
     KernelProgram kernels(core);
     Random random(31);
     const int64_t columns = width == 1 ? 1 : kernel;
     kernels.add(window_module(
         random, {OpKind::DepthwiseConv2d, 1, height, width, 16, 16, kernel, columns, 1}));
     EXPECT_EQ(kernels.tuned() == 1, tuned) << core << " " << height << " " << kernel;
-    if (tuned && width == 1)
+    if (tuned && width == 1 && core != std::string_view("cortex-m0") &&
+        core != std::string_view("cortex-m3"))
       EXPECT_NE(kernels.text().find(fmt::format(".in_h = 1, .in_w = {}", height)),
                 std::string::npos);
     check(kernels);
