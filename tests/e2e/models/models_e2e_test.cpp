@@ -108,7 +108,7 @@ struct Limits {
   } cycles[3];
 };
 constexpr std::array<std::string_view, 3> kCores = {"m0", "m4f", "m55"};
-constexpr int64_t kScratch = 4 * 1024, kStack = 512;
+constexpr int64_t kScratch = 4 * 1024, kStack = 576;
 constexpr double kCodePart = 0.4;
 constexpr Limits kLimits[] = {
     {"kws_ref_model", "kws", 16000, {{41.919e6, 1.9}, {8.892e6, 2.05}, {2.330e6, 2.6}}},
