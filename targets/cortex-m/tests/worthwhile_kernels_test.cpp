@@ -49,9 +49,10 @@ TEST(DepthwiseConvolutions, AreLoopsForOneOutput) {
         random, {OpKind::DepthwiseConv2d, 1, height, width, 16, 16, kernel, columns, 1}));
     EXPECT_EQ(kernels.tuned() == 1, tuned) << core << " " << height << " " << kernel;
     if (tuned && width == 1 && core != std::string_view("cortex-m0") &&
-        core != std::string_view("cortex-m3"))
+        core != std::string_view("cortex-m3")) {
       EXPECT_NE(kernels.text().find(fmt::format(".in_h = 1, .in_w = {}", height)),
                 std::string::npos);
+    }
     check(kernels);
   }
 }

@@ -146,7 +146,7 @@ Operand in_whole_pixels(const Builder& builder, Operand operand) {
   const int64_t first = (int64_t{at.height} * whole.width + at.width) * whole.depth;
   const int32_t row = operand.extent.width * operand.extent.depth;
   operand.origin = {0, 0, static_cast<int32_t>(first)};
-  operand.extent = {operand.extent.height, row / kBrickDepth, kBrickDepth};
+  operand.extent = {operand.extent.height, static_cast<int32_t>(row / kBrickDepth), kBrickDepth};
   operand.walk = Walk{row, kBrickDepth};
   return operand;
 }
