@@ -99,11 +99,11 @@ TEST_F(AtATerminal, WhatDecidesACheckStandsOut) {
 
 TEST_F(AtATerminal, ErrorsAndNotesAreToldApart) {
   const std::vector<std::string> wrong = {"boards", "absent"};
-  EXPECT_THAT(intarsia(wrong).err, StartsWith("--board: there is no board 'absent'"));
+  EXPECT_THAT(intarsia(wrong).err, StartsWith("boards: there is no board 'absent'"));
   const ShownOnTerminal error = at_terminal(wrong);
   EXPECT_EQ(error.exit_code, kUserError);
-  EXPECT_THAT(error.bytes, StartsWith("\033[1;31merror:\033[0m \033[1m--board\033[0m: there is"));
-  EXPECT_THAT(at_terminal(wrong, 80, {"NO_COLOR=1"}).bytes, StartsWith("error: --board: there is"));
+  EXPECT_THAT(error.bytes, StartsWith("\033[1;31merror:\033[0m \033[1mboards\033[0m: there is"));
+  EXPECT_THAT(at_terminal(wrong, 80, {"NO_COLOR=1"}).bytes, StartsWith("error: boards: there is"));
   EXPECT_THAT(at_terminal({"frobnicate"}).screen, Contains(StartsWith("error: ")));
   EXPECT_THAT(at_terminal({"compile"}).screen, Contains("error: MODEL is required"));
 
