@@ -118,9 +118,9 @@ TEST_F(OwnBoard, FoldersOfTheVariableComeFirst) {
 TEST_F(OwnBoard, IsNotThere) {
   make_board("mine", "mine");
   EXPECT_TRUE(refused(intarsia({"boards", "mine"}),
-                      {"--board: there is no board 'mine'", "write './mine'"}));
+                      {"boards: there is no board 'mine'", "write './mine'"}));
   EXPECT_TRUE(refused(intarsia({"boards", "./absent"}),
-                      {"--board: there is no folder './absent'", "'intarsia boards' lists"}));
+                      {"boards: there is no folder './absent'", "'intarsia boards' lists"}));
   write("empty/readme", std::string("nothing"));
   EXPECT_TRUE(refused(intarsia({"explain", digits_path(), "--board", "./empty"}),
                       {"--board: there is no board.json in the folder './empty'"}));
