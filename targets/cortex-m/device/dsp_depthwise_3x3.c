@@ -44,19 +44,9 @@ enum { kRestShift = 16, kFoursShift = 18 };
 INTARSIA_INLINE void merge_halves(uint32_t *to, const int8_t *upper, int32_t upper_step,
                                   const int8_t *lower, int32_t lower_step, int32_t columns) {
   for (; columns > 0; --columns, to += kMergedLanes, upper += upper_step, lower += lower_step)
-    for (int32_t pair = 0; pair < kMergedLanes; pair += 2) {
-      const uint32_t above = intarsia_load_word(upper + 2 * pair),
-                     below = intarsia_load_word(lower + 2 * pair);
-#if INTARSIA_HAS_DSP
-      uint32_t first, second;
-      __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(first) : "r"(above), "r"(below));
-      __asm__("pkhtb %0, %2, %1, asr #16" : "=r"(second) : "r"(above), "r"(below));
-#else
-      const uint32_t first = (above & 0xffffu) | below << 16,
-                     second = above >> 16 | (below & 0xffff0000u);
-#endif
-      to[pair] = first, to[pair + 1] = second;
-    }
+    for (int32_t pair = 0; pair < kMergedLanes; pair += 2)
+      intarsia_pair_halves(intarsia_load_word(upper + 2 * pair),
+                           intarsia_load_word(lower + 2 * pair), &to[pair], &to[pair + 1]);
 }
 
 // Merges the next pair of rows of the channels that `image` begins with, elements of `size` bytes.

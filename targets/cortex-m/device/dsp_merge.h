@@ -6,16 +6,22 @@
 
 enum { kMergedLanes = 4 };  // channels of a block: words per column of a pair of rows
 
+// The lower and the upper halves of both words beside each other, `upper`'s below and `lower`'s above.
+INTARSIA_INLINE void intarsia_pair_halves(uint32_t upper, uint32_t lower, uint32_t *first,
+                                          uint32_t *second) {
+#if INTARSIA_HAS_DSP
+  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(*first) : "r"(upper), "r"(lower));
+  __asm__("pkhtb %0, %2, %1, asr #16" : "=r"(*second) : "r"(upper), "r"(lower));
+#else
+  *first = (upper & 0xffffu) | lower << 16;
+  *second = upper >> 16 | (lower & 0xffff0000u);
+#endif
+}
+
 // Channel by channel: `upper`'s element below, `lower`'s above.
 INTARSIA_INLINE void intarsia_merge(uint32_t *to, uint32_t upper, uint32_t lower) {
-#if INTARSIA_HAS_DSP
   uint32_t first, second;
-  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(first) : "r"(upper), "r"(lower));
-  __asm__("pkhtb %0, %2, %1, asr #16" : "=r"(second) : "r"(upper), "r"(lower));
-#else
-  const uint32_t first = (upper & 0xffffu) | lower << 16,
-                 second = upper >> 16 | (lower & 0xffff0000u);
-#endif
+  intarsia_pair_halves(upper, lower, &first, &second);
   to[0] = intarsia_even_pair(first);
   to[1] = intarsia_odd_pair(first);
   to[2] = intarsia_even_pair(second);

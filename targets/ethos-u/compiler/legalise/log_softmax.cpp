@@ -43,7 +43,7 @@ class LogarithmsOfRows {
     // The negative of the result, which is not negative and may be rounded half up.
     const Operand less =
         wide(builder_, Add, look_up_below(builder_, "below", in, largest, below_), logarithms);
-    const Operand steps = shifted(less, 26 - kResultBits, Rounding::Natural);
+    const Operand steps = wide_shifted(builder_, less, 26 - kResultBits, Rounding::Natural);
     Operation last = wide_operation(builder_, Sub, steps, constant(127), out);
     last.ofm.zero_point = 0;  // the 127 has it
     last.reverse_operands = true;
@@ -71,8 +71,8 @@ class LogarithmsOfRows {
              power_of(root_zeros, (kAccumulationIntegerBits + 1) * kOneQ6 - kQuarterQ6));
 
     // (r + 2^(-1/4) + 1) / 2, of an odd constant.
-    const Operand mean =
-        wide(builder_, Add, shifted(r, 1, Rounding::Truncate), constant((kFourthRootHalf + 1) / 2));
+    const Operand mean = wide(builder_, Add, wide_shifted(builder_, r, 1, Rounding::Truncate),
+                              constant((kFourthRootHalf + 1) / 2));
     const Operand q = twice(wide(builder_, Sub, r, constant(kFourthRootHalf)));
     const Operand square = high(q, q);
     const Operand numerator =
@@ -83,7 +83,8 @@ class LogarithmsOfRows {
         wide(builder_, Add, high(mean, inner), high(q, constant(638450708)));
     // 1 / (1 + denominator), which is not negative.
     const Operand half =
-        wide(builder_, Add, shifted(denominator, 1, Rounding::Truncate), constant(1 << 30));
+        wide(builder_, Add, wide_shifted(builder_, denominator, 1, Rounding::Truncate),
+             constant(1 << 30));
     const Operand reciprocal = twice(emit_reciprocals(builder_, half));
     // Shifted right by 6 bits, halves away from zero: what a product does behind its high half.
     const Operand rounded = wide(builder_, Mul, twice(numerator), constant(1 << 30), 31 + 6);
@@ -97,14 +98,6 @@ class LogarithmsOfRows {
     const Operand zeros = builder_.inner("leading_zeros", DataType::Int32, x.extent);
     builder_.emit(builder_.start(CountLeadingZeros, x, zeros));
     return zeros;
-  }
-  Operand shifted(const Operand& x, int32_t right, Rounding rounding) {
-    const Operand out = builder_.inner("shifted", DataType::Int32, x.extent);
-    Operation op = wide_operation(builder_, ShiftRight, packed(builder_, x), constant(right),
-                                  packed(builder_, out));
-    op.rounding = rounding;
-    builder_.emit(std::move(op));
-    return out;
   }
 
   Builder& builder_;

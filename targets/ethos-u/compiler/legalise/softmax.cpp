@@ -158,7 +158,8 @@ class RowsOfInt8 {
  private:
   // In Q12.19. One number for each row from here on, without rows.
   Operand emit_sums(const Operand& exps) {
-    const Operand rounded = shifted(exps, kAccumulationIntegerBits, Rounding::Natural);
+    const Operand rounded =
+        wide_shifted(builder_, exps, kAccumulationIntegerBits, Rounding::Natural);
     const Operand sum = builder_.inner("sum", DataType::Int32, {exps.extent.height, 1, 1});
     Operation reduce = builder_.start(ReduceSum, rounded, sum);
     reduce.global_scale = ChannelScale{.multiplier = 1};
@@ -181,7 +182,8 @@ class RowsOfInt8 {
     // 2^-n, and from Q0.31 to 1/256. Where that may be more than 31 bits, some go first; of a number that is not
     // negative, bits cut off below those that are rounded change nothing.
     const int32_t first = out.extent.depth > kMostUnsplitDepth ? 16 : 0;
-    const Operand rest = first > 0 ? shifted(product, first, Rounding::Truncate) : product;
+    const Operand rest =
+        first > 0 ? wide_shifted(builder_, product, first, Rounding::Truncate) : product;
     const Operand right =
         wide_difference(builder_, kAccumulationIntegerBits + 31 - 8 - first, zeros);
     Operation last = wide_operation(builder_, ShiftRight, rest, builder_.reshaped(right, one), out);
@@ -190,14 +192,6 @@ class RowsOfInt8 {
   }
 
   Operand constant(int32_t value) { return wide_constant(builder_, value); }
-  Operand shifted(const Operand& x, int32_t right, Rounding rounding) {
-    const Operand out = builder_.inner("shifted", DataType::Int32, x.extent);
-    Operation op = wide_operation(builder_, ShiftRight, packed(builder_, x), constant(right),
-                                  packed(builder_, out));
-    op.rounding = rounding;
-    builder_.emit(std::move(op));
-    return out;
-  }
 
   Builder& builder_;
   bool saturates_alike_;  // TFLM doubles x to Q0.31, where 1 saturates, before it multiplies

@@ -51,6 +51,15 @@ Operand wide(Builder& builder, OperationKind kind, const Operand& a, const Opera
   return out;
 }
 
+Operand wide_shifted(Builder& builder, const Operand& x, int32_t right, Rounding rounding) {
+  const Operand out = builder.inner("shifted", DataType::Int32, x.extent);
+  Operation op = wide_operation(builder, OperationKind::ShiftRight, packed(builder, x),
+                                wide_constant(builder, right), packed(builder, out));
+  op.rounding = rounding;
+  builder.emit(std::move(op));
+  return out;
+}
+
 Operand wide_difference(Builder& builder, int32_t value, const Operand& b) {
   const Operand out = builder.inner("wide", DataType::Int32, b.extent);
   Operation op = wide_operation(builder, OperationKind::Sub, b, wide_constant(builder, value), out);

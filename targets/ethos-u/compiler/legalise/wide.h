@@ -20,6 +20,8 @@ inline constexpr int64_t kLeastBandElements = 512;
 Operand wide(Builder& builder, OperationKind kind, const Operand& a, const Operand& b,
              int shift = 0);
 Operand wide_constant(Builder& builder, int32_t value);
+// x / 2^right.
+Operand wide_shifted(Builder& builder, const Operand& x, int32_t right, Rounding rounding);
 // value - b.
 Operand wide_difference(Builder& builder, int32_t value, const Operand& b);
 // Another extent of as many elements, in which they fill the blocks that the NPU works on and the bytes it reads at a time: one
