@@ -273,14 +273,6 @@ double dsp_3x3_cycles(Window w, const Channels& channels) {
   return cycles_of("intarsia_dsp_depthwise_3x3", w, channels);
 }
 
-// The kernels lay rows and weights out before they multiply, which few outputs do not repay: a window that covers its whole
-// image, as the steps of streaming networks have it.
-bool loops_are_faster(const Window& w, double cycles) {
-  constexpr int64_t kOutput = 35, kProduct = 10;  // cycles of loops, at the least
-  const int64_t loops = w.pixels() * w.out_c * (kOutput + kProduct * w.kernel_h * w.kernel_w);
-  return cycles > static_cast<double>(loops);
-}
-
 // A column of pixels is a row, byte by byte; there, outputs are beside each other.
 Depthwise along_rows(const Depthwise& d, const Channels& channels) {
   if (d.window.in_w != 1 || d.window.kernel_w != 1 || d.window.out_w != 1) return d;
@@ -292,6 +284,17 @@ Depthwise along_rows(const Depthwise& d, const Channels& channels) {
 }
 
 }  // namespace
+
+bool loops_are_faster(CoreClass core, const Window& w, double cycles) {
+  struct Cycles {
+    int64_t output, product;
+  };
+  const Cycles loops = core == CoreClass::Thumb  ? Cycles{120, 18}
+                       : core == CoreClass::Long ? Cycles{38, 12}
+                                                 : Cycles{35, 10};
+  const int64_t of_an_output = loops.output + loops.product * w.kernel_h * w.kernel_w;
+  return cycles > static_cast<double>(w.pixels() * w.out_c * of_an_output);
+}
 
 Window transposed(Window w) {
   std::swap(w.in_h, w.in_w), std::swap(w.out_h, w.out_w), std::swap(w.kernel_h, w.kernel_w);
@@ -372,7 +375,8 @@ LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small, int
   const Depthwise best = best_orientation(d);
   if (channels->quick && Dsp3x3Layout::covers(best.window)) {
     if (Dsp3x3Layout(best.window).scratch_bytes() > kMostScratch ||
-        (may_be_loops && loops_are_faster(best.window, dsp_3x3_cycles(best.window, *channels))))
+        (may_be_loops &&
+         loops_are_faster(core, best.window, dsp_3x3_cycles(best.window, *channels))))
       return nullptr;
     return
         [best, channels = *channels](OpLowering& op) { return lower_dsp_3x3(op, best, channels); };
@@ -380,7 +384,7 @@ LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small, int
   if (!DspLayout::covers(d.window)) return nullptr;
   const Depthwise row = along_rows(d, *channels);
   if (DspLayout(row.window).scratch_bytes() > kMostScratch ||
-      (may_be_loops && loops_are_faster(row.window, dsp_cycles(row.window, *channels))))
+      (may_be_loops && loops_are_faster(core, row.window, dsp_cycles(row.window, *channels))))
     return nullptr;
   return [row, channels = *channels](OpLowering& op) { return lower_dsp(op, row, channels); };
 }

@@ -49,18 +49,6 @@ KernelWork pool(CoreClass core, const Window& w, bool average, bool wide) {
            number(n * rows * blocks), number(n * taps * blocks)}};
 }
 
-// Fields as the kernels' structs have them, from the numbers of a call in the same order.
-class Numbers {
- public:
-  explicit Numbers(const std::vector<int64_t>& numbers) : numbers_(numbers) {}
-
- protected:
-  int64_t take() { return numbers_.at(next_++); }
-
- private:
-  const std::vector<int64_t>& numbers_;
-  size_t next_ = 0;
-};
 #define FIELD(name) int64_t name = take();
 struct Sum : Numbers {
   using Numbers::Numbers;
@@ -89,10 +77,6 @@ struct Svdf : Numbers {
 struct Lstm : Numbers {
   using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/lstm.def"
-};
-struct Matmul : Numbers {
-  using Numbers::Numbers;
-#include "intarsia/targets/cortex_m/matmul.def"
 };
 struct Wide : Numbers {
   using Numbers::Numbers;
@@ -326,71 +310,6 @@ KernelWork lstm(CoreClass core, const Lstm& s, KernelFamily family) {
           number(rows)};
 }
 
-// Columns of the second matrix are laid out some at a time, and meet every row of the first.
-std::vector<KernelWork> products_of_matrices(CoreClass core, const Matmul& m) {
-  const bool vectors = core == CoreClass::Mve, pairs = core == CoreClass::Dsp;
-  if (m.rows == 1 && (vectors || pairs)) {
-    const int64_t products = m.columns * m.depth;
-    const bool turned = m.transposed != 0;
-    return {{KernelFamily::MatrixRow,
-             {1, number(m.depth), number(turned ? 0 : m.columns), number(turned ? 0 : products),
-              number(turned ? m.columns : 0), number(turned ? products : 0)}}};
-  }
-  const int64_t unit = vectors ? 16 : pairs ? 8 : 4, run = round_up(m.depth, unit);
-  const int64_t together = vectors ? 8
-                           : pairs ? 2
-                                   : 4,
-                rows = pairs ? ceil_div(m.rows, int64_t{2}) : m.rows;
-  int64_t blocks = 0, octets = 0;
-  std::vector<KernelWork> all;
-  for (int64_t first = 0; first < m.columns; first += m.block) {
-    const int64_t count = std::min(m.columns - first, m.block);
-    ++blocks;
-    octets += ceil_div(count, together);
-    if (!vectors) continue;
-    Window w;
-    w.batches = w.out_h = w.out_w = w.kernel_h = w.kernel_w = w.stride_h = w.stride_w = 1;
-    w.in_h = w.in_w = 1;
-    w.in_c = m.depth, w.out_c = count, w.out_zero = m.out_zero, w.low = -128, w.high = 127;
-    KernelWork row = mve_dense(w);
-    for (double& amount : row.amounts) amount *= number(m.rows);
-    all.push_back(std::move(row));
-  }
-  const bool sums = m.b_zero != 0, copies = run != m.depth;
-  all.push_back(
-      {KernelFamily::Matrices,
-       {1, number(blocks), number(m.columns), number(m.transposed != 0 ? 0 : m.columns * m.depth),
-        number(m.transposed != 0 ? m.columns * ceil_div(m.depth, vectors ? 16 : int64_t{4}) : 0),
-        number(blocks * rows), number(sums ? blocks * m.rows * ceil_div(m.depth, unit) : 0),
-        number(copies && !vectors ? blocks * m.rows * m.depth : 0),
-        number(vectors ? (sums ? m.rows : 1) * octets : rows * octets),
-        number(vectors ? 0 : rows * octets * run), number(m.rows * m.columns)}});
-  return all;
-}
-
-// Two columns at a time, and the results one by one.
-std::vector<KernelWork> real_products_of_matrices(const Matmul& m) {
-  std::vector<KernelWork> all;
-  for (int64_t first = 0; first < m.columns; first += m.block) {
-    const int64_t count = std::min(m.columns - first, m.block);
-    Window w;
-    w.kernel_w = w.out_h = 1;
-    w.out_w = m.rows, w.in_c = 4 * m.depth, w.out_c = 4 * count;
-    all.push_back(real_convolution(w));
-    all.push_back({KernelFamily::Element, {number(round_up(count, int64_t{4}) * m.depth)}, 0});
-  }
-  return all;
-}
-
-KernelWork wide_products_of_matrices(CoreClass core, const Matmul& m) {
-  const int64_t unit = core == CoreClass::Mve ? 8 : 2, words = ceil_div(m.depth, unit);
-  const int64_t blocks = ceil_div(m.columns, m.block), twos = ceil_div(m.columns, int64_t{2});
-  return {KernelFamily::WideMatrices,
-          {1, number(m.columns), number(m.transposed != 0 ? 0 : m.columns * m.depth),
-           number(m.transposed != 0 ? m.columns * words : 0), number(blocks * m.rows),
-           number(m.rows * twos), number(m.rows * twos * words), number(m.rows * m.columns)}};
-}
-
 KernelWork wide_convolution(CoreClass core, const Wide& w) {
   const int64_t group = core == CoreClass::Mve ? 8 : 4, run = w.kernel_h * w.kernel_w * w.in_c;
   const int64_t pixels = w.batches * w.out_h * w.out_w, quads = ceil_div(w.out_c, int64_t{4});
@@ -596,9 +515,9 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.ends_with("lstm_s8")) return {lstm(core, Lstm(numbers), KernelFamily::Lstm)};
   if (name.ends_with("lstm_s16")) return {lstm(core, Lstm(numbers), KernelFamily::WideLstm)};
   if (name.ends_with("lstm_s16_short")) return {lstm(core, Lstm(numbers), KernelFamily::ShortLstm)};
-  if (name == "matmul_s16") return {wide_products_of_matrices(core, Matmul(numbers))};
-  if (name == "matmul_f32") return real_products_of_matrices(Matmul(numbers));
-  if (name.ends_with("matmul_s8")) return products_of_matrices(core, Matmul(numbers));
+  if (name == "matmul_s16") return {wide_products_of_matrices(core, numbers)};
+  if (name == "matmul_f32") return real_products_of_matrices(numbers);
+  if (name.ends_with("matmul_s8")) return products_of_matrices(core, numbers);
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
   if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};
   if (name.starts_with("copy_rows_")) return {copied_rows(core, name, numbers)};

@@ -61,6 +61,24 @@ KernelWork real_convolution(const Window& w);                  // a channel's ex
 std::vector<KernelWork> staged(CoreClass core, const std::string& kernel,
                                const std::vector<int64_t>& numbers);
 
+// Fields as the kernels' structs have them, from the numbers of a call in the same order.
+class Numbers {
+ public:
+  explicit Numbers(const std::vector<int64_t>& numbers) : numbers_(numbers) {}
+
+ protected:
+  int64_t take() { return numbers_.at(next_++); }
+
+ private:
+  const std::vector<int64_t>& numbers_;
+  size_t next_ = 0;
+};
+
+// Products of matrices, whose numbers are those of matmul.def.
+std::vector<KernelWork> products_of_matrices(CoreClass core, const std::vector<int64_t>& numbers);
+std::vector<KernelWork> real_products_of_matrices(const std::vector<int64_t>& numbers);
+KernelWork wide_products_of_matrices(CoreClass core, const std::vector<int64_t>& numbers);
+
 // What the compiler says of a channel beside its shift, in the second byte of it (compiler/thumb.cpp).
 inline int64_t channels_marked(std::span<const uint8_t> table, uint8_t mark) {
   constexpr size_t kEntry = 16, kMark = 13;

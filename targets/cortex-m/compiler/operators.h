@@ -12,6 +12,10 @@ constexpr int64_t kMostScratch = 16 * 1024;
 // Cores with the DSP extension: one row of a fully connected layer (device/dsp_kernels.h).
 LowerKernel dsp_dense_kernel(const Conv& conv, const Channels& channels);
 
+// Whether a depthwise convolution takes fewer cycles as loops, at the least that these take, than the kernel that takes `cycles`: kernels
+// lay rows and weights out before they multiply, which few outputs do not repay, such as a window that covers its whole image.
+bool loops_are_faster(CoreClass core, const Window& w, double cycles);
+
 // Cores without SIMD (device/thumb_conv.h, device/long_conv.h, device/thumb_depthwise.h). Empty where the
 // kernels do not cover the operator.
 LowerKernel thumb_conv_kernel(CoreClass core, const Conv& conv, const Channels& channels);

@@ -120,12 +120,10 @@ bool loops_beat_fours(CoreClass core, const Window& w, const Channels& channels,
                       const Layout& layout) {
   const bool is_long = core == CoreClass::Long;
   if (!is_long && core != CoreClass::Thumb) return false;
-  const int64_t output = is_long ? 38 : 120, product = is_long ? 12 : 18;  // cycles of loops
   const std::vector<KernelWork> work = work_of_call(core, kernel_for(layout.family, channels, w),
                                                     w.values(), table_of(channels, layout.marks));
   const double cycles = cycles_of_work(is_long ? CostCore::M3 : CostCore::M0, work).value_or(0);
-  const int64_t loops = w.pixels() * w.out_c * (output + product * w.kernel_h * w.kernel_w);
-  return cycles > static_cast<double>(loops);
+  return loops_are_faster(core, w, cycles);
 }
 
 }  // namespace
