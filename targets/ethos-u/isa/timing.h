@@ -156,7 +156,7 @@ inline std::optional<MemorySystem> read_memory_system(const NpuTiming& npu, std:
   };
   const auto next = [&](char mark) { return *at == mark && ++at != nullptr; };
   MemorySystem out;
-  out.name = "numbers";
+  out.name = "the given memories";
   const auto clock = number(1, 10000);
   if (!clock) return std::nullopt;
   out.clock_mhz = *clock;

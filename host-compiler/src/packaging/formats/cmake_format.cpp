@@ -139,7 +139,7 @@ Result<FormattedPackage> cmake_format(const PackageContents& plain, const Format
                            test_data_text(manifest, facts.sample)});
   package.files.push_back(readme(manifest, facts, "A library for CMake",
                                  fmt::format("```sh\ncmake -S . -B build -D {}_SAMPLE=ON && cmake "
-                                             "--build build\nbuild/{}_sample\n```\n",
+                                             "--build build\nbuild/{}_sample\n```",
                                              upper_case(manifest.model), manifest.model),
                                  made.notes));
   return made;

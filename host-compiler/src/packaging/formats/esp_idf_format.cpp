@@ -65,7 +65,7 @@ Result<FormattedPackage> esp_idf_format(const PackageContents& plain, const Form
       test_data_text(manifest, facts.sample));
   package.files.push_back(readme(
       manifest, facts, "An ESP-IDF component",
-      fmt::format("```sh\ncd {} && idf.py set-target esp32c3\nidf.py build flash monitor\n```\n",
+      fmt::format("```sh\ncd {} && idf.py set-target esp32c3\nidf.py build flash monitor\n```",
                   example),
       made.notes));
   return made;

@@ -120,10 +120,10 @@ Result<FormattedPackage> rust_format(const PackageContents& plain, const FormatF
   made.package.files.push_back({"build.rs", build_script(manifest, facts)});
   made.package.files.push_back({"src/lib.rs", rust_library(manifest)});
   add_sample(facts, made);
-  std::string how = "```sh\ncd sample && cargo run\n```\n";
+  std::string how = "```sh\ncd sample && cargo run\n```";
   if (const std::string target = triple(manifest, facts); !target.empty()) {
     how += fmt::format(
-        "\nrustc needs `rustup target add {}`, and the C compiler is `{}` unless "
+        "\n\nrustc needs `rustup target add {}`, and the C compiler is `{}` unless "
         "`CC_{}` says another.",
         target, facts.board.compiler, target);
   }
