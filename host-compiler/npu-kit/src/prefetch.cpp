@@ -86,9 +86,7 @@ class Planner {
       if (!better) break;
     }
     // The sum of differences is not rounded as the whole is.
-    if (changed)
-      best.plan.cycles =
-          times_.measure(best.plan, best.weights, best.tables, Timeline(queues_), {}, nullptr);
+    if (changed) best.plan.cycles = measured_again(best);
     if (kept == nullptr) return result(std::move(best.plan));
     PrefetchPlan made = result(best.plan);
     *kept = std::move(best);
@@ -121,7 +119,18 @@ class Planner {
     if (keeps) made.before.reserve(units_.size());
     made.plan.cycles = times_.measure(made.plan, made.weights, made.tables, Timeline(queues_), {},
                                       keeps ? &made.before : nullptr);
+    made.exact = made.before.size();
     return made;
+  }
+
+  // From the last unit on whose time is exact.
+  double measured_again(Measured& made) const {
+    if (made.exact == 0)
+      return times_.measure(made.plan, made.weights, made.tables, Timeline(queues_), {}, nullptr);
+    Range rest;
+    rest.from = made.exact - 1;
+    return times_.measure(made.plan, made.weights, made.tables, made.before[rest.from], rest,
+                          nullptr);
   }
 
   // The same where most units are those of a plan that is known: what is in front of the first change is measured, and what is behind
@@ -148,6 +157,7 @@ class Planner {
     Timeline now = known.before[range.from];
     made.plan.cycles =
         times_.measure(made.plan, made.weights, made.tables, now, range, &made.before, &end, &now);
+    made.exact = range.from < known.exact ? end : known.exact;
     if (end == count) return made;
     const Timeline& known_there = known.before[moved(end, range.move)];
     const Later later = {now.now() - known_there.now(),
@@ -249,6 +259,7 @@ class Planner {
                    &now);
     std::copy(other.before.begin(), other.before.end(),
               best.before.begin() + static_cast<ptrdiff_t>(range.from));
+    if (range.from < best.exact) best.exact = end;
     if (end < units_.size()) {
       const Later later = {now.now() - known_there.now(),
                            now.transfers_started() - known_there.transfers_started()};
@@ -454,15 +465,18 @@ class Planner {
   void fit(Plan& plan, size_t i, std::vector<int64_t>& used) const {
     if (plan.fetched[i] == 0) return;
     // From the unit itself towards the wanted position, as far as there is room.
-    const int64_t bytes = constants_[i].bytes;
+    const int64_t bytes = constants_[i].bytes, most = budget_ - bytes;
     const size_t last = constants_[i].last_user;
-    bool fits = true;
-    for (size_t k = i + 1; k <= last && fits; ++k) fits = has_room(used[k] + bytes);
+    int64_t* const taken = used.data();
+    size_t user = i + 1;
+    while (user <= last && taken[user] <= most) ++user;
+    const bool fits = user > last;
+    if (!fits) budgets_.refuse(taken[user] + bytes);
     auto from = static_cast<int32_t>(i) + 1;
-    for (; fits && from > plan.reserved_from[i]; --from) {
-      int64_t& taken = used[static_cast<size_t>(from - 1)];
-      if (!has_room(taken + bytes)) break;
-      taken += bytes;
+    if (fits) {
+      const int32_t wanted = plan.reserved_from[i];
+      for (; from > wanted && taken[from - 1] <= most; --from) taken[from - 1] += bytes;
+      if (from > wanted) budgets_.refuse(taken[from - 1] + bytes);
     }
     if (from > static_cast<int32_t>(i)) {
       plan.fetched[i] = 0;
@@ -472,12 +486,6 @@ class Planner {
     plan.reserved_from[i] = from;
     plan.position[i] = issue_position(from, i);
     for (size_t k = i + 1; k <= last; ++k) used[k] += bytes;
-  }
-
-  bool has_room(int64_t bytes) const {
-    if (bytes <= budget_) return true;
-    budgets_.refuse(bytes);
-    return false;
   }
 
   // What the constants of these units take in a plan that has been fitted.

@@ -35,6 +35,8 @@ struct Ports {
     for (size_t i = 1; i < twos.size(); ++i) most = most > twos[i] ? most : twos[i];
     return std::max(most[0], most[1]);
   }
+  // How long that takes where so much is asked for, as parts of what each has.
+  double slowed(double step) const { return step * std::max(1.0, greatest()); }
 };
 
 }  // namespace
@@ -87,9 +89,24 @@ bool Timeline::goes_on_as(const Timeline& other) const {
 
 // The processor reads nothing else meanwhile; what runs goes on.
 void Timeline::read(const Running& commands) {
-  if (commands.left <= 0) return;
-  Running left = commands;
-  while (left.left > 0) pass(&left);
+  for (Running rest = commands; rest.left > 0;) {
+    if (!operations_.empty() && !transfers_.empty()) {
+      rest.left -= pass_both(&rest);
+    } else if (operations_.empty() && transfers_.empty()) {
+      now_ += rest.left;
+      return;
+    } else {
+      Queue& queue = operations_.empty() ? transfers_ : operations_;
+      Running& running = queue.front();
+      const double step = std::min(running.left, rest.left);
+      Ports asked(running.shares);
+      asked += Ports(rest.shares);
+      now_ += asked.slowed(step);
+      rest.left -= step;
+      running.left -= step;
+      if (running.left <= 0) queue.pop();
+    }
+  }
 }
 
 void Timeline::make_room(Queue& queue) {
@@ -123,34 +140,35 @@ void Timeline::wait_for_operations(int32_t under_way) {
   while (operations_.count > static_cast<size_t>(under_way)) pass();
 }
 
-void Timeline::pass(Running* read) {
-  Running* const operation = operations_.empty() ? nullptr : &operations_.front();
-  Running* const transfer = transfers_.empty() ? nullptr : &transfers_.front();
-  Running* const first = operation != nullptr ? operation : transfer != nullptr ? transfer : read;
-  if (first == nullptr) return;
-  Running* const second = first == operation && transfer != nullptr ? transfer
-                          : first != read                           ? read
-                                                                    : nullptr;
-  double step = first->left;
-  if (second == nullptr) {  // nothing asks for more than a port has by itself
-    now_ += step;
-    first->left = 0;
-  } else {
-    Running* const third = second != read ? read : nullptr;
-    step = std::min(step, second->left);
-    Ports asked(first->shares);
-    asked += Ports(second->shares);
-    if (third != nullptr) {
-      step = std::min(step, third->left);
-      asked += Ports(third->shares);
-      third->left -= step;
-    }
-    now_ += step * std::max(1.0, asked.greatest());
-    first->left -= step;
-    second->left -= step;
+void Timeline::pass() {
+  if (!operations_.empty() && !transfers_.empty()) {
+    pass_both(nullptr);
+    return;
   }
-  if (operation != nullptr && operation->left <= 0) operations_.pop();
-  if (transfer != nullptr && transfer->left <= 0) transfers_.pop();
+  // Nothing asks for more than a port has by itself.
+  Queue& queue = operations_.empty() ? transfers_ : operations_;
+  if (queue.empty()) return;
+  now_ += queue.front().left;
+  queue.pop();
+}
+
+// An operation and a transfer, and what is read beside them, until the first of these is complete. Returns how long that is without
+// the others.
+inline double Timeline::pass_both(const Running* read) {
+  Running &operation = operations_.front(), &transfer = transfers_.front();
+  double step = std::min(operation.left, transfer.left);
+  Ports asked(operation.shares);
+  asked += Ports(transfer.shares);
+  if (read != nullptr) {
+    step = std::min(step, read->left);
+    asked += Ports(read->shares);
+  }
+  now_ += asked.slowed(step);
+  operation.left -= step;
+  transfer.left -= step;
+  if (operation.left <= 0) operations_.pop();
+  if (transfer.left <= 0) transfers_.pop();
+  return step;
 }
 
 double Timeline::finish() {

@@ -216,11 +216,16 @@ class Search {
       if (valley) {
         for (int t = s; t < run_end; ++t) {
           work_ += std::ssize(in_.in_section[t]);
-          int choices = state_.slack(t) > 0 ? 1 : 0;
+          const int64_t slack = state_.slack(t);
+          int choices = slack > 0 ? 1 : 0;
           const int64_t floor = state_.floor(t);
+          // One item at least lies on the floor where any waits; more choices only make it worse. Nothing is more urgent than
+          // its trouble says, which takes no division.
+          const bool waits = best >= 0 && state_.has_waiting(t);
+          const double at_most = choices > 0 ? 0.5 : 1.0;
+          if (waits && slack >= 0 && state_.trouble(t) * at_most <= best_score) continue;
           const double urgent = urgency(t);
-          // One item at least lies on the floor where any waits; more choices only make it worse.
-          if (best >= 0 && state_.has_waiting(t) && urgent / (choices + 1) <= best_score) continue;
+          if (waits && urgent * at_most <= best_score) continue;
           for (int i : in_.in_section[t])
             if (state_.may_lie_at(i, floor)) ++choices;
           const double score = urgent / choices;

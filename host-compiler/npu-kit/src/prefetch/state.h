@@ -24,6 +24,8 @@ struct Measured {
   Plan plan;
   std::vector<Timeline> before;          // per unit
   std::vector<int64_t> weights, tables;  // numbers of the transfers; -1: none
+  size_t exact =
+      0;  // the first so many timelines are what the whole plan measured at once gives; others are rounded otherwise
 };
 
 inline constexpr int32_t kNone = std::numeric_limits<int32_t>::max();

@@ -17,10 +17,16 @@ inline std::vector<int64_t> broadcast_places(const Shape& shape, const Shape& ou
     next *= shape[axis];
   }
   std::vector<int64_t> places(static_cast<size_t>(element_count(out)));
-  for (size_t i = 0; i < places.size(); ++i) {
-    auto rest = static_cast<int64_t>(i);
-    for (size_t axis = out.size(); axis-- > 0; rest /= out[axis])
-      places[i] += rest % out[axis] * strides[axis];
+  std::vector<int64_t> index(out.size(), 0);
+  int64_t at = 0;
+  for (int64_t& place : places) {
+    place = at;
+    for (size_t axis = out.size(); axis-- > 0;) {
+      at += strides[axis];
+      if (++index[axis] < out[axis]) break;
+      at -= strides[axis] * out[axis];
+      index[axis] = 0;
+    }
   }
   return places;
 }

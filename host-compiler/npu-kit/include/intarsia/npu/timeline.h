@@ -104,7 +104,8 @@ class Timeline {
   };
   void read(const Running& commands);
   void make_room(Queue& queue);
-  void pass(Running* read = nullptr);  // until the first of what runs is complete
+  void pass();  // until the first of what runs is complete
+  double pass_both(const Running* read);
 
   Running operation_commands_, transfer_commands_;
   Queue operations_, transfers_;
