@@ -1,6 +1,6 @@
 #include "weights/encoded_streams.h"
 
-#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -9,18 +9,29 @@ namespace intarsia::targets::ethos_u {
 namespace {
 
 // Multiplication carries what differs up, rotation brings it down again. Two of these with other odd factors make 128 bits;
-// nobody chooses weights so that they meet.
+// nobody chooses weights so that they meet. Words go to several states in turn, for each would wait for its product.
 class Mixture {
  public:
-  explicit Mixture(uint64_t factor) : factor_(factor) {}
-  void add(uint64_t word) { state_ = std::rotl((state_ ^ word) * factor_, 29); }
+  static constexpr size_t kStates = 4;
+
+  explicit Mixture(uint64_t factor) : factor_(factor) { states_.fill(0x9e3779b97f4a7c15); }
+  void add(const std::array<uint64_t, kStates>& words) {
+    for (size_t i = 0; i < kStates; ++i) states_[i] = after(states_[i], words[i]);
+  }
   uint64_t value() const {
-    const uint64_t mixed = (state_ ^ state_ >> 32) * factor_;
+    uint64_t all = states_[0];
+    for (size_t i = 1; i < kStates; ++i) all = after(all, states_[i]);
+    const uint64_t mixed = (all ^ all >> 32) * factor_;
     return mixed ^ mixed >> 29;
   }
 
  private:
-  uint64_t factor_, state_ = 0x9e3779b97f4a7c15;
+  uint64_t after(uint64_t state, uint64_t word) const {
+    return std::rotl((state ^ word) * factor_, 29);
+  }
+
+  uint64_t factor_;
+  std::array<uint64_t, kStates> states_;
 };
 
 }  // namespace
@@ -28,13 +39,19 @@ class Mixture {
 EncodedStreams::Key EncodedStreams::key_of(std::span<const int16_t> weights,
                                            const HeaderWorth& worth) {
   Mixture one(0xd6e8feb86659fd93), other(0xa0761d6478bd642f);
-  constexpr size_t kAtOnce = sizeof(uint64_t) / sizeof(int16_t);
-  for (size_t at = 0; at < weights.size(); at += kAtOnce) {
-    uint64_t word = 0;
-    std::memcpy(&word, weights.data() + at,
-                std::min(kAtOnce, weights.size() - at) * sizeof(int16_t));
-    one.add(word);
-    other.add(word);
+  std::array<uint64_t, Mixture::kStates> words = {};
+  constexpr size_t kAtOnce = sizeof(words) / sizeof(int16_t);
+  size_t at = 0;
+  for (; at + kAtOnce <= weights.size(); at += kAtOnce) {
+    std::memcpy(words.data(), weights.data() + at, sizeof(words));
+    one.add(words);
+    other.add(words);
+  }
+  if (at < weights.size()) {
+    words = {};
+    std::memcpy(words.data(), weights.data() + at, (weights.size() - at) * sizeof(int16_t));
+    one.add(words);
+    other.add(words);
   }
   return {weights.size(),
           static_cast<uint64_t>(worth.slice),

@@ -90,6 +90,7 @@ class SectionSearch {
 
  private:
   void search() {
+    find_frequent();
     try_mode(false);
     if (statistics_.count[0] > 0) try_mode(true);
   }
@@ -140,14 +141,31 @@ class SectionSearch {
     }
   }
 
+  // The symbols that may be entries, and one more, for zeros are none where they are runs.
+  void find_frequent() {
+    // Numbers that rise as symbols come later: the rarer ones, and of equally frequent ones the larger.
+    std::array<uint64_t, kSymbols> orders;
+    size_t distinct = 0;
+    for (size_t s = 0; s < kSymbols; ++s)
+      if (const int32_t count = statistics_.count[s]; count > 0)
+        orders[distinct++] = uint64_t{~static_cast<uint32_t>(count)} << 32 | s;
+    const size_t most = std::min(distinct, kMostEntries + 1);
+    const auto first = orders.begin(), last = first + static_cast<std::ptrdiff_t>(distinct);
+    if (most < distinct) std::nth_element(first, first + static_cast<std::ptrdiff_t>(most), last);
+    std::sort(first, first + static_cast<std::ptrdiff_t>(most));
+    frequent_.resize(most);
+    for (size_t i = 0; i < most; ++i)
+      frequent_[i] = {static_cast<uint16_t>(orders[i]),
+                      static_cast<int32_t>(~static_cast<uint32_t>(orders[i] >> 32))};
+  }
+
   // Before any entry of a palette: all symbols are direct.
   void count_all() {
-    const size_t most = std::min(by_symbol_.size(), kMostEntries);
-    by_count_.resize(most);
-    std::partial_sort_copy(by_symbol_.begin(), by_symbol_.end(), by_count_.begin(), by_count_.end(),
-                           [](const Counted& a, const Counted& b) {
-                             return a.count != b.count ? a.count > b.count : a.symbol < b.symbol;
-                           });
+    by_count_.clear();
+    for (const Counted& entry : frequent_)
+      if (!zero_runs_ || entry.symbol != 0) by_count_.push_back(entry);
+    if (by_count_.empty()) by_count_ = by_symbol_;
+    if (by_count_.size() > kMostEntries) by_count_.pop_back();
     taken_ = 0;
     most_entry_ = 0;
     entries_ = 0;
@@ -262,7 +280,8 @@ class SectionSearch {
   int64_t values_ = 0, zero_bits_ = 0;
   int32_t zero_divisor_ = 0;
   std::vector<Counted> by_symbol_;
-  std::vector<Counted> by_count_;  // those that may be entries
+  std::vector<Counted> frequent_;  // the most frequent symbols, the first before the others
+  std::vector<Counted> by_count_;  // those of them that may be entries
   size_t taken_ = 0;               // that are
   int32_t most_entry_ = 0;
   std::bitset<kSymbols> is_entry_;
