@@ -1,5 +1,5 @@
 // Figures of one stream in our own cycle model, as a line of JSON. Usage:
-//   bench_ethos_u compile MODEL.tflite NPU MEMORY-MODE [size | confirmed | keep-dead-channels | npu-sums | SRAM-LIMIT]...
+//   bench_ethos_u compile MODEL.tflite NPU MEMORY-MODE [size | balanced | confirmed | keep-dead-channels | npu-sums | SRAM-LIMIT]...
 //   bench_ethos_u stream VELA-OUTPUT.tflite MEMORY-MODE
 //   bench_ethos_u simulate MODEL.tflite NPU MEMORY-MODE INPUT...   (processor time, the checker on)
 // With `profile` in front of either, a line of text for each operation and transfer instead.
@@ -174,6 +174,8 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
       request.keep_dead_channels = true;
     else if (option == "size")
       request.optimise = LoweringOptions::Optimise::Size;
+    else if (option == "balanced")
+      request.optimise = LoweringOptions::Optimise::Balanced;
     else if (option == "confirmed")
       request.confirmed_only = true;
     else if (option == "npu-sums")

@@ -22,14 +22,17 @@ Result<Scheduled> schedule_of(const Hardware& hardware, Program program,
 // A preference, and no fact of the hardware: memory that a copy of the input takes is to bring two percent of time for each of
 // its own. What a network needs in any case is less, and a copy may be what makes it too large for a device.
 constexpr double kTimeForCopies = 2;
+// Where time alone was asked for: what the products of several steps of a recurrent layer take, and the copies of weights beside them.
+constexpr double kTimeForSpeed = 0.5;
 
-bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options) {
+bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options,
+               double time_for_memory) {
   if (options.for_size && one.fast_bytes != other.fast_bytes)
     return one.fast_bytes < other.fast_bytes;
   if (options.sram_limit) return one.cycles < other.cycles;  // what is allowed may be used
   const double memory = static_cast<double>(std::max<int64_t>(one.fast_bytes, 1)) /
                         static_cast<double>(std::max<int64_t>(other.fast_bytes, 1));
-  return one.cycles * std::pow(memory, kTimeForCopies) < other.cycles;
+  return one.cycles * std::pow(memory, time_for_memory) < other.cycles;
 }
 
 // Windows that overlap in memory save or cost time depending on where the input lies, and products of several steps take memory:
@@ -45,11 +48,14 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
   }
   Program program = legalise(module, function, how);
   const bool has_plain_way = program.gathers || program.looks_ahead;
+  const double time_for_memory =
+      options.for_speed && program.looks_ahead ? kTimeForSpeed : kTimeForCopies;
   Result<Scheduled> best = schedule_of(hardware, std::move(program), options);
   if (!has_plain_way) return best;
   how.may_gather = how.may_look_ahead = false;
   Result<Scheduled> plain = schedule_of(hardware, legalise(module, function, how), options);
-  if (plain.ok() && (!best.ok() || is_better(plain->schedule, best->schedule, options)))
+  if (plain.ok() &&
+      (!best.ok() || is_better(plain->schedule, best->schedule, options, time_for_memory)))
     return plain;
   return best;
 }
@@ -66,6 +72,7 @@ Asked asked_of(const Target& device, const graph::Function& function,
   Asked asked;
   asked.options.memory = memory_system_of(device);
   asked.options.for_size = options.optimise == LoweringOptions::Optimise::Size;
+  asked.options.for_speed = options.optimise == LoweringOptions::Optimise::Speed;
   asked.options.sram_limit = sram_limit_of(device);
   asked.options.on_progress = options.on_progress;
   asked.options.only_cycles = options.rough_cost;
@@ -97,6 +104,7 @@ Result<Scheduled> make_scheduled(const Target& device, const graph::Module& modu
     // Not to be had: as little as there is, within what is allowed.
     options.sram_limit = asked.options.sram_limit;
     options.for_size = true;
+    options.for_speed = false;
   }
   return best_schedule(hardware, module, function, options, how);
 }
@@ -128,6 +136,7 @@ Result<std::shared_ptr<const Scheduled>> FunctionSchedules::of(const Target& dev
               function,
               module.constants,
               asked.options.for_size,
+              asked.options.for_speed,
               asked.options.memory.cache_bytes,
               asked.preferred_limit,
               nullptr,

@@ -43,7 +43,7 @@ class FunctionSchedules {
     Target device;
     graph::Function function;
     std::vector<graph::Constant> constants;  // of the module: references to their bytes
-    bool for_size = false;
+    bool for_size = false, for_speed = false;
     int64_t cache_bytes = 0;
     std::optional<int64_t> preferred_limit;
     std::shared_ptr<const Scheduled> made;
@@ -51,8 +51,9 @@ class FunctionSchedules {
 
     bool asks_the_same(const Known& other) const {
       return function == other.function && for_size == other.for_size &&
-             cache_bytes == other.cache_bytes && preferred_limit == other.preferred_limit &&
-             device == other.device && constants == other.constants;
+             for_speed == other.for_speed && cache_bytes == other.cache_bytes &&
+             preferred_limit == other.preferred_limit && device == other.device &&
+             constants == other.constants;
     }
   };
 

@@ -11,6 +11,7 @@
 #include "legalise/legalise.h"
 #include "legalise/operators.h"
 #include "legalise/order.h"
+#include "legalise/pieces.h"
 #include "program/scaling.h"
 
 namespace intarsia::targets::ethos_u {
@@ -427,6 +428,7 @@ Program legalise(const graph::Module& module, const graph::Function& function,
   fuse(program);
   if (!options.confirmed_only) join_neighbours(program);
   drop_unused(program);
+  keep_pieces_apart(program);
   if (!options.confirmed_only) {
     choose_order(program);
     interleave_chains(program);

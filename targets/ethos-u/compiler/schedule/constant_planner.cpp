@@ -17,8 +17,10 @@ using npu::PrefetchUnit;
 
 namespace {
 
-// A preference, and no fact of the hardware: two percent more fast memory are worth one percent of time.
-constexpr double kMemoryPerTime = 2;
+// Preferences, and no facts of the hardware: two percent more fast memory are worth one percent of time, where what is fetched
+// goes again once it has been used. What stays for all steps of a recurrent layer, and most of the time is not in use, is to
+// bring as many percent of time as it takes of memory, unless time alone was asked for: without it such a layer needs next to none.
+constexpr double kMemoryPerTime = 2, kMemoryPerTimeOfCopies = 1;
 // And what is less than this part of an SRAM of the NPU's own is no less: nobody else has it.
 constexpr int64_t kPartsOfOwnMemory = 512;
 // What stays there for many operations may be more: what fetches it for each of them waits each time.
@@ -49,10 +51,14 @@ int64_t counted_bytes(const isa::ethos_u::MemorySystem& memory, int64_t bytes,
   return std::max(bytes, memory.cache_bytes / parts);
 }
 
-double value_of(const isa::ethos_u::MemorySystem& memory, const ConstantPlanner::Worth& worth,
-                int64_t parts = kPartsOfOwnMemory) {
-  return worth.cycles * std::pow(static_cast<double>(counted_bytes(memory, worth.bytes, parts)),
-                                 1 / kMemoryPerTime);
+double value_of(const isa::ethos_u::MemorySystem& memory, const ConstantPlanner::Worth& worth) {
+  return worth.cycles *
+         std::pow(static_cast<double>(counted_bytes(memory, worth.bytes)), 1 / kMemoryPerTime);
+}
+double value_of_copied(const ScheduleOptions& options, const ConstantPlanner::Worth& worth) {
+  return worth.cycles *
+         std::pow(static_cast<double>(counted_bytes(options.memory, worth.bytes, kPartsForCopies)),
+                  1 / (options.for_speed ? kMemoryPerTime : kMemoryPerTimeOfCopies));
 }
 
 // Rising, each larger than the one before by the same part, the largest among them.
@@ -300,8 +306,7 @@ bool ConstantPlanner::is_better(const ScheduleOptions& options, const Worth& one
 
 bool ConstantPlanner::is_better_copied(const ScheduleOptions& options, const Worth& one,
                                        const Worth& other) {
-  return kWorthMore * value_of(options.memory, one, kPartsForCopies) <
-         value_of(options.memory, other, kPartsForCopies);
+  return kWorthMore * value_of_copied(options, one) < value_of_copied(options, other);
 }
 
 // What is enough for the operations that set the peak to have their own constants, through two buffers of a third where they

@@ -17,6 +17,7 @@ namespace intarsia::targets::ethos_u {
 struct ScheduleOptions {
   isa::ethos_u::MemorySystem memory;
   bool for_size = false;
+  bool for_speed = false;  // copies that stay may take more memory than they save time
   std::optional<int64_t> sram_limit;
   bool only_cycles = false;  // nothing is lowered from it: weights have the size that is estimated
   ProgressListener on_progress = {};
