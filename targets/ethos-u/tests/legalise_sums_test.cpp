@@ -172,5 +172,34 @@ TEST(Legalise, SumsOf16BitsWithOneConstant) {
       }
 }
 
+// Where an operand repeats, as the addend of each channel does, values of 32 bits are there a few rows or columns at a time too.
+TEST(Legalise, SumsOf16BitsWhoseOperandRepeats) {
+  Random random(37);
+  const Shape row{1, 1, 256, 32}, map{1, 32, 24, 16};
+  for (const auto& [whole, repeated] : {std::pair<Shape, Shape>{row, {32}},
+                                        {row, {1, 1, 1, 32}},
+                                        {map, {16}},
+                                        {map, {1, 1, 24, 16}},
+                                        {map, {1, 32, 1, 16}},
+                                        {map, {1, 32, 24, 1}},
+                                        {{2, 16, 24, 16}, {16}},
+                                        {{2, 16, 24, 16}, {2, 1, 1, 16}}})
+    for (const OpKind kind : {OpKind::Add, OpKind::Sub})
+      for (const bool first : {false, true})
+        for (const bool smaller : {false, true}) {
+          Graph g;
+          const TensorId x = g.input(DataType::Int16, whole, smaller ? 0.0043f : 0.0011f, 0);
+          const TensorId y = g.input(DataType::Int16, repeated, smaller ? 0.0011f : 0.0043f, 0);
+          const std::vector<TensorId> operands = {first ? y : x, first ? x : y};
+          const graph::Module module = g.finish(
+              g.node(kind, graph::BinaryAttrs{}, operands, 1, DataType::Int16, 0.0037f, 0));
+          expect_taken_and_same(random, module);
+          if (repeated == Shape{2, 1, 1, 16}) continue;  // an image at a time
+          for (const auto& tensor : legalise(module, module.entry_function()).tensors)
+            if (tensor.type == DataType::Int32)
+              EXPECT_LE(4 * tensor.extent.elements(), 2 * element_count(whole));
+        }
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u

@@ -169,14 +169,14 @@ Operands without_broken_pixels(const Builder& builder, const Operands& all) {
 }  // namespace
 
 void in_bands(Builder& builder, const Operands& each,
-              const std::function<void(const Operands&)>& emit) {
+              const std::function<void(const Operands&)>& emit, int64_t widened) {
   const Operands all = without_broken_pixels(builder, each);
   const Extent& extent = all.out.extent;
   int32_t Extent::*axis = extent.height > 1 ? &Extent::height : &Extent::width;
   const int64_t count = extent.*axis, slice = extent.elements() / count;
   const int64_t bytes = bits(builder.type_of(all.out)) / 8;
-  const int64_t most =
-      std::max({int64_t{1}, count * bytes / 8, (kLeastBandElements + slice - 1) / slice});
+  const int64_t most = std::max(
+      {int64_t{1}, count * bytes / (4 * widened), (kLeastBandElements + slice - 1) / slice});
   for (int64_t first = 0; first < count; first += most) {
     const auto part = [&](const Operand& of) {
       Extent origin{0, 0, 0}, band = of.extent;

@@ -26,10 +26,11 @@ Operands operands_of(Builder& builder, const graph::Node& node);
 void emit_binary(Builder& builder, const graph::Node& node, OperationKind kind,
                  const Operands& operands, const std::function<void(Operation&)>& complete);
 
-// Bands of rows, or of a single row columns, that take no more memory on 32 bits than the result does. An operand that
-// repeats along these stays as it is. Where none does, pixels may be others than the operands' own.
+// Bands of rows, or of a single row columns, of which as many values at once as `widened` says take no more memory on 32 bits than
+// the result does. An operand that repeats along these stays as it is. Where none does, pixels may be others than the
+// operands' own.
 void in_bands(Builder& builder, const Operands& all,
-              const std::function<void(const Operands&)>& emit);
+              const std::function<void(const Operands&)>& emit, int64_t widened = 2);
 
 // The same of an operator that does not mind which operand comes first: `a` is the one that does not repeat. Images whose
 // operand repeats are bands of their own.

@@ -31,7 +31,7 @@ class RowsByLength {
       : builder_(builder), may_shift_right_(may_shift_right) {}
 
   void emit(const Operand& in, const Operand& out) {
-    const Extent one = {in.extent.height, 1, 1};
+    const Extent one = one_of_each_row(in.extent);
     const Operand sums = builder_.inner("sum_of_squares", DataType::Int32, one);
     Operation reduce = builder_.start(ReduceSum, squares(in), sums);
     reduce.global_scale = ChannelScale{.multiplier = 1};

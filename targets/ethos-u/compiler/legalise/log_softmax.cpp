@@ -34,12 +34,12 @@ class LogarithmsOfRows {
   void emit(const Operand& in, const Operand& out) {
     const Operand largest = emit_largest(builder_, in);
     const Operand exps = look_up_below(builder_, "exps", in, largest, exponentials_);
-    const Operand sums = builder_.inner("sum", DataType::Int32, {in.extent.height, 1, 1});
+    const Operand sums = builder_.inner("sum", DataType::Int32, one_of_each_row(in.extent));
     Operation reduce = builder_.start(ReduceSum, exps, sums);
     reduce.global_scale = ChannelScale{.multiplier = 1};
     builder_.emit(std::move(reduce));
     const Operand logarithms =
-        builder_.reshaped(logarithm(packed(builder_, sums)), {in.extent.height, 1, 1});
+        builder_.reshaped(logarithm(packed(builder_, sums)), one_of_each_row(in.extent));
     // The negative of the result, which is not negative and may be rounded half up.
     const Operand less =
         wide(builder_, Add, look_up_below(builder_, "below", in, largest, below_), logarithms);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -102,34 +103,68 @@ std::vector<uint8_t> wide_results_of_pairs(const LookUpTable& exponentials) {
   return table;
 }
 
-// Each of two elements minus the other, times `factor`, through the table.
-void emit_pair(Builder& builder, const Node& node, const Operand& out, int32_t factor,
+// Rows of two elements that are worth fetching weights: single elements among others take six cycles each to read and write.
+constexpr int32_t kManyPairs = 64;
+// As many of them beside each other as fill the channels of a brick.
+constexpr int32_t kPairsTogether = 8;
+
+// Each of two elements minus the other, times `factor`, through the table: of many rows as products with 1 and -1.
+Operation differences_of_many(Builder& builder, const Operand& in, const Operand& out,
+                              int32_t factor) {
+  const int32_t depth = out.extent.depth;
+  Operation op = builder.start(Conv, in, out);
+  Weights weights;
+  for (int32_t to = 0; to < depth; ++to)
+    for (int32_t from = 0; from < depth; ++from)
+      weights.push_back(static_cast<int16_t>(from == to ? 1 : from == (to ^ 1) ? -1 : 0));
+  op.weights = std::move(weights);
+  op.scales.assign(static_cast<size_t>(depth),
+                   ChannelScale{.multiplier = static_cast<uint32_t>(factor)});
+  return op;
+}
+
+// The first or the second element of each row.
+Operation differences_of_few(Builder& builder, const Operand& in, const Operand& out,
+                             int32_t factor, int32_t which) {
+  const auto element = [](const Operand& of, int32_t index) {
+    return box(of, {0, 0, index}, one_of_each_row(of.extent));
+  };
+  Operation op = builder.start(Sub, element(in, which), element(out, which));
+  op.ifm2 = element(in, 1 - which);
+  op.ifm2_type = DataType::Int8;
+  op.ifm_scale = op.ifm2_scale = ChannelScale{.multiplier = 1};
+  op.global_scale = ChannelScale{.multiplier = static_cast<uint32_t>(factor)};
+  return op;
+}
+
+void emit_pair(Builder& builder, const Node& node, Operand out, int32_t factor,
                std::vector<uint8_t> results) {
   const int32_t table = builder.table({fmt::format("{}_pairs", node.name), std::move(results)});
-  const Operand in = builder.read_as(node.inputs.at(0), out.extent);
+  Operand in = builder.read_as(node.inputs.at(0), out.extent);
+  in.zero_point = out.zero_point = 0;
   const Clamp range = range_of(builder.type_of(out));
-  for (int32_t which = 0; which < 2; ++which) {
-    const auto element = [&](const Operand& of, int32_t index) {
-      Operand one = box(of, {0, 0, index}, {of.extent.height, 1, 1});
-      one.zero_point = 0;
-      return one;
-    };
-    Operation op = builder.start(Sub, element(in, which), element(out, which));
-    op.ifm2 = element(in, 1 - which);
-    op.ifm2_type = DataType::Int8;
-    op.ifm_scale = op.ifm2_scale = ChannelScale{.multiplier = 1};
-    op.global_scale = ChannelScale{.multiplier = static_cast<uint32_t>(factor)};
+  const auto emit = [&](Operation op) {
     op.activation = Activation::Lut;
     op.lut = table;
     op.clamp_low = range.low;
     op.clamp_high = range.high;
     builder.emit(std::move(op));
+  };
+  const int32_t rows = out.extent.height * out.extent.width;
+  if (rows < kManyPairs || builder.confirmed_only()) {
+    for (int32_t which = 0; which < 2; ++which)
+      emit(differences_of_few(builder, in, out, factor, which));
+    return;
   }
+  const int32_t together = std::gcd(rows, kPairsTogether);
+  const Extent folded = extent_of_rows(rows / together, 2 * together);
+  emit(differences_of_many(builder, builder.reshaped(in, folded), builder.reshaped(out, folded),
+                           factor));
 }
 
 void legalise_pair(Builder& builder, const Node& node, int32_t rows,
                    const LookUpTable& exponentials) {
-  const Operand out = builder.write_as(node.outputs.at(0), {rows, 1, 2});
+  const Operand out = builder.write_as(node.outputs.at(0), extent_of_rows(rows, 2));
   if (std::optional<std::vector<uint8_t>> results = results_of_pairs(exponentials))
     return emit_pair(builder, node, out, 1, std::move(*results));
   const Operand wide_out = builder.inner("pairs", DataType::Int16, out.extent);
@@ -160,7 +195,7 @@ class RowsOfInt8 {
   Operand emit_sums(const Operand& exps) {
     const Operand rounded =
         wide_shifted(builder_, exps, kAccumulationIntegerBits, Rounding::Natural);
-    const Operand sum = builder_.inner("sum", DataType::Int32, {exps.extent.height, 1, 1});
+    const Operand sum = builder_.inner("sum", DataType::Int32, one_of_each_row(exps.extent));
     Operation reduce = builder_.start(ReduceSum, rounded, sum);
     reduce.global_scale = ChannelScale{.multiplier = 1};
     builder_.emit(std::move(reduce));
@@ -168,7 +203,7 @@ class RowsOfInt8 {
   }
 
   void emit_quotients(const Operand& exps, const Operand& sums, const Operand& out) {
-    const Extent one = {out.extent.height, 1, 1};
+    const Extent one = one_of_each_row(out.extent);
     const Operand zeros = builder_.inner("leading_zeros", DataType::Int32, sums.extent);
     builder_.emit(builder_.start(CountLeadingZeros, sums, zeros));
     // sum = (1 + f) / 2 * 2^n with 0 <= f < 1; `half` is (1 + f) / 2 in Q0.31. TFLM goes there

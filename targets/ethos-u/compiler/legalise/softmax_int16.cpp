@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "intarsia/plugin/rounded_exp.h"
+#include "legalise/softmax_rows.h"
 #include "legalise/wide.h"
 #include "program/scaling.h"
 
@@ -65,13 +66,10 @@ void through(Builder& builder, Operation op, std::string name, std::vector<uint8
 }  // namespace
 
 void emit_softmax_int16(Builder& builder, const Operand& in, const Operand& out, double factor) {
-  const Extent all = in.extent, one = {all.height, 1, 1};
+  const Extent all = in.extent, one = one_of_each_row(all);
   const auto constant = [&](int32_t value) { return wide_constant(builder, value); };
 
-  const Operand largest = builder.inner("largest", DataType::Int16, one);
-  Operation max = builder.start(MaxPool, builder.reshaped(in, {all.height, all.depth, 1}), largest);
-  max.kernel.width = all.depth;
-  builder.emit(std::move(max));
+  const Operand largest = emit_largest(builder, in);
 
   Operand difference = builder.inner("difference", DataType::Int32, all);
   Operation subtract = builder.start(Sub, in, difference);

@@ -81,14 +81,19 @@ Operand emit_reciprocals(Builder& builder, const Operand& half) {
   return x;
 }
 
+Extent extent_of_rows(int32_t rows, int32_t depth) {
+  return rows % 2 == 0 ? Extent{2, rows / 2, depth} : Extent{1, rows, depth};
+}
+
 Operand emit_largest(Builder& builder, const Operand& in) {
   const Extent& all = in.extent;
-  const Operand largest = builder.inner("largest", DataType::Int8, {all.height, 1, 1});
-  Operation max = builder.start(MaxPool, builder.reshaped(in, {all.height, all.depth, 1}), largest);
+  const int32_t rows = all.height * all.width;
+  const Operand largest = builder.inner("largest", builder.type_of(in), {rows, 1, 1});
+  Operation max = builder.start(MaxPool, builder.reshaped(in, {rows, all.depth, 1}), largest);
   max.ifm.zero_point = 0;
   max.kernel.width = all.depth;
   builder.emit(std::move(max));
-  return largest;
+  return builder.reshaped(largest, one_of_each_row(all));
 }
 
 Operand look_up_below(Builder& builder, const char* name, const Operand& in, const Operand& largest,
@@ -117,10 +122,12 @@ void emit_in_bands_of_rows(Builder& builder, const graph::Node& node,
   const Extent all = {rows, 1, depth};
   const Operand in = builder.read_as(node.inputs.at(0), all),
                 out = builder.write_as(node.outputs.at(0), all);
-  const int32_t at_a_time = std::max((rows + kBands - 1) / kBands, kLeastRows);
+  const int32_t at_a_time = std::max((rows + 2 * kBands - 1) / (2 * kBands) * 2, kLeastRows);
   for (int32_t first = 0; first < rows; first += at_a_time) {
+    const int32_t count = std::min(at_a_time, rows - first);
     const auto band = [&](const Operand& of) {
-      return box(of, {first, 0, 0}, {std::min(at_a_time, rows - first), 1, depth});
+      const Operand part = box(of, {first, 0, 0}, {count, 1, depth});
+      return builder.reshaped(part, extent_of_rows(count, depth));
     };
     emit(band(in), band(out));
   }

@@ -32,6 +32,14 @@ std::vector<int32_t> softmax_exponentials(const SoftmaxDifferences& differences)
 int32_t reciprocal_of(int32_t half);
 Operand emit_reciprocals(Builder& builder, const Operand& half);
 
+// Rows as pixels that follow each other in memory: two lines of them where that is possible, as the output unit makes two at a time.
+// One row below the other would be read a few bytes at a time.
+Extent extent_of_rows(int32_t rows, int32_t depth);
+// A number for each of them.
+inline Extent one_of_each_row(const Extent& rows) {
+  return {rows.height, rows.width, 1};
+}
+
 // Of each row.
 Operand emit_largest(Builder& builder, const Operand& in);
 // The table's words by the difference to it, the last one for the largest itself.

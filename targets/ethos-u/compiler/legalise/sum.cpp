@@ -72,20 +72,42 @@ class WideSum {
 
   void emit(const Operands& all) {
     const Extent& extent = all.out.extent;
-    bands_ = all.a.extent == extent && all.b.extent == extent && !all.a.walk && !all.b.walk;
+    const auto is_whole = [&](const Operand& x) { return x.extent == extent && !x.walk; };
+    const bool a_is_whole = is_whole(all.a), b_is_whole = is_whole(all.b);
+    const Operand& other = a_is_whole ? all.b : all.a;
+    int32_t Extent::*axis = extent.height > 1 ? &Extent::height : &Extent::width;
+    bands_ = a_is_whole && b_is_whole;
+    if ((a_is_whole || b_is_whole) && !other.walk && extent.*axis > 1)
+      bands_ = other.extent.*axis == 1 || other.extent.*axis == extent.*axis;
     if (!bands_) return emit_band(all);
-    in_bands(builder_, all, [&](const Operands& band) { emit_band(band); });
-    builder_.may_replace(all.out, {all.a, all.b});
+    // What all bands read is widened once.
+    if (!a_is_whole && all.a.extent.*axis == 1) ready_a_ = widened_operand(all.a, true);
+    if (!b_is_whole && all.b.extent.*axis == 1) ready_b_ = widened_operand(all.b, false);
+    const int64_t widened = a_is_whole && b_is_whole ? 2 : 1;
+    in_bands(
+        builder_, all, [&](const Operands& band) { emit_band(band); }, widened);
+    if (a_is_whole) builder_.may_replace(all.out, {all.a});
+    if (b_is_whole) builder_.may_replace(all.out, {all.b});
   }
 
  private:
+  // On 32 bits, as it is added.
+  Operand widened_operand(const Operand& x, bool is_first) {
+    const bool is_smaller = is_first == tfl_.first_is_smaller;
+    if (!tabled_) return is_smaller ? scaled_smaller(x) : scaled_larger(x);
+    if (is_smaller) return wide_looked_up(builder_, x, table_);
+    return scaled_up(builder_, x, 1, {.multiplier = static_cast<uint32_t>(tabled_->factor)});
+  }
+
   void emit_band(Operands operands) {
-    Operand& smaller = tfl_.first_is_smaller ? operands.a : operands.b;
-    Operand& larger = tfl_.first_is_smaller ? operands.b : operands.a;
+    // The smaller one comes first.
+    const auto widen_a = [&] {
+      operands.a = ready_a_ ? *ready_a_ : widened_operand(operands.a, true);
+    };
+    if (tfl_.first_is_smaller) widen_a();
+    operands.b = ready_b_ ? *ready_b_ : widened_operand(operands.b, false);
+    if (!tfl_.first_is_smaller) widen_a();
     if (tabled_) {
-      smaller = wide_looked_up(builder_, smaller, table_);
-      larger =
-          scaled_up(builder_, larger, 1, {.multiplier = static_cast<uint32_t>(tabled_->factor)});
       const bool subtracts = kind_ == OperationKind::Sub && tfl_.first_is_smaller;
       return emit_pair(subtracts ? OperationKind::Sub : OperationKind::Add, operands,
                        [&](Operation& op) {
@@ -94,11 +116,11 @@ class WideSum {
                          op.clamp_high = clamp_.high;
                        });
     }
-    smaller = scaled_smaller(smaller);
-    larger = scaled_larger(larger);
     if (!sum_factor_) sum_factor_ = wide_constant(builder_, tfl_.sum.value);
     const Operand out = operands.out;
     operands.out = builder_.inner("sum", DataType::Int32, out.extent);
+    if (ready_a_) builder_.may_replace(operands.out, {operands.b});
+    if (ready_b_) builder_.may_replace(operands.out, {operands.a});
     emit_pair(kind_, operands,
               [&](Operation& op) { op.global_scale = ChannelScale{.multiplier = 1}; });
     Operation last = wide_operation(builder_, OperationKind::Mul, operands.out, *sum_factor_, out,
@@ -138,9 +160,14 @@ class WideSum {
       complete(op);
     };
     if (!bands_) return emit_binary(builder_, node_, kind, operands, whole);
-    Operation op = builder_.start(kind, operands.a, operands.out);
-    op.ifm2 = operands.b;
-    op.ifm2_type = builder_.type_of(operands.b);
+    // The second operand is the one that may repeat.
+    const bool swaps = operands.a.extent != operands.out.extent;
+    const Operand &first = swaps ? operands.b : operands.a,
+                  &second = swaps ? operands.a : operands.b;
+    Operation op = builder_.start(kind, first, operands.out);
+    op.ifm2 = second;
+    op.ifm2_type = builder_.type_of(second);
+    op.reverse_operands = swaps;
     whole(op);
     builder_.emit(std::move(op));
   }
@@ -152,7 +179,7 @@ class WideSum {
   Clamp clamp_;
   std::optional<TabledSum> tabled_;
   std::optional<ChannelScale> smaller_scale_;
-  std::optional<Operand> sum_factor_;
+  std::optional<Operand> sum_factor_, ready_a_, ready_b_;
   int32_t table_ = -1;
   bool bands_ = false;
 };
