@@ -44,7 +44,9 @@ class Case:
         graph = helper.make_graph(self.nodes, "layer", inputs,
                                   [helper.make_tensor_value_info(n, {"q": 3, "i": 7}.get(n, 1), None) for n in self.outputs],
                                   [numpy_helper.from_array(v, n) for n, v in self.constants])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
+        domains = sorted({node.domain for node in self.nodes if node.domain})
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset),
+                                                        *(helper.make_opsetid(domain, 1) for domain in domains)])
         model.ir_version = 9
         return model
 
@@ -154,6 +156,22 @@ def dynamic_product():
                    helper.make_node("Mul", ["real", "scale"], ["y"])]
     case.outputs = ["y"]
     return case
+
+
+def dynamic_lstm(steps=5, batches=1, directions=1, by_column=False, states=False, peepholes=False, **attributes):
+    """What onnxruntime's dynamic quantisation makes of an LSTM: `w` and `r` are bytes with a column for each gate of each unit."""
+    units, features = 4, 3
+    scales = (directions, 4 * units) if by_column else (directions,)
+    operands = [random(steps, batches, features)]
+    operands += [RNG.integers(-100, 101, (directions, depth, 4 * units)).astype(np.int8) for depth in (features, units)]
+    operands += [random(directions, 8 * units), None]
+    operands += [random(directions, batches, units) if states else None for _ in range(2)]
+    operands += [random(directions, 3 * units) if peepholes else None]
+    for _ in range(2):
+        operands += [RNG.uniform(0.004, 0.012, scales).astype(np.float32), np.zeros(scales, np.int8)]
+    if directions == 2:
+        attributes["direction"] = "bidirectional"
+    return Case("DynamicQuantizeLSTM", operands, ["y", "y_h", "y_c"], domain="com.microsoft", hidden_size=units, **attributes)
 
 
 def weights_first():
@@ -499,6 +517,11 @@ CASES = {
     "pad_wrap": lambda: Case("Pad", [random(2, 3), np.int64([1, 2, 0, 1])], ["y"], opset=19, mode="wrap"),
     "pad_edge_cut": lambda: Case("Pad", [random(4, 3), np.int64([-1, 3, 2, 2])], ["y"], opset=19, mode="edge"),
     "dynamic_quantised_product": lambda: dynamic_product(),
+    "dynamic_lstm": lambda: dynamic_lstm(),
+    "dynamic_lstm_by_column": lambda: dynamic_lstm(by_column=True, direction="reverse"),
+    "dynamic_lstm_two_ways": lambda: dynamic_lstm(steps=4, directions=2, states=True, peepholes=True),
+    "dynamic_lstm_of_one_step": lambda: dynamic_lstm(steps=1, states=True),
+    "dynamic_lstm_of_two_sequences": lambda: dynamic_lstm(batches=2),
     "top_k": lambda: Case("TopK", [random(2, 7, 3), np.int64([4])], ["y", "i"], axis=1),
     "top_k_smallest_qdq": lambda: quantised_top_k(),
     "grid_sample": lambda: grid_sample(),
@@ -529,6 +552,7 @@ def write(name, case, folder):
     model = case.model()
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1  # with more, a dynamically quantised LSTM has a range for each thread's sequences
     session = onnxruntime.InferenceSession(model.SerializeToString(), options)
     results = session.run(case.outputs, dict(case.inputs))
     folder = folder / name

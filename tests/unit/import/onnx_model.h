@@ -69,6 +69,7 @@ class Model {
   }
   format::Graph& graph() { return *model_.mutable_graph(); }
   format::Model& raw() { return model_; }
+  std::string raw_text() const { return model_.SerializeAsString(); }
 
   // With shapes of inputs, as `--shape` gives them.
   Result<graph::Module> read(Diagnostics* notes = nullptr,

@@ -58,13 +58,15 @@ TEST(OnnxRecurrent, WeightsOfOtherSizes) {
                         "fit 1 direction of 5 units and inputs [2,1,3]"));
 }
 
-// onnxruntime's operator for weights of bytes is the LSTM of the weights that these stand for, which it has in columns.
-TEST(OnnxRecurrent, WeightsOfBytes) {
+// Made floats, weights of bytes are those of the LSTM that onnxruntime's operator stands for, which has them in columns.
+TEST(OnnxRecurrent, WeightsOfBytesBecomeFloats) {
   const auto byte = [](int64_t row, int64_t column) {
     return static_cast<int8_t>(row * 7 - column * 11);
   };
   const auto evaluated = [](const Model& model) {
-    const auto module = model.read();
+    const std::string text = model.raw_text();
+    const auto module = import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()},
+                                     {.file = "some/m.onnx", .widen_weights = true});
     EXPECT_TRUE(module.ok()) << module.error().to_string();
     if (!module.ok()) return std::vector<uint8_t>{};
     std::vector<float> x(12);

@@ -7,7 +7,9 @@
 #include <array>
 #include <cctype>
 #include <functional>
+#include <utility>
 
+#include "import/onnx/byte_lstm.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 
@@ -55,8 +57,6 @@ class Recurrent {
 
   void read() {
     if (!read_sizes() || !read_functions() || !read_lengths()) return;
-    if (is_dynamic_)
-      in_.remark("keeps its activations as floats, which onnxruntime rounds to bytes in each step");
     TensorId input = in_.operand(kInput);
     if (batch_first_) input = ordered(input, {1, 0, 2});
     std::array<std::vector<TensorId>, 3> results;  // the sequence, and both states
@@ -184,6 +184,7 @@ class Recurrent {
   // `count` sequences from `first` on, of which `length` steps are there. The results have an axis for the directions.
   std::array<TensorId, 3> run(int64_t direction, TensorId input, int64_t first, int64_t count,
                               int64_t length) {
+    if (const auto made = on_bytes(direction, input, count, length)) return *made;
     const auto at = static_cast<size_t>(direction) * (is_lstm_ ? 3 : gates_ == 3 ? 2 : 1);
     graph::RecurrentAttrs attrs;
     attrs.cell = is_lstm_ ? "lstm" : gates_ == 3 ? "gru" : "rnn";
@@ -228,6 +229,42 @@ class Recurrent {
                            {all}, "end");
     results[0] = all;
     return results;
+  }
+
+  // What onnxruntime's operator for weights of bytes computes. Nothing where it is to be, or has to be, one of floats.
+  std::optional<std::array<TensorId, 3>> on_bytes(int64_t direction, TensorId input, int64_t count,
+                                                  int64_t length) {
+    if (!is_dynamic_) return std::nullopt;
+    const auto at = static_cast<size_t>(direction) * 3;
+    constexpr std::array<std::string_view, 3> kOfSteps = {"sigmoid", "tanh", "tanh"};
+    bool is_plain = !in_.options().widen_weights && count == batches_ && length == steps_ &&
+                    in_.real("clip", 0) == 0 && in_.integer("input_forget", 0) == 0;
+    for (size_t i = 0; i < kOfSteps.size(); ++i)
+      is_plain = is_plain && functions_[at + i].name == kOfSteps[i];
+    const auto initial = [&](Operand operand) {
+      return in_.has(operand) ? state(operand, direction, 0, count) : TensorId{};
+    };
+    std::optional<std::array<TensorId, 3>> made;
+    if (is_plain)
+      made = read_byte_lstm(in_, {.direction = direction,
+                                  .steps = steps_,
+                                  .batches = batches_,
+                                  .units = units_,
+                                  .backwards = first_is_reverse_ || direction == 1,
+                                  .input = input,
+                                  .hidden = initial(kInitialHidden),
+                                  .cell = initial(kInitialCell),
+                                  .bytes = &bytes_});
+    if (!made) {
+      if (!std::exchange(is_told_, true))
+        in_.remark(
+            "keeps its activations as floats, which onnxruntime rounds to bytes in each step");
+      return std::nullopt;
+    }
+    if (!in_.ok()) return made;
+    (*made)[0] = in_.reshape((*made)[0], {steps_, 1, batches_, units_});
+    for (const size_t i : {1u, 2u}) (*made)[i] = in_.reshape((*made)[i], {1, batches_, units_});
+    return made;
   }
 
   // As floats, a row for each gate of each unit. onnxruntime's operator for weights of bytes has a column there, and a scale
@@ -307,6 +344,8 @@ class Recurrent {
 
   Reader& in_;
   bool batch_first_ = false, is_lstm_ = false, is_dynamic_ = false, first_is_reverse_ = false;
+  std::vector<TensorId> bytes_;  // of the input, for weights of bytes
+  bool is_told_ = false;         // that it computes on floats
   int64_t gates_ = 1, directions_ = 1, units_ = 0, steps_ = 0, batches_ = 0;
   std::vector<graph::ScalarFunctionAttrs> functions_;
   std::vector<int64_t> lengths_;  // empty: all steps of each sequence

@@ -185,6 +185,9 @@ class Reader {
   // A loop that carries these tensors; what they are at its end. Its functions are of this module.
   std::vector<graph::TensorId> emit_loop(graph::Function condition, graph::Function body,
                                          std::vector<graph::TensorId> carried);
+  // The operators of a function, whose constants are the module's, in the place of one; its outputs.
+  std::vector<graph::TensorId> emit_inline(const graph::Function& written,
+                                           const std::vector<graph::TensorId>& arguments);
   // For functions of loops: where their constants go, and names of which there are none yet.
   graph::Module& module() { return module_; }
   std::string function_name(std::string_view suffix);

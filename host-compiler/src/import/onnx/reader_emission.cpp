@@ -139,6 +139,32 @@ std::vector<TensorId> Reader::emit_loop(graph::Function condition, graph::Functi
   return made.outputs;
 }
 
+std::vector<TensorId> Reader::emit_inline(const graph::Function& written,
+                                          const std::vector<TensorId>& arguments) {
+  if (failed_) return std::vector<TensorId>(written.outputs.size());
+  std::vector<TensorId> ids(written.tensors.size());
+  const auto add = [&](TensorId id, const std::string& name) {
+    if (!id.valid() || ids[id.at()].valid()) return;
+    ids[id.at()] = {static_cast<int32_t>(function_.tensors.size())};
+    function_.tensors.push_back(written.tensors[id.at()]);
+    function_.tensors.back().name = name;
+  };
+  for (size_t i = 0; i < arguments.size(); ++i) ids[written.inputs[i].at()] = arguments[i];
+  for (const graph::Node& node : written.nodes) {
+    graph::Node made = node;
+    made.name = names_.take(fmt::format("{}_{}", base_name(), node.name));
+    for (std::vector<TensorId>* operands : {&made.inputs, &made.outputs})
+      for (TensorId& id : *operands) {
+        add(id, made.name);
+        if (id.valid()) id = ids[id.at()];
+      }
+    function_.nodes.push_back(std::move(made));
+  }
+  std::vector<TensorId> results;
+  for (const TensorId id : written.outputs) results.push_back(ids[id.at()]);
+  return results;
+}
+
 // By the reference evaluator, in a module of this operator alone. False when an operand is no constant.
 bool Reader::compute_now(const graph::Node& node) {
   graph::Module module{

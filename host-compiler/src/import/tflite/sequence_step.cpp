@@ -69,7 +69,7 @@ class StepWriter {
     }
     const Shape rows{c_.batches, weights.tensor.shape[1]};
     const std::vector<TensorId> made = f_.put_all(
-        OpKind::QuantizeRows, graph::QuantizeRowsAttrs{c_.batches, c_.asymmetric}, {x},
+        OpKind::QuantizeRows, graph::QuantizeRowsAttrs{c_.batches, c_.asymmetric, c_.together}, {x},
         {{.type = DataType::Int8, .shape = rows}, real_of({c_.batches}), whole_of({c_.batches})});
     return f_.put(OpKind::HybridFullyConnected, graph::FullyConnectedAttrs{},
                   {made[0], known_weights, bias, made[1], made[2]}, result);

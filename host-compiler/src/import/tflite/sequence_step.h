@@ -17,6 +17,7 @@ inline constexpr size_t kLstmGates = 4;  // input, forget, cell, output
 // What a step needs beside what it is given. Integer weights want rows that are quantised as the model runs.
 struct SequenceCell {
   bool is_lstm = true, backwards = false, asymmetric = false;
+  bool together = false;  // asymmetric, and one range for all rows
   int64_t steps = 1, batches = 1, units = 1, outputs = 1;
   size_t gates = kLstmGates;  // 3: what is forgotten is accepted; 1: of a plain cell
   format::Activation activation = format::Activation::Tanh;
