@@ -78,3 +78,29 @@ def zero_channel_s8():
     g.inputs(x)
     g.outputs(y)
     return model
+
+
+@case
+def whole_numbers_i64():
+    """What decoders compute of places of 64 bits, as tf.argmax has them: rows and columns, wrapped ones, the farthest and their sum."""
+    model = Model()
+    g = model.subgraph()
+    scores = g.tensor([2, 3, 12])
+
+    def places(*shape):
+        return g.tensor(shape, np.int64)
+
+    def known(value):
+        return g.constant(value, np.int64)
+
+    best, column, less, moved, scaled, most, total = (*(places(2, 3) for _ in range(5)), places(2), places(2))
+    g.op("ARG_MAX", [scores, g.constant(2)], [best], options("ArgMaxOptions", outputType=4))
+    g.op("FLOOR_MOD", [best, known(4)], [column])
+    g.op("SUB", [best, column], [less], options("SubOptions"))
+    g.op("ADD", [less, known([7, -9, 1 << 30])], [moved], options("AddOptions"))
+    g.op("MUL", [column, column], [scaled], options("MulOptions"))
+    g.op("REDUCE_MAX", [moved, g.constant([1])], [most], options("ReducerOptions", keepDims=False))
+    g.op("SUM", [scaled, g.constant([1])], [total], options("ReducerOptions", keepDims=False))
+    g.inputs(scores)
+    g.outputs(best, moved, most, total)
+    return model

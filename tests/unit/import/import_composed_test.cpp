@@ -289,6 +289,38 @@ TEST(ImportComposed, PlacesOfLargestElementsMayHave64Bits) {
   EXPECT_EQ(kinds, (std::vector{graph::OpKind::ArgMax, graph::OpKind::Cast}));
 }
 
+// argmax(x) + by, in whole numbers of 64 bits.
+ModelSpec moved_places(int64_t by, std::vector<int32_t> signature = {}) {
+  ModelSpec m;
+  m.add({"x", {2, 20}, kFloat32, {}, {}});
+  m.add(number("axis", 1));
+  for (const char* name : {"place", "y"}) {
+    TensorSpec places{name, {2}, kInt64, {}, {}};
+    places.signature = signature;
+    m.add(places);
+  }
+  m.add({"by", {}, kInt64, {}, {}, bytes_of(std::vector<int64_t>{by})});
+  m.operators = {{kArgMax, {0, 1}, {2}}, {kAdd, {2, 4}, {3}}};
+  m.inputs = {0};
+  m.outputs = {3};
+  return m;
+}
+
+TEST(ImportComposed, WholeNumbersOf64BitsAreComputedWith32) {
+  for (const std::vector<int32_t>& signature : {std::vector<int32_t>{}, {-1}}) {
+    const graph::Function main = imported(moved_places(-3, signature));
+    std::vector<graph::OpKind> kinds;
+    for (const graph::Node& node : main.nodes) kinds.push_back(node.kind);
+    using enum graph::OpKind;
+    EXPECT_EQ(kinds, (std::vector{ArgMax, Cast, Add, Cast}));
+    EXPECT_EQ(main.tensor(main.nodes[2].inputs[0]).type, DataType::Int32);
+    EXPECT_EQ(main.tensor(main.outputs[0]).type, DataType::Int64);
+    EXPECT_EQ(main.tensor(main.outputs[0]).shape, (Shape{2}));
+  }
+  EXPECT_THAT(errors(moved_places(int64_t{1} << 40)),
+              HasSubstr("computes with 1099511627776, which has more than 32 bits"));
+}
+
 TEST(ImportComposed, ReverseSequenceKnowsItsAxes) {
   ModelSpec m;
   m.add({"x", {3, 5}, kFloat32, {}, {}});

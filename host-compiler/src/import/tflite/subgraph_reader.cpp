@@ -66,7 +66,7 @@ void SubgraphReader::convert(const OperatorInfo& op) {
   if (model_.reads_bytes_signed() && draft.node.kind == graph::OpKind::DetectBoxes)
     detect_in_floats(op, draft);
   if (in.is_hybrid() && convert_hybrid(op, draft, converted.asymmetric)) return;
-  if (find_out(op, draft)) return;
+  if (find_out(op, draft) || compute_with_32_bits(op, draft)) return;
   for (const int32_t id : op.outputs)
     if (tensors_.get_values(id, "written by " + op.label()) == nullptr) return;
   drafts_.push_back(std::move(draft));

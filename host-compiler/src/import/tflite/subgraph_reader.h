@@ -14,6 +14,7 @@
 //   convert_hybrid_state.cpp   of these, operators that are several of ours
 //   convert_sequence.cpp    recurrent layers that are several of ours
 //   keep_compiled.cpp       programs that another compiler made
+//   convert_whole_numbers.cpp   whole numbers of 64 bits
 //   compute_at_import.cpp   operators whose results are known already
 #pragma once
 
@@ -191,6 +192,10 @@ class SubgraphReader {
   void hand_on(const OperatorInfo& op, int32_t value);
   void hold(const OperatorInfo& op, std::vector<uint8_t> bytes);
   void is_same(const OperatorInfo& op);
+  int32_t narrowed(const OperatorInfo& op, int32_t id);
+  bool compute_with_32_bits(const OperatorInfo& op, const Draft& draft);
+  std::optional<Shape> shape_of_result(const Draft& draft, const std::vector<int32_t>& inputs,
+                                       const graph::Tensor& result);
   bool find_out(const OperatorInfo& op, const Draft& draft);
   void assign_at_end();
   graph::Function assemble(const std::string& name);
