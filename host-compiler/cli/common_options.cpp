@@ -110,6 +110,11 @@ void add_edges(DescribedCommand& command, CommonOptions& options) {
       .option("--shape", options.shapes, any_value("NAME=EXTENTS"),
               "the shape of an input whose extents the file leaves open: image=1x96x96x3")
       ->take_all();
+  command
+      .option("--input-value", options.input_values, any_value("NAME=VALUE"),
+              "an input becomes this constant, and the model has it no more: sr=16000; one number "
+              "for all its elements, or one for each with commas between")
+      ->take_all();
   command.flag("--widen-weights", options.widen_weights,
                "integer weights that meet float activations become floats, instead of the "
                "activations being quantised as the model runs");

@@ -40,6 +40,7 @@ Context::Context() {
 
 Result<Selection> select(Context& context, const CommonOptions& options) {
   INTARSIA_TRY(Selection selection, requests::select(context, options));
+  requests::note_idle_options(context, selection.target, options, print_note);
   selection.options.on_progress = progress_listener();
   return selection;
 }

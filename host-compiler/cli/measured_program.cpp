@@ -8,11 +8,14 @@ Result<MeasuredProgram> compile_and_measure(Context& context, const CommonOption
                                             bool counts_cycles) {
   show_progress("reading " + options.model);
   INTARSIA_TRY(const std::vector<uint8_t> file, read_file(options.model));
-  return requests::compile_and_measure(context, {.options = options,
-                                                 .bytes = file,
-                                                 .counts_cycles = counts_cycles,
-                                                 .on_note = print_note,
-                                                 .on_progress = progress_listener()});
+  INTARSIA_TRY(MeasuredProgram made,
+               requests::compile_and_measure(context, {.options = options,
+                                                       .bytes = file,
+                                                       .counts_cycles = counts_cycles,
+                                                       .on_note = print_note,
+                                                       .on_progress = progress_listener()}));
+  requests::note_idle_options(context, made.selection.target, options, print_note);
+  return made;
 }
 
 }  // namespace intarsia::cli

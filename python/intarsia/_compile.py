@@ -103,7 +103,8 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
             flash_budget: Bytes | None = None, sram_limit: Bytes | None = None, driver: str | None = None, pins: Mapping[str, str] | None = None,
             policy: str = "priority", io: str = "float", sections: Mapping[str, str] | None = None,
             weights_file: str = "auto", tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False, in_place: bool = True,
-            shapes: Mapping[str, Sequence[int]] | None = None, widen_weights: bool = False, measure: bool = True, timeout: float = 600, progress: Progress = None) -> Package:
+            shapes: Mapping[str, Sequence[int]] | None = None,
+            input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False, measure: bool = True, timeout: float = 600, progress: Progress = None) -> Package:
     """Compiles a model to C and command streams, as ``intarsia compile`` does.
 
     Other threads of Python go on meanwhile; several models can be compiled in threads at once. Ctrl-C ends it.
@@ -129,6 +130,8 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
     :param keep_dead_channels: keep what provably does not change the results.
     :param in_place: operators may write their result over an operand that nobody else reads.
     :param shapes: shapes of inputs whose extents the file leaves open, by name.
+    :param input_values: inputs that become constants, which the model then has no more: one number for all elements, or one
+        for each, by name; of a quantised input the integers that it holds.
     :param widen_weights: integer weights that meet float activations become floats, instead of the activations being
         quantised as the model runs.
     :param measure: build the C for the board to measure flash and stack, where its compiler is installed; without it
@@ -143,7 +146,7 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
         "target": target, "board": board, "name": name, "optimise": optimise, "ram_budget": ram_budget,
         "flash_budget": flash_budget, "sram_limit": sram_limit, "driver": driver, "pins": pins, "policy": policy, "io": io, "sections": sections,
         "weights_file": weights_file,
-        "tags": tags, "keep_dead_channels": keep_dead_channels, "in_place": in_place, "shapes": shapes, "widen_weights": widen_weights,
+        "tags": tags, "keep_dead_channels": keep_dead_channels, "in_place": in_place, "shapes": shapes, "input_values": input_values, "widen_weights": widen_weights,
         "timeout": timeout})
     found = Collected()
     if not measure and flash_budget is not None:

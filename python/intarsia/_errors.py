@@ -15,6 +15,7 @@ _OPTIONS = {
     "--driver": "driver",
     "--flash-budget": "flash_budget",
     "--format": "format",
+    "--input-value": "input_values",
     "--io": "io",
     "--keep-dead-channels": "keep_dead_channels",
     "--name": "name",

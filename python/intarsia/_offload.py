@@ -132,7 +132,8 @@ def offload(model: ModelLike, target: str | Mapping[str, Any], *, name: str | No
 def bare_networks(model: ModelLike, target: str | Mapping[str, Any], format: str = "encn", *, name: str | None = None,
                   optimise: str = "balanced", pins: Mapping[str, str] | None = None, io: str = "float",
                   tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False, in_place: bool = True,
-                  shapes: Mapping[str, Sequence[int]] | None = None, widen_weights: bool = False,
+                  shapes: Mapping[str, Sequence[int]] | None = None,
+                  input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False,
                   progress: Progress = None) -> dict[str, bytes]:
     """What an NPU runs of a model, in files of the NPU's own tools: ``intarsia compile --format encn``.
     What is not listed here is as :func:`compile` has it.
@@ -146,7 +147,7 @@ def bare_networks(model: ModelLike, target: str | Mapping[str, Any], format: str
     held, path = bytes_of(model)
     options = options_of(path, {"target": target, "name": name, "optimise": optimise, "pins": pins, "io": io, "tags": tags,
                                 "keep_dead_channels": keep_dead_channels, "in_place": in_place, "shapes": shapes,
-                                "widen_weights": widen_weights})
+                                "input_values": input_values, "widen_weights": widen_weights})
     if not isinstance(format, str) or not format:
         raise error("format", f"is {format!r}", "write 'encn'")
     _checked(progress)

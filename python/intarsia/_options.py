@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, Union, runtime_checkable
 
 from intarsia import _core
@@ -106,6 +106,20 @@ def _shapes(value: object, found: Collected) -> list[str]:
     return shapes
 
 
+def _values(value: object, found: Collected) -> list[str]:
+    if not isinstance(value, Mapping):
+        found.add("input_values", f"is a {type(value).__name__}", "write a dictionary, for example {'sr': 16000}")
+        return []
+    values = []
+    for name, numbers in value.items():
+        try:
+            several = list(numbers) if isinstance(numbers, Iterable) and not isinstance(numbers, str) else [numbers]
+            values.append(f"{name}={','.join(format(float(number), '.17g') for number in several)}")
+        except (TypeError, ValueError):
+            found.add("input_values", f"{name!r}: {numbers!r} are no numbers", "for example {'sr': 16000}")
+    return values
+
+
 def _text(where: str, value: object, found: Collected) -> str:
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
@@ -142,6 +156,8 @@ def options_of(path: str, arguments: Mapping[str, Any]) -> _core.ModelOptions:
             options.sections = _pairs(key, value, "{'weights': '.qspi'}", found)
         elif key == "shapes":
             options.shapes = _shapes(value, found)
+        elif key == "input_values":
+            options.input_values = _values(value, found)
         elif key == "target" and isinstance(value, Mapping):
             options.target = json.dumps(value)
         elif key in ("target", "board", "name"):

@@ -163,7 +163,8 @@ def verify(model: ModelLike, inputs: object = None, *, samples: int = 4, layers:
            optimise: str = "balanced", ram_budget: Bytes | None = None, sram_limit: Bytes | None = None,
            pins: Mapping[str, str] | None = None, policy: str = "priority", io: str = "float",
            tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False,
-           shapes: Mapping[str, Sequence[int]] | None = None, widen_weights: bool = False) -> Verification:
+           shapes: Mapping[str, Sequence[int]] | None = None,
+           input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False) -> Verification:
     """Compares the compiled model, executed in this process, with the reference evaluator.
 
     ``intarsia verify`` does that too, and for the generated C on this machine and the firmware in an emulator.
@@ -180,10 +181,10 @@ def verify(model: ModelLike, inputs: object = None, *, samples: int = 4, layers:
     options = options_of(path, {
         "target": target, "board": board, "optimise": optimise, "ram_budget": ram_budget, "sram_limit": sram_limit, "pins": pins,
         "policy": policy, "io": io, "tags": tags, "keep_dead_channels": keep_dead_channels,
-        "shapes": shapes, "widen_weights": widen_weights})
+        "shapes": shapes, "input_values": input_values, "widen_weights": widen_weights})
     given: list[Any] = []
     if inputs is not None:
-        reference = Model(model, io=io, shapes=shapes, widen_weights=widen_weights)
+        reference = Model(model, io=io, shapes=shapes, input_values=input_values, widen_weights=widen_weights)
         arrays = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
         given, samples = sample_operands(reference.name, reference.inputs, arrays, quantise=quantise)
     elif not 1 <= samples <= 10000:
@@ -274,6 +275,7 @@ def evaluate(model: Package | ModelLike, samples: object, target: str | Mapping[
         if isinstance(model, Package):
             raise error("reference", "a package does not hold the model", "give the model, and its target")
         evaluator = Model(model, io=options.get("io", "float"), shapes=options.get("shapes"),
+                          input_values=options.get("input_values"),
                           widen_weights=options.get("widen_weights", False))
         given, _ = sample_operands(evaluator.name, evaluator.inputs, arrays, quantise=quantise)
         made = []

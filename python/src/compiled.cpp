@@ -36,6 +36,7 @@ std::unique_ptr<Compiled> compile_model(const std::string& resource_root, const 
     requests::Environment environment = make_environment(resource_root);
     INTARSIA_TRY(requests::MeasuredProgram made,
                  requests::compile_and_measure(environment, request));
+    requests::note_idle_options(environment, made.selection.target, options, request.on_note);
     return std::make_unique<Compiled>(std::move(environment), std::move(made), std::move(notes));
   });
 }

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import LAST_THREE, training_package_or_skip
+from conftest import LAST_THREE, REPOSITORY, training_package_or_skip
 
 import intarsia
 
@@ -190,3 +190,19 @@ def test_results_outlive_the_model(digits, images, goldens):
     everything = intarsia.Model(digits).run_all(images[1])
     np.testing.assert_array_equal(scores, goldens[0])
     np.testing.assert_array_equal(list(everything.values())[-1], goldens[1])
+
+
+def test_an_input_becomes_a_constant():
+    sums = REPOSITORY / "tests/golden/operators/add_i32/model.tflite"
+    whole = intarsia.Model(sums)
+    name = whole.inputs[1].name
+    left = np.arange(np.prod(whole.inputs[0].shape), dtype=np.int32).reshape(whole.inputs[0].shape)
+    right = np.full(whole.inputs[1].shape, 7, np.int32)
+    for values in (7, [7] * right.size, right.reshape(-1)):
+        part = intarsia.Model(sums, input_values={name: values})
+        assert [tensor.name for tensor in part.inputs] == [whole.inputs[0].name]
+        assert np.array_equal(part(left)[0], whole(left, right)[0])
+    assert "which input_values's 0.5 is not" in refusal(intarsia.Model, sums, input_values={name: 0.5})
+    assert "has no input 'gain' to give a value to" in refusal(intarsia.Model, sums, input_values={"gain": 1})
+    assert "are no numbers" in refusal(intarsia.Model, sums, input_values={name: "many"})
+    assert "is a int; write a dictionary" in refusal(intarsia.Model, sums, input_values=3)

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "intarsia/graph.h"
 #include "intarsia/plugin/foreign_formats.h"
@@ -26,6 +27,9 @@ struct ImportOptions {
   bool widen_weights = false;
   // Of inputs, by the file's names, whose extents the file leaves open.
   std::map<std::string, Shape> shapes = {};
+  // Of inputs, by the file's names, that become constants: one number for all elements, or one for each. Quantised inputs have
+  // the integers that the file stores.
+  std::map<std::string, std::vector<double>> input_values = {};
 };
 
 // Picks the reader by content: .tflite (identifier "TFL3"), a file of options.foreign, our own

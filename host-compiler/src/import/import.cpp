@@ -102,6 +102,8 @@ Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportO
   if (begins_as_graph_text(content)) {
     if (!options.shapes.empty())
       return Diagnostics(file, "is graph text, which leaves no extents open to give shapes to");
+    if (!options.input_values.empty())
+      return Diagnostics(file, "is graph text, whose inputs cannot become constants");
     INTARSIA_TRY(graph::Module module, graph::parse(content, file));
     if (!options.name.empty()) module.name = options.name;
     return verified(std::move(module), file);

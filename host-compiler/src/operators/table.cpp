@@ -72,7 +72,13 @@ Result<std::vector<Shape>> infer_shapes(const Module& module, const Function& fu
   if (!check.ok()) return check.take();
   for (size_t i = 0; i < shapes.size(); ++i) {
     const std::string problem = shape_problem(check.out(i).type, shapes[i]);
-    if (!problem.empty()) check.fail(fmt::format("its output {}: {}", i, problem));
+    // What is wrong but with the rank and the extents is the size.
+    const bool is_large =
+        shapes[i].size() <= kMaxRank &&
+        std::ranges::all_of(shapes[i], [](int64_t extent) { return extent >= 1; });
+    if (!problem.empty())
+      check.fail(fmt::format("its output {}: {}", i, problem),
+                 is_large ? "give the model a smaller input, or fewer rows at a time" : "");
   }
   if (!check.ok()) return check.take();
   return shapes;

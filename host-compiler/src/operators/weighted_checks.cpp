@@ -56,7 +56,8 @@ int64_t window_places(OpCheck& check, std::string_view axis, int64_t extent, con
   const int64_t padded = extent + w.before + w.after;
   if (!check.require(padded >= covered,
                      fmt::format("the window of {} does not fit into the padded {} of {}", covered,
-                                 axis, padded)))
+                                 axis, padded),
+                     "give the model a larger input"))
     return 1;
   return (padded - covered) / w.stride + 1;
 }

@@ -1,5 +1,6 @@
 #include "requests/compile_model.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -50,6 +51,51 @@ Result<ShapesByName> shapes_of(const ModelOptions& options) {
   return shapes;
 }
 
+using ValuesByName = std::map<std::string, std::vector<double>>;
+
+// Numbers with a comma between; nothing for another text.
+std::optional<std::vector<double>> parse_numbers(std::string_view text) {
+  std::vector<double> numbers;
+  for (const char *at = text.data(), *end = at + text.size(); at != end;) {
+    const auto [behind, error] = std::from_chars(at, end, numbers.emplace_back());
+    if (error != std::errc()) return std::nullopt;
+    if (behind == end) return numbers;
+    if (*behind != ',') return std::nullopt;
+    at = behind + 1;
+  }
+  return std::nullopt;
+}
+
+Result<ValuesByName> values_of(const ModelOptions& options) {
+  ValuesByName values;
+  for (const std::string& text : options.input_values) {
+    const size_t equals = text.rfind('=');
+    const auto numbers = equals == std::string::npos || equals == 0
+                             ? std::nullopt
+                             : parse_numbers(std::string_view(text).substr(equals + 1));
+    if (!numbers)
+      return Diagnostics("--input-value", fmt::format("'{}' is not NAME=VALUE", text),
+                         "for example sr=16000, or gains=1,0.5,2 for an input of three elements");
+    const std::string name = text.substr(0, equals);
+    if (!values.try_emplace(name, *numbers).second)
+      return Diagnostics("--input-value", fmt::format("gives '{}' a value twice", name),
+                         "keep one of the two");
+  }
+  return values;
+}
+
+// Whether inputs and outputs are of the same types in both.
+bool has_edges_of(const graph::Module& one, const graph::Module& other) {
+  const auto types = [](const graph::Module& module) {
+    const graph::Function& entry = module.entry_function();
+    std::vector<DataType> found;
+    for (const auto* edge : {&entry.inputs, &entry.outputs})
+      for (const graph::TensorId id : *edge) found.push_back(entry.tensor(id).type);
+    return found;
+  };
+  return types(one) == types(other);
+}
+
 }  // namespace
 
 Result<graph::Module> import_as_asked(const Environment& environment, const ModelOptions& options,
@@ -57,13 +103,16 @@ Result<graph::Module> import_as_asked(const Environment& environment, const Mode
                                       const ProgressListener& on_progress) {
   INTARSIA_TRY_VOID(watched::begins("import"));
   INTARSIA_TRY(const ShapesByName shapes, shapes_of(options));
+  INTARSIA_TRY(const ValuesByName values, values_of(options));
   Diagnostics notes;
   Result<graph::Module> module = import_model(
       bytes, {options.model, &notes, options.name, environment.registry.foreign_formats(),
-              on_progress, options.widen_weights, shapes});
+              on_progress, options.widen_weights, shapes, values});
   if (module.ok() && options.io == "int8") {
     passes::QuantisedEdges edges = passes::quantised_edges(*module);
     notes.append(edges.kept);
+    if (edges.kept.empty() && has_edges_of(edges.module, *module))
+      notes.add("--io int8", "changes nothing: inputs and outputs are of signed bytes as they are");
     module = std::move(edges.module);
   }
   if (on_note)
@@ -112,6 +161,17 @@ void note_idle_devices(const Environment& environment, const Selection& selectio
         "{} runs nothing of {}{}", device, model.partitioned.module.name,
         reason.empty() ? "; 'intarsia explain' says why, operator by operator" : ": " + reason));
   }
+}
+
+void note_idle_options(const Environment& environment, const TargetSpec& target,
+                       const ModelOptions& options, const NoteSink& on_note) {
+  const auto is_limited = [&](const Target& device) {
+    return environment.registry.catalogue().kind(device.kind)->attribute("sram-limit") != nullptr;
+  };
+  if (on_note && options.sram_limit && std::ranges::none_of(target.devices(), is_limited))
+    on_note(
+        "--sram-limit: limits nothing: the target has no accelerator with fast memory of its own; "
+        "--ram-budget is the limit of a CPU's memory");
 }
 
 }  // namespace intarsia::requests

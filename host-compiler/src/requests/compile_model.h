@@ -33,4 +33,8 @@ Result<CompiledModel> compile_on(const Environment& environment, const Selection
 void note_idle_devices(const Environment& environment, const Selection& selection,
                        const CompiledModel& model, const NoteSink& on_note);
 
+// A note for an option that says something of devices, where the target has none of these.
+void note_idle_options(const Environment& environment, const TargetSpec& target,
+                       const ModelOptions& options, const NoteSink& on_note);
+
 }  // namespace intarsia::requests

@@ -21,6 +21,9 @@ Result<void> check_options_of_file(const ModelOptions& options) {
   if (options.io == "int8")
     return not_kept("--io", kOffloadFormat, "inputs and outputs are those of the file",
                     "convert the model with int8 inputs and outputs");
+  if (!options.input_values.empty())
+    return not_kept("--input-value", kOffloadFormat, "inputs and outputs are those of the file",
+                    "convert the model with this value inside");
   if (!options.shapes.empty())
     return not_kept("--shape", kOffloadFormat, "operators of the CPU keep the extents of the file",
                     "convert the model with these extents");

@@ -32,7 +32,8 @@ struct ModelOptions {
   bool keeps_flash_budget = false;  // who asks measures flash and can choose by it
   std::string io = "float";         // what inputs and outputs are: as in the file, or "int8"
   std::vector<std::string> shapes;  // NAME=1x2x3, ImportOptions::shapes
-  bool widen_weights = false;       // ImportOptions::widen_weights
+  std::vector<std::string> input_values;  // NAME=1,2,3, ImportOptions::input_values
+  bool widen_weights = false;             // ImportOptions::widen_weights
   bool keep_dead_channels = false;
   bool no_in_place = false;
   double timeout = 600;  // seconds that a compiler or a built program may take; 0: for ever

@@ -39,8 +39,9 @@ TEST(InferConv, OutputSizes) {
 }
 
 TEST(InferConv, Refusals) {
-  EXPECT_EQ(conv("1,2,7,3", "8,3,3,3", ""),
-            "the window of 3 does not fit into the padded height of 2");
+  EXPECT_EQ(
+      conv("1,2,7,3", "8,3,3,3", ""),
+      "the window of 3 does not fit into the padded height of 2; give the model a larger input");
   EXPECT_EQ(conv("1,5,7,3", "8,3,3,2", ""),
             "the input's 3 channels are no multiple of the weights' 2");
   EXPECT_EQ(conv("1,4,4,6", "5,1,1,3", ""), "5 output channels cannot be divided among 2 groups");
@@ -49,7 +50,8 @@ TEST(InferConv, Refusals) {
   EXPECT_EQ(conv("1,5,7,3", "8,3,3,3", "padding={left=-1}"),
             "padding left -1 is outside 0 .. 16777216");
   EXPECT_EQ(conv("1,5,7,3", "8,3,3,3", "padding={top=16000000,left=16000000}"),
-            "its output 0: shape [1,16000003,16000005,8] is more than 2147483647 bytes");
+            "its output 0: shape [1,16000003,16000005,8] is more than 2147483647 bytes; give the "
+            "model a smaller input, or fewer rows at a time");
   EXPECT_EQ(inferred("%0 x: f32[1,4,4,1] %1 w: f32[2,1,1,1] %2 b: f32[3] %3 y: f32[]",
                      "conv2d c(%0, %1, %2) -> (%3)"),
             "the bias has to have the shape [2]");

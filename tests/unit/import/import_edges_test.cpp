@@ -139,5 +139,64 @@ TEST(ImportEdges, OthersCannot) {
             "some/m.tflite: has no input 'pixels' to give a shape to; its inputs are logits\n");
 }
 
+Result<graph::Module> with_values(const ModelSpec& model,
+                                  std::map<std::string, std::vector<double>> values) {
+  return import_model(build(model), {.file = "some/m.tflite", .input_values = std::move(values)});
+}
+
+// logits + bias, of four elements each.
+ModelSpec sum_model(int8_t type = kFloat32) {
+  ModelSpec m;
+  const auto add = [&](const char* name) {
+    if (type != kFloat32) return m.add({name, {1, 4}, type});
+    return m.add({name, {1, 4}, type, {}, {}});
+  };
+  const int32_t logits = add("logits"), bias = add("bias");
+  m.inputs = {logits, bias};
+  m.outputs = {add("sum")};
+  m.operators = {{kAdd, m.inputs, m.outputs}};
+  return m;
+}
+
+TEST(ImportEdges, AnInputBecomesAConstant) {
+  for (const std::vector<double>& given : {std::vector<double>{2}, {1, -2, 0.5, 3}}) {
+    const auto module = with_values(sum_model(), {{"bias", given}});
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const graph::Function& main = module->entry_function();
+    ASSERT_EQ(main.inputs.size(), 1u);
+    EXPECT_EQ(main.tensor(main.inputs[0]).name, "logits");
+    const graph::Tensor& bias = main.tensor(main.nodes.at(0).inputs.at(1));
+    ASSERT_TRUE(bias.constant.valid());
+    std::vector<float> values(4);
+    std::memcpy(values.data(), module->constant(bias.constant).bytes.data(), 16);
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_EQ(values[i], static_cast<float>(given[given.size() == 1 ? 0 : i]));
+  }
+}
+
+TEST(ImportEdges, AllInputsBecomeConstants) {
+  const auto module = with_values(sum_model(), {{"logits", {1}}, {"bias", {2}}});
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  EXPECT_TRUE(module->entry_function().inputs.empty());
+  const auto results = graph::Evaluator(*module).run({});
+  ASSERT_TRUE(results.ok()) << results.error().to_string();
+  std::vector<float> values(4);
+  std::memcpy(values.data(), results->at(0).data(), 16);
+  EXPECT_EQ(values, std::vector<float>(4, 3.0f));
+}
+
+TEST(ImportEdges, ValuesThatInputsCannotHave) {
+  EXPECT_EQ(
+      with_values(sum_model(), {{"bias", {1, 2}}}).error().to_string(),
+      "some/m.tflite: tensor 1 'bias': has 4 elements, but --input-value gives it 2; give one "
+      "number for all of them, or one for each with commas between\n");
+  EXPECT_EQ(with_values(sum_model(), {{"gain", {1}}}).error().to_string(),
+            "some/m.tflite: has no input 'gain' to give a value to; its inputs are logits, bias\n");
+  for (const double wrong : {128.0, -129.0, 0.5})
+    EXPECT_THAT(with_values(sum_model(kInt8), {{"bias", {wrong}}}).error().to_string(),
+                testing::HasSubstr("is of i8, which --input-value's"));
+  EXPECT_TRUE(with_values(sum_model(kInt8), {{"bias", {-128}}}).ok());
+}
+
 }  // namespace
 }  // namespace intarsia::test

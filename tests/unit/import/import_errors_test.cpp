@@ -23,10 +23,12 @@ INSTANTIATE_TEST_SUITE_P(
     Tensors, RefusedTensor,
     testing::ValuesIn(std::vector<Refusal>{
         {"ZeroExtent", conv2d_model, [](ModelSpec& m) { m.tensors[0].shape[1] = 0; },
-         std::string(kImageOfConv) + "has shape [1,0,5,2]; every extent must be 1 or more"},
+         std::string(kImageOfConv) + "has shape [1,0,5,2]; every extent must be 1 or more; "
+                                     "convert the model with the extents that it will run on"},
         {"UnknownExtent", conv2d_model, [](ModelSpec& m) { m.tensors[0].shape[0] = -1; },
          std::string(kImageOfConv) +
-             "has shape [-1,5,5,2]; every extent must be 1 or more and known at conversion"},
+             "has shape [-1,5,5,2]; every extent must be 1 or more and known at conversion; "
+             "convert the model with fixed shapes"},
         {"Rank", conv2d_model, [](ModelSpec& m) { m.tensors[0].shape = {1, 1, 1, 1, 1, 1, 1}; },
          std::string(kImageOfConv) + "has rank 7; at most 6 is supported"},
         {"Overflow", conv2d_model,
@@ -34,10 +36,11 @@ INSTANTIATE_TEST_SUITE_P(
            m.tensors[0].shape = {1 << 30, 1 << 30, 1 << 30, 1 << 30};
          },
          std::string(kImageOfConv) +
-             "has shape [1073741824,1073741824,1073741824,1073741824], which is more than 2 GiB"},
+             "has shape [1073741824,1073741824,1073741824,1073741824], which is more than 2 GiB; "
+             "convert the model for a smaller input, or fewer rows at a time"},
         {"BytesOverflow", quantize_model, [](ModelSpec& m) { m.tensors[0].shape = {1 << 29}; },
          "some/m.tflite: tensor 0 'real', model input 0: has shape [536870912], which is more than "
-         "2 GiB"},
+         "2 GiB; convert the model for a smaller input, or fewer rows at a time"},
         {"Float16", conv2d_model, [](ModelSpec& m) { m.tensors[0].type = kFloat16; },
          std::string(kImageOfConv) + "has elements of type FLOAT16, which only constants may have"},
         {"UnknownType", conv2d_model, [](ModelSpec& m) { m.tensors[0].type = 77; },

@@ -124,5 +124,92 @@ TEST(OnnxShapes, ThatDoNotFit) {
               HasSubstr("has no input 'c' to give a shape to; its inputs are a, b"));
 }
 
+// Exporters that were told another shape write it down; the computed one holds.
+TEST(OnnxShapes, OutputsThatAreDeclaredWithOthers) {
+  const auto noted = [](std::vector<int64_t> declared) {
+    Model model;
+    model.input("x", {1, 4}).output("y");
+    model.node("Relu", {"x"}, {"y"});
+    format::Extents& extents =
+        *model.graph().mutable_output(0)->mutable_kind()->mutable_tensor()->mutable_extents();
+    for (const int64_t extent : declared)
+      if (extent < 0)
+        extents.add_dimension()->set_symbol("N");
+      else
+        extents.add_dimension()->set_extent(extent);
+    Diagnostics notes;
+    EXPECT_TRUE(model.read(&notes).ok());
+    return notes.to_string();
+  };
+  EXPECT_EQ(noted({1, 4}), "");
+  EXPECT_EQ(noted({-1, 4}), "");
+  EXPECT_EQ(noted({1, 5}),
+            "some/m.onnx: model output 'y': has the shape [1,4], where the file says [1,5]\n");
+  EXPECT_EQ(noted({4}),
+            "some/m.onnx: model output 'y': has the shape [1,4], where the file says [4]\n");
+}
+
+// ---- values that are given to inputs (`--input-value`) ----
+
+Result<graph::Module> with_values(const Model& model,
+                                  const std::map<std::string, std::vector<double>>& values) {
+  const std::string text = model.raw_text();
+  ImportOptions options;
+  options.file = "some/m.onnx", options.input_values = values;
+  return import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, options);
+}
+
+// x[1,6] becomes [2,3] where rate is 8000, and [2,7] where it is not, which cannot be.
+Model choice_by_rate() {
+  Model model;
+  model.input("x", {1, 6}).input("rate", {}, kInt64).output("y");
+  model.integers("low", {8000}), model.integers("narrow", {2, 3}), model.integers("wide", {2, 7});
+  model.node("Equal", {"rate", "low"}, {"is_low"});
+  format::Node& choice = model.node("If", {"is_low"}, {"y"});
+  for (const auto& [branch, shape] :
+       {std::pair{"then_branch", "narrow"}, std::pair{"else_branch", "wide"}}) {
+    format::Graph& graph = *Model::attribute(choice, branch).mutable_graph();
+    format::Node& node = *graph.add_node();
+    node.set_type("Reshape"), node.add_output("made"), node.add_input("x"), node.add_input(shape);
+    graph.add_output()->set_name("made");
+  }
+  return model;
+}
+
+TEST(OnnxInputValues, ChooseABranch) {
+  EXPECT_FALSE(choice_by_rate().read().ok());
+  const auto module = with_values(choice_by_rate(), {{"rate", {8000}}});
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const graph::Function& entry = module->entry_function();
+  EXPECT_EQ(entry.inputs.size(), 1u);
+  EXPECT_EQ(entry.tensor(entry.outputs[0]).shape, (Shape{2, 3}));
+  EXPECT_FALSE(with_values(choice_by_rate(), {{"rate", {16000}}}).ok());
+}
+
+TEST(OnnxInputValues, TakeThePlaceOfDefaults) {
+  Model model;
+  model.input("x", {2}).input("gain", {2}).output("y");
+  model.constant("gain", {2});
+  model.node("Mul", {"x", "gain"}, {"y"});
+  const auto module = with_values(model, {{"gain", {3, 4}}});
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const graph::Function& entry = module->entry_function();
+  const graph::Tensor& gain = entry.tensor(entry.nodes.at(0).inputs.at(1));
+  ASSERT_TRUE(gain.constant.valid());
+  float values[2];
+  std::memcpy(values, module->constant(gain.constant).bytes.data(), sizeof values);
+  EXPECT_EQ(values[0], 3.0f);
+  EXPECT_EQ(values[1], 4.0f);
+}
+
+TEST(OnnxInputValues, ThatInputsCannotHave) {
+  EXPECT_THAT(with_values(choice_by_rate(), {{"rate", {0.5}}}).error().to_string(),
+              HasSubstr("model input 'rate': is of i64, which --input-value's 0.5 is not"));
+  EXPECT_THAT(with_values(choice_by_rate(), {{"x", {1, 2}}}).error().to_string(),
+              HasSubstr("has 6 elements, but --input-value gives it 2"));
+  EXPECT_THAT(with_values(choice_by_rate(), {{"sr", {1}}}).error().to_string(),
+              HasSubstr("has no input 'sr' to give a value to; its inputs are x, rate"));
+}
+
 }  // namespace
 }  // namespace intarsia

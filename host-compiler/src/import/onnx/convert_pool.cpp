@@ -34,7 +34,8 @@ TensorId dilated_pool(Reader& in, const Window& window, TensorId x, bool is_max)
   const auto places = [](const Axis& axis) {
     return (axis.input + axis.before + axis.after - axis.covered()) / axis.stride + 1;
   };
-  if (!in.require(places(h) >= 1 && places(w) >= 1, "has a window larger than its operand"))
+  if (!in.require(places(h) >= 1 && places(w) >= 1, "has a window larger than its operand",
+                  "give the model a larger input"))
     return {};
   constexpr float kLeast = std::numeric_limits<float>::lowest();
   const TensorId filler =

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "import/input_shapes.h"
+#include "import/input_values.h"
 #include "import/onnx/fold_integers.h"
 #include "import/onnx/known_operators.h"
 #include "import/onnx/subgraph_names.h"
@@ -198,10 +199,12 @@ void Reader::bind_symbols() {
 void Reader::read_inputs() {
   bind_symbols();
   InputShapes shapes(options_.shapes);
+  InputValues given(options_.input_values);
   std::vector<std::string> names;
   std::set<std::string> known;
   for (const format::Named& input : file_.graph().input()) {
-    if (constants_.contains(input.name())) continue;  // a default value; it is taken
+    // A default value is taken, where the user gives none.
+    if (constants_.contains(input.name()) && !given.has(input.name())) continue;
     const std::string where =
         fmt::format("{}: model input '{}'", file_.name(), printable(input.name()));
     if (!input.kind().has_tensor()) {
@@ -216,7 +219,9 @@ void Reader::read_inputs() {
     const std::optional<DataType> type = data_type(kind.element());
     if (!type || bits(*type) < 8) {
       problems_.add(
-          where, fmt::format("is of {}, which a model cannot take", element_name(kind.element())));
+          where, fmt::format("is of {}, which a model cannot take", element_name(kind.element())),
+          "export the model with what these become as its input: numbers of 8 to 64 bits or "
+          "floats");
       continue;
     }
     names.push_back(printable(input.name()));
@@ -247,18 +252,30 @@ void Reader::read_inputs() {
       if (open)
         note(where, fmt::format("has an open batch ({}), which becomes 1", mark_of(dimension)), "");
       if (!open && dimension.extent() == 0) {
-        problems_.add(where, fmt::format("has the extent 0 along axis {}", i));
+        problems_.add(where, fmt::format("has the extent 0 along axis {}", i),
+                      "export the model with the extents that it will run on");
         break;
       }
       tensor.shape.push_back(open ? 1 : dimension.extent());
     }
     if (is_given) tensor.shape = shapes.apply(input.name(), where, tensor.shape, problems_);
+    if (given.has(input.name())) {
+      std::optional<std::vector<uint8_t>> bytes =
+          given.bytes(input.name(), where, tensor.type, tensor.shape, problems_);
+      if (!bytes) continue;
+      Values constant{tensor.type, tensor.shape, std::move(*bytes)};
+      values_[input.name()] = {make_constant(constant), Form::Plain, {}};
+      function_.tensors.back().name = tensor.name;
+      constants_.insert_or_assign(input.name(), std::move(constant));
+      continue;
+    }
     const TensorId id{static_cast<int32_t>(function_.tensors.size())};
     function_.tensors.push_back(std::move(tensor));
     function_.inputs.push_back(id);
     values_[input.name()] = {id, Form::Plain, {}};
   }
   shapes.report_unused(file_.name(), names, problems_);
+  given.report_unused(file_.name(), names, problems_);
 }
 
 void Reader::read_node(const Node& node) {
@@ -293,6 +310,21 @@ TensorId Reader::copied(TensorId id) {
   return made;
 }
 
+void Reader::note_other_shape(const format::Named& output, const std::string& where,
+                              const Shape& computed) {
+  const format::TensorKind& kind = output.kind().tensor();
+  if (!output.kind().has_tensor() || !kind.has_extents()) return;
+  const Shape stated = open_shape(kind.extents());
+  bool agrees = stated.size() == computed.size();
+  for (size_t axis = 0; axis < computed.size() && agrees; ++axis)
+    agrees = stated[axis] < 1 || stated[axis] == computed[axis];
+  if (!agrees)
+    note(where,
+         fmt::format("has the shape [{}], where the file says [{}]", fmt::join(computed, ","),
+                     fmt::join(stated, ",")),
+         "");
+}
+
 void Reader::read_outputs() {
   static const Node kOutput{.type = "output"};
   node_ = &kOutput;
@@ -313,7 +345,9 @@ void Reader::read_outputs() {
                        std::ranges::find(function_.outputs, id) != function_.outputs.end();
     if (taken) id = copied(id);
     function_.outputs.push_back(id);
-    if (id.valid()) function_.tensors[id.at()].name = printable(output.name());
+    if (!id.valid()) continue;
+    function_.tensors[id.at()].name = printable(output.name());
+    note_other_shape(output, where, shape(id));
   }
   if (file_.graph().output().empty())
     problems_.add(file_.name(), "has no outputs",

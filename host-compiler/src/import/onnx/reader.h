@@ -246,6 +246,9 @@ class Reader {
   void bind_symbols();
   void read_inputs();
   void read_outputs();
+  // Where the file states another one.
+  void note_other_shape(const format::Named& output, const std::string& where,
+                        const Shape& computed);
   graph::TensorId copied(graph::TensorId id);
   void read_node(const Node& node);
   std::string base_name() const;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "import/input_shapes.h"
+#include "import/input_values.h"
 #include "import/tflite/convert_compiled.h"
 #include "import/tflite/subgraph_reader.h"
 
@@ -91,6 +92,25 @@ void SubgraphReader::take_shapes() {
     if (problems_.empty()) tensors_.set_shape(id, given);
   }
   shapes.report_unused(file_.name(), names, problems_);
+  take_values(names);
+}
+
+// Inputs that the user knows become constants.
+void SubgraphReader::take_values(const std::vector<std::string>& names) {
+  InputValues given(model_.options().input_values);
+  for (const int32_t id : values(subgraph_.inputs())) {
+    if (!problems_.empty() || !given.has(tensors_.name(id))) continue;
+    const bool loses_sign = tensors_.is_made_signed(id);
+    std::optional<std::vector<uint8_t>> bytes =
+        given.bytes(tensors_.name(id), fmt::format("{}: {}", file_.name(), tensors_.label(id)),
+                    loses_sign ? DataType::UInt8 : tensor(id).type, tensor(id).shape, problems_);
+    if (!bytes) continue;
+    if (loses_sign)
+      for (uint8_t& byte : *bytes) byte ^= kSignedByte;
+    tensors_.set_data(id, std::move(*bytes));
+    given_.insert(id);
+  }
+  given.report_unused(file_.name(), names, problems_);
 }
 
 // Every tensor is written once, before it is read; parts of one may be written by programs that share an arena.

@@ -113,7 +113,9 @@ bool has_odd_windows(const graph::Pool2dAttrs& a) {
 
 void SubgraphReader::make_edges_signed() {
   for (const int32_t id : values(subgraph_.inputs())) {
-    if (handles_.contains(id) || !tensors_.is_made_signed(id) || edges_.contains(id)) continue;
+    if (handles_.contains(id) || !tensors_.is_made_signed(id) || edges_.contains(id) ||
+        given_.contains(id))
+      continue;
     const std::string name = tensor(id).name;
     edges_[id] = make({as_unsigned(tensor(id)), {}});
     tensors_.rename(id, name + "_signed");

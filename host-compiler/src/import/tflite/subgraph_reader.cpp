@@ -100,7 +100,8 @@ void SubgraphReader::count_with_32_bits(const OperatorInfo& op, Draft& draft) {
 graph::Function SubgraphReader::assemble(const std::string& name) {
   std::vector<int32_t> inputs, outputs;
   for (const int32_t id : values(subgraph_.inputs()))
-    if (!handles_.contains(id)) inputs.push_back(edges_.contains(id) ? edges_.at(id) : id);
+    if (!handles_.contains(id) && !given_.contains(id))
+      inputs.push_back(edges_.contains(id) ? edges_.at(id) : id);
   inputs.insert(inputs.end(), taken_.begin(), taken_.end());
   for (const int32_t id : values(subgraph_.outputs()))
     if (!handles_.contains(id)) outputs.push_back(edge_output(id));

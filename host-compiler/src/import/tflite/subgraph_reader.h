@@ -78,6 +78,7 @@ class SubgraphReader {
   int32_t edge_output(int32_t id);
   void note_open_extents(int32_t id);
   void take_shapes();
+  void take_values(const std::vector<std::string>& names);
   void check_data_flow(const std::vector<OperatorInfo>& operators);
   void check_arena(const std::vector<OperatorInfo>& operators);
   void convert(const OperatorInfo& op);
@@ -191,11 +192,11 @@ class SubgraphReader {
   int32_t transposed(int32_t weights);
   void hand_on(const OperatorInfo& op, int32_t value);
   void hold(const OperatorInfo& op, std::vector<uint8_t> bytes);
-  void is_same(const OperatorInfo& op);
   int32_t narrowed(const OperatorInfo& op, int32_t id);
   bool compute_with_32_bits(const OperatorInfo& op, const Draft& draft);
   std::optional<Shape> shape_of_result(const Draft& draft, const std::vector<int32_t>& inputs,
                                        const graph::Tensor& result);
+  void is_same(const OperatorInfo& op);
   bool find_out(const OperatorInfo& op, const Draft& draft);
   void assign_at_end();
   graph::Function assemble(const std::string& name);
@@ -255,6 +256,7 @@ class SubgraphReader {
   std::vector<int32_t> taken_;  // variables' values that are inputs
   std::map<int32_t, int32_t> same_as_;
   std::map<int32_t, int32_t> widened_;  // weights, as floats
+  std::set<int32_t> given_;             // inputs that the user made constants
   std::map<int32_t, int32_t> edges_;    // inputs of bytes without a sign, by what they are inside
   // What quantize_rows has made: by input, rows, and whether asymmetric.
   std::map<std::tuple<int32_t, int64_t, bool>, std::array<int32_t, 3>> quantised_rows_;

@@ -18,32 +18,40 @@ namespace {
 struct ElementType {
   std::string_view name;  // as the format calls it
   std::optional<DataType> type;
+  const char* hint = "";  // where there is no such type here
 };
 
-// By the format's number.
-constexpr std::array<ElementType, 19> kElementTypes = {{
-    {"FLOAT32", DataType::Float32},
-    {"FLOAT16", DataType::Float32},  // of constants, which are widened
-    {"INT32", DataType::Int32},
-    {"UINT8", DataType::UInt8},
-    {"INT64", DataType::Int64},
-    {"STRING", {}},
-    {"BOOL", DataType::Bool},
-    {"INT16", DataType::Int16},
-    {"COMPLEX64", DataType::Float32},  // real and imaginary parts, along an axis of their own
-    {"INT8", DataType::Int8},
-    {"FLOAT64", {}},
-    {"COMPLEX128", {}},
-    {"UINT64", DataType::Int64},  // of what filter banks make
-    {"RESOURCE", {}},
-    {"VARIANT", {}},
-    {"UINT32", DataType::UInt32},
-    {"UINT16", DataType::UInt16},
-    {"INT4", DataType::Int4},
-    {"BFLOAT16", {}},
-}};
+constexpr char kWithoutText[] =
+    "convert the model with what its text becomes as input: numbers of words or letters";
+constexpr char kSingle[] = "convert the model with float32 in place of these";
+constexpr char kWithoutLists[] =
+    "convert the model with tensors of fixed shapes in place of lists and tables";
+constexpr char kSmaller[] = "convert the model for a smaller input, or fewer rows at a time";
 
-constexpr uint8_t kSignedByte = 128;  // what int8 is less than the byte without a sign
+// By the format's number.
+constexpr std::array<ElementType, 19> kElementTypes = {
+    {
+        {"FLOAT32", DataType::Float32},
+        {"FLOAT16", DataType::Float32},  // of constants, which are widened
+        {"INT32", DataType::Int32},
+        {"UINT8", DataType::UInt8},
+        {"INT64", DataType::Int64},
+        {"STRING", {}, kWithoutText},
+        {"BOOL", DataType::Bool},
+        {"INT16", DataType::Int16},
+        {"COMPLEX64", DataType::Float32},  // real and imaginary parts, along an axis of their own
+        {"INT8", DataType::Int8},
+        {"FLOAT64", {}, kSingle},
+        {"COMPLEX128", {}, kSingle},
+        {"UINT64", DataType::Int64},  // of what filter banks make
+        {"RESOURCE", {}, kWithoutLists},
+        {"VARIANT", {}, kWithoutLists},
+        {"UINT32", DataType::UInt32},
+        {"UINT16", DataType::UInt16},
+        {"INT4", DataType::Int4},
+        {"BFLOAT16", {}, kSingle},
+    }};
+
 constexpr int kFloat16 = 1, kByte = 3, kComplex = 8, kUnsignedLong = 12, kResource = 13;
 
 // The float32 of the same value: what float16 holds, float32 holds.
@@ -172,13 +180,14 @@ const graph::Tensor* TensorTable::get(int32_t id, const std::string& used_by) {
     const format::Tensor& tensor = raw(id);
     entry.tensor.name = name(id);
     entry.tensor.variable = tensor.is_variable();
-    std::string problem = read_type_and_shape(tensor, entry.tensor);
+    std::string hint;
+    std::string problem = read_type_and_shape(tensor, entry.tensor, hint);
     if (problem.empty()) problem = read_quantization(tensor.quantization(), entry.tensor);
     if (problem.empty()) problem = read_data(tensor, entry);
     if (problem.empty() && is_made_signed(id)) make_signed(entry);
     entry.state = problem.empty() ? Entry::State::Good : Entry::State::Bad;
     if (!problem.empty()) {
-      problems_.add(fmt::format("{}: {}, {}", file_.name(), label(id), used_by), problem);
+      problems_.add(fmt::format("{}: {}, {}", file_.name(), label(id), used_by), problem, hint);
     }
   }
   return entry.state == Entry::State::Good ? &entry.tensor : nullptr;
@@ -202,13 +211,14 @@ std::optional<int64_t> TensorTable::room(int32_t id, const std::string& used_by)
   return tensor == nullptr ? std::nullopt : std::optional(tensor->bytes());
 }
 
-std::string TensorTable::read_type_and_shape(const format::Tensor& raw,
-                                             graph::Tensor& tensor) const {
+std::string TensorTable::read_type_and_shape(const format::Tensor& raw, graph::Tensor& tensor,
+                                             std::string& hint) const {
   const auto number = static_cast<size_t>(raw.type());
   if (number >= kElementTypes.size()) {
     return fmt::format("has element type {}, which is not known", int{raw.type()});
   }
   if (!kElementTypes[number].type) {
+    hint = kElementTypes[number].hint;
     return fmt::format("has elements of type {}, which cannot be compiled",
                        kElementTypes[number].name);
   }
@@ -221,11 +231,14 @@ std::string TensorTable::read_type_and_shape(const format::Tensor& raw,
   int64_t elements = 1;
   for (const int32_t extent : shape) {
     if (extent < 1) {
+      hint = extent == 0 ? "convert the model with the extents that it will run on"
+                         : "convert the model with fixed shapes";
       return fmt::format("has shape [{}]; every extent must be 1 or more{}", fmt::join(shape, ","),
                          extent < 0 ? " and known at conversion" : "");
     }
     elements *= extent;
     if (elements > kLargestTensor) {
+      hint = kSmaller;
       return fmt::format("has shape [{}], which is more than 2 GiB", fmt::join(shape, ","));
     }
     tensor.shape.push_back(extent);
@@ -235,6 +248,7 @@ std::string TensorTable::read_type_and_shape(const format::Tensor& raw,
     return fmt::format("has rank {} of complex numbers; at most {} is supported", shape.size(),
                        kHighestRank - 1);
   if (tensor.bytes() > kLargestTensor) {
+    hint = kSmaller;
     return fmt::format("has shape [{}], which is more than 2 GiB", fmt::join(shape, ","));
   }
   return "";

@@ -13,6 +13,7 @@
 namespace intarsia::tflite {
 
 inline constexpr size_t kHighestRank = 6;
+inline constexpr uint8_t kSignedByte = 128;  // what int8 is less than the byte without a sign
 inline constexpr int64_t kLargestTensor = (int64_t{1} << 31) - 1;  // bytes
 
 class TensorTable {
@@ -86,7 +87,8 @@ class TensorTable {
     return *subgraph_.tensors()->Get(static_cast<flatbuffers::uoffset_t>(id));
   }
   // Each says what is wrong; empty when nothing is.
-  std::string read_type_and_shape(const format::Tensor& raw, graph::Tensor& tensor) const;
+  std::string read_type_and_shape(const format::Tensor& raw, graph::Tensor& tensor,
+                                  std::string& hint) const;
   std::string read_data(const format::Tensor& raw, Entry& entry) const;
   void make_signed(Entry& entry) const;
 
