@@ -17,7 +17,6 @@ using graph::OpKind;
 using graph::TensorId;
 using import::known;
 using import::LoopFunction;
-using import::real_of;
 using import::truth_of;
 using import::whole_of;
 
@@ -28,10 +27,18 @@ constexpr int64_t kMostWrittenOut = 128, kMostTaken = 1 << 14;
 struct Search {
   bool largest;
   int64_t count;  // how many are taken
+  DataType type;  // of what is searched: floats, or int32 that all have fewer bits
 
   OpKind extreme() const { return largest ? OpKind::ReduceMax : OpKind::ReduceMin; }
   OpKind place() const { return largest ? OpKind::ArgMax : OpKind::ArgMin; }
-  float worst() const { return std::numeric_limits<float>::infinity() * (largest ? -1.0f : 1.0f); }
+  float worst_real() const {
+    return std::numeric_limits<float>::infinity() * (largest ? -1.0f : 1.0f);
+  }
+  int32_t worst_whole() const {
+    return largest ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int32_t>::max();
+  }
+  bool is_real() const { return type == kFloat; }
+  graph::Tensor tensor_of(Shape shape) const { return {.type = type, .shape = std::move(shape)}; }
 };
 
 struct Found {
@@ -51,16 +58,19 @@ Found found_one_by_one(Reader& in, TensorId rest, int64_t axis, const Search& se
   row[along] = one[along], one[along] = 1;
   const TensorId places =
       in.make_constant(integer_values(DataType::Int32, row, whole_numbers_to(row[along])));
+  const TensorId worst =
+      search.is_real()
+          ? in.number(search.worst_real())
+          : in.make_constant(integer_values(DataType::Int32, {}, {search.worst_whole()}));
   std::vector<TensorId> values, indices;
   for (int64_t found = 0; found < search.count && in.ok(); ++found) {
     if (found > 0) {
       const TensorId taken =
           in.emit(OpKind::Equal, NoAttrs{}, {places, indices.back()}, DataType::Bool, {}, "taken");
-      rest = in.emit(OpKind::Select, NoAttrs{}, {taken, in.number(search.worst()), rest}, kFloat,
-                     {}, "rest");
+      rest = in.emit(OpKind::Select, NoAttrs{}, {taken, worst, rest}, search.type, {}, "rest");
     }
     values.push_back(
-        in.emit(search.extreme(), graph::ReduceAttrs{{axis}, true}, {rest}, kFloat, {}, "value"));
+        in.emit_alike(search.extreme(), graph::ReduceAttrs{{axis}, true}, {rest}, "value"));
     const TensorId place =
         in.emit(search.place(), graph::AxisAttrs{axis}, {rest}, DataType::Int32, {}, "place");
     if (in.ok()) indices.push_back(in.reshape(place, one));
@@ -75,11 +85,11 @@ Found found_one_by_one(Reader& in, TensorId rest, int64_t axis, const Search& se
 
 // What the loop carries, of [rows,extent].
 struct CarriedSearch {
-  CarriedSearch(LoopFunction& f, int64_t rows, int64_t extent, int64_t count)
+  CarriedSearch(LoopFunction& f, int64_t rows, int64_t extent, const Search& search)
       : step(f.input("step", whole_of({}))),
-        rest(f.input("rest", real_of({rows, extent}))),
-        values(f.input("values", real_of({rows, count}))),
-        places(f.input("places", whole_of({rows, count}))) {}
+        rest(f.input("rest", search.tensor_of({rows, extent}))),
+        values(f.input("values", search.tensor_of({rows, search.count}))),
+        places(f.input("places", whole_of({rows, search.count}))) {}
   TensorId step, rest, values, places;
 };
 
@@ -92,7 +102,7 @@ TensorId numbers_in(LoopFunction& f, const char* name, int64_t count) {
 graph::Function more_to_find(graph::Module& module, std::string name, const Shape& shape,
                              const Search& search) {
   LoopFunction f(module, std::move(name));
-  const CarriedSearch c(f, shape[0], shape[1], search.count);
+  const CarriedSearch c(f, shape[0], shape[1], search);
   const TensorId most =
       f.constant(known<int32_t>("most", DataType::Int32, {}, {static_cast<int32_t>(search.count)}));
   return f.finish({f.plain(OpKind::Less, {c.step, most}, truth_of({}))});
@@ -102,22 +112,24 @@ graph::Function next_to_find(graph::Module& module, std::string name, const Shap
                              const Search& search) {
   LoopFunction f(module, std::move(name));
   const int64_t rows = shape[0], count = search.count;
-  const CarriedSearch c(f, rows, shape[1], count);
+  const CarriedSearch c(f, rows, shape[1], search);
   const Shape column{rows, 1}, all{rows, count};
   const TensorId best =
-      f.put(search.extreme(), graph::ReduceAttrs{{1}, true}, {c.rest}, real_of(column));
+      f.put(search.extreme(), graph::ReduceAttrs{{1}, true}, {c.rest}, search.tensor_of(column));
   const TensorId first = f.put(search.place(), graph::AxisAttrs{1}, {c.rest}, whole_of({rows}));
   const TensorId place =
       f.put(OpKind::Reshape, graph::ReshapeAttrs{column}, {first}, whole_of(column));
   const TensorId taken =
       f.plain(OpKind::Equal, {numbers_in(f, "numbers", shape[1]), place}, truth_of(shape));
-  const TensorId worst = f.constant(import::known_real("worst", search.worst()));
-  const TensorId rest = f.plain(OpKind::Select, {taken, worst, c.rest}, real_of(shape));
+  const TensorId worst = f.constant(
+      search.is_real() ? import::known_real("worst", search.worst_real())
+                       : known<int32_t>("worst", DataType::Int32, {}, {search.worst_whole()}));
+  const TensorId rest = f.plain(OpKind::Select, {taken, worst, c.rest}, search.tensor_of(shape));
   const TensorId here =
       f.plain(OpKind::Equal, {numbers_in(f, "slots", count), c.step}, truth_of({1, count}));
   const TensorId one = f.constant(known<int32_t>("one", DataType::Int32, {}, {1}));
   return f.finish({f.arithmetic(OpKind::Add, c.step, one, whole_of({})), rest,
-                   f.plain(OpKind::Select, {here, best, c.values}, real_of(all)),
+                   f.plain(OpKind::Select, {here, best, c.values}, search.tensor_of(all)),
                    f.plain(OpKind::Select, {here, place, c.places}, whole_of(all))});
 }
 
@@ -133,7 +145,9 @@ Found found_in_loop(Reader& in, TensorId x, int64_t axis, const Search& search) 
   const auto zeros = static_cast<size_t>(element_count(slots));
   std::vector<TensorId> carried{
       in.make_constant(integer_values(DataType::Int32, {}, {0})), in.reshape(x, flat),
-      in.make_constant(real_values(slots, std::vector<float>(zeros, 0.0f))),
+      search.is_real() ? in.make_constant(real_values(slots, std::vector<float>(zeros, 0.0f)))
+                       : in.make_constant(integer_values(DataType::Int32, slots,
+                                                         std::vector<int64_t>(zeros, 0))),
       in.make_constant(integer_values(DataType::Int32, slots, std::vector<int64_t>(zeros, 0)))};
   if (!in.ok()) return {};
   graph::Function condition = more_to_find(in.module(), in.function_name("goes_on"), flat, search);
@@ -159,19 +173,27 @@ void read_top_k(Reader& in) {
       !in.require((*count)[0] <= kMostTaken, fmt::format("takes {} elements", (*count)[0]),
                   fmt::format("at most {} are possible", kMostTaken)))
     return;
-  const TensorId x = in.operand(0);
+  // Integers between conversions are in the order of what they stand for.
+  const Value given = in.value(0);
+  const bool stays =
+      given.form == Form::Real && !in.tensor(given.tensor).quantization.per_channel();
+  const TensorId x = stays ? given.tensor : in.operand(0);
   const DataType type = in.tensor(x).type;
-  // Integers that floats hold exactly are searched as floats.
   if (!in.require(type == kFloat || (is_integer(type) && bits(type) <= 16),
                   fmt::format("searches {}", to_string(type)),
                   "floats and integers of 8 and 16 bits are possible"))
     return;
-  const Search search{in.integer("largest", 1) != 0, (*count)[0]};
-  const TensorId reals = type == kFloat ? x : in.cast(x, kFloat);
-  const Found found = search.count <= kMostWrittenOut ? found_one_by_one(in, reals, axis, search)
-                                                      : found_in_loop(in, reals, axis, search);
+  const Search search{in.integer("largest", 1) != 0, (*count)[0],
+                      type == kFloat ? kFloat : DataType::Int32};
+  const TensorId searched = in.cast(x, search.type);
+  const Found found = search.count <= kMostWrittenOut ? found_one_by_one(in, searched, axis, search)
+                                                      : found_in_loop(in, searched, axis, search);
   if (!in.ok()) return;
-  in.result(0, {type == kFloat ? found.values : in.cast(found.values, type), Form::Plain, {}});
+  const graph::Quantization quantization = in.tensor(x).quantization;
+  const TensorId values = type == kFloat ? found.values
+                                         : in.emit(OpKind::Cast, NoAttrs{}, {found.values}, type,
+                                                   quantization, "values");
+  in.result(0, {values, stays ? Form::Real : Form::Plain, {}});
   in.result(1, {in.cast(found.places, DataType::Int64), Form::Plain, {}});
 }
 

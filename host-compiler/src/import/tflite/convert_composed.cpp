@@ -177,8 +177,8 @@ void SubgraphReader::compose_list_update(const OperatorInfo& op, const ListUpdat
            {current(update.list), current(update.item), begin});
 }
 
-// The largest element and its first place, k times, each time without those found before. Integers are searched as floats,
-// which hold them exactly.
+// The largest element and its first place, k times, each time without those found before. Integers are searched with 32 bits, which
+// have a number that is less than all of fewer bits.
 void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
   const auto k = in.integers(1, "the number of elements");
   const graph::Tensor input = in.input(0);
@@ -190,8 +190,7 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
                                   fmt::join(input.shape, ",")),
                       fmt::format("1 to {} of the last axis are possible", kMost));
   const bool is_real = input.type == DataType::Float32;
-  // Integers of 32 bits are searched as they are.
-  const DataType searched = input.type == DataType::Int32 ? DataType::Int32 : DataType::Float32;
+  const DataType searched = is_real ? DataType::Float32 : DataType::Int32;
   const bool is_same = input.type == searched;
   const DataType index = in.output(1).type;
   if ((!is_real && input.type != DataType::Int8 && input.type != DataType::Int16 &&
@@ -214,9 +213,8 @@ void SubgraphReader::compose_top_k(const OperatorInfo& op, OperatorReader& in) {
   const int32_t places =
       make(counting("places", input.shape.size(), static_cast<size_t>(axis), input.shape.back()));
   const int32_t none =
-      is_real || !is_same
-          ? make(real_constant("none", {}, {-std::numeric_limits<float>::infinity()}))
-          : make(counting("none", 0, 0, 1, std::numeric_limits<int32_t>::min()));
+      is_real ? make(real_constant("none", {}, {-std::numeric_limits<float>::infinity()}))
+              : make(counting("none", 0, 0, 1, std::numeric_limits<int32_t>::min()));
   // What has been found counts as less than any element, also than one that is infinite: the floats are read where they are found.
   if (is_real)
     rest = put(op, OpKind::Maximum, graph::NoAttrs{},
