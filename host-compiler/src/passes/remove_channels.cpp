@@ -18,12 +18,15 @@
 
 namespace intarsia::passes {
 namespace {
-
 using graph::Function;
 using graph::Node;
 using graph::OpKind;
 using graph::Tensor;
 using graph::TensorId;
+
+// Of all tensors of a function. What decides on one takes some tenths of a microsecond and a hundred bytes; large networks have a few
+// hundred thousand, and what has more are long rows of samples rather than channels.
+constexpr size_t kMostChannels = size_t{1} << 22;
 
 // Largest bias that every target adds: accelerators have 40 bits for the 64 of int16 activations, and int8 has 32.
 int64_t largest_bias(const Function& function, const Node& node) {
@@ -219,9 +222,10 @@ void report(const EliminationJob& job, const Node& node, const ChannelCut& cut,
 bool remove_channels(const EliminationJob& job) {
   drop_unused(job.module);  // every tensor is one that somebody makes
   const Function& function = job.function();
+  const ChannelNumbers numbers(function);
+  if (numbers.count() > kMostChannels) return false;
   std::vector<ChannelRule> rules;
   for (const Node& node : function.nodes) rules.push_back(channel_rule(function, node));
-  const ChannelNumbers numbers(function);
   const KnownChannels known(job.module, function, numbers, rules);
   Decision decision(job, numbers, rules, known);
   decision.run();
