@@ -50,7 +50,7 @@ struct Layout {
   // Cycles on a Cortex-M55, roughly: of eight results, of what comes before them in each channel, and of turned bytes.
   double cost() const {
     const int64_t strips = (window.out_h + out_rows() - 1) / out_rows();
-    const int64_t group = family == Family::Wide ? 36 + 3 * bytes / 2 : 45;
+    const int64_t group = family == Family::Wide ? 34 + 5 * bytes / 4 : 31;
     const int64_t turned = family == Family::Dense ? 2 : strip_rows();
     return static_cast<double>(strips) *
            (static_cast<double>(window.out_c * (35 + groups() * group)) +

@@ -21,218 +21,265 @@ struct strip {
   int32_t output_step;  // from the end of a channel's results to the next channel's
   const int8_t *plane;
   int8_t *output;
-  int32_t columns;     // of outputs
+  int32_t unused;      // keeps what follows in pairs
   int32_t swapped;     // rows 0, 1 of the strip lie after rows 2, 3
-  int32_t round;       // of the channel, where no register is left for it
+  int32_t further;     // groups of eight results behind the first
   int32_t group_step;  // from eight results to the next eight
   int32_t count;       // of channels
   int32_t held_step;   // what r12 holds: of wide windows the pixel's step, of others the group's
   uint16_t offsets[kResults];
-  int16_t positions[kResults];  // columns of the results, less those of eight; beyond all for none
-  int32_t pixel_step;           // of the plane
-  int32_t vectors;              // of a channel's weights
+  uint32_t written
+      [2];  // which of eight results are, two bits for each: of all but the last eight, and of those
+  int32_t pixel_step;  // of the plane
+  int32_t vectors;     // of a channel's weights
 };
+
+// Columns of a wide strip's results, of each half.
+INTARSIA_INLINE int32_t wide_column(int32_t of_half) {
+  return of_half % 2 * 2 + of_half / 2;
+}
 
 #if INTARSIA_HAS_MVE
 _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip, plane) == 16 &&
-                   offsetof(struct strip, columns) == 24 && offsetof(struct strip, round) == 32 &&
+                   offsetof(struct strip, swapped) == 28 && offsetof(struct strip, further) == 32 &&
                    offsetof(struct strip, group_step) == 36 &&
                    offsetof(struct strip, count) == 40 && offsetof(struct strip, offsets) == 48 &&
-                   offsetof(struct strip, positions) == 64,
+                   offsetof(struct strip, written) == 64,
                "the assembly's numbers");
 
-// What is added before the shift: in r9, or loaded whenever it is needed.
-#if INTARSIA_FREE_R9
-#define ROUND "r9"
-#define ROUND_CLOBBER "r9",
-#define TABLE_ROW "ldm r2!, {r5, r7, r8, r9}\n"
-#define ROUND_LATER
-#else
-#define ROUND "r0"
-#define ROUND_CLOBBER
-#define TABLE_ROW           \
-  "ldm r2!, {r5, r7, r8}\n" \
-  "ldr r4, [r2], #4\n"      \
-  "str r4, [r11, #32]\n"
-#define ROUND_LATER "ldr r0, [r11, #32]\n"
-#endif
-
-// Four sums, of a load, go to q7, the next four to q4. As soon as both of a pair are there, the next sums take their
-// registers; and each of the two chains of results (mve_results.h) fills the waits of the other one. The multiplier is
-// the channel's, so that VQRDMLAH adds a product to the sign.
+// Four sums, of a load, go to one vector, the next four to another: r0, r4, r2, r6 in the order of their products. While the
+// products of eight results are added up, those of the eight before become results (mve_results.h) in the instructions between:
+// VMLADAV keeps one unit busy for two cycles, and every second cycle is free for another one. The last eight have no products behind
+// them but the loads of the next channel; there alone some of the eight may be none. P0 has which of them are written.
+//
+// r5, r7, r8 and r10 are the channel's multiplier, shift, bias and rounding. The first four sums, with their bias, are in q5.
 #define FIRST_HALF(to) "vmov " to "[2], " to "[0], r0, r4\n"
 #define SECOND_HALF(to) "vmov " to "[3], " to "[1], r2, r6\n"
-#define CHANNELS(weights, before, sums, results, from, offsets)                                  \
-  __asm__ volatile(INTARSIA_SAVE_R7                                                              \
-                   "ldrd r0, r12, [r11, #40]\n"                                                  \
-                   "dls lr, r0\n"                                                                \
-                   "ldrd r1, r3, [r11, #16]\n"                                                   \
-                   "ldr r0, [r11, #36]\n"                                                        \
-                   "sub r3, r3, r0\n"                                                            \
-                   "vldrh.16 q6, [r11, #48]\n"                                                   \
-                   "vldrh.16 q5, [r11, #64]\n"                                                   \
-                   "1: ldrd r0, r2, [r11]\n" weights TABLE_ROW                                   \
-                   "strd r0, r2, [r11]\n"                                                        \
-                   "ldrd r10, r4, [r11, #24]\n" before "2:\n" sums results                       \
-                   "vpt.s16 lt, q5, r10\n"                                                       \
-                   "vstrbt.16 " from ", [r3, " offsets                                           \
-                   "]\n"                                                                         \
-                   "bgt.w 2b\n"                                                                  \
-                   "ldrd r0, r2, [r11, #8]\n"                                                    \
-                   "add r1, r1, r0\n"                                                            \
-                   "add r3, r3, r2\n"                                                            \
-                   "le lr, 1b\n" INTARSIA_RESTORE_R7                                             \
-                   : "+r"(s)                                                                     \
-                   :                                                                             \
-                   : "r0", "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8",        \
-                     ROUND_CLOBBER "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", \
-                     "q7" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory")
-#define RECTIFIED_CHANNELS(weights, before, sums, columns)                            \
-  CHANNELS(weights, before, sums,                                                     \
-           "subs r10, r10, #" columns                                                 \
-           "\n"                                                                       \
-           "vqrdmulh.s32 q7, q7, r5\n" FIRST_HALF("q4") SECOND_HALF("q4") ROUND_LATER \
-           "vadd.i32 q7, q7, " ROUND                                                  \
-           "\n"                                                                       \
-           "add r3, r3, r12\n"                                                        \
-           "vadd.i32 q4, q4, r8\n"                                                    \
-           "vqrdmulh.s32 q4, q4, r5\n"                                                \
-           "vqshl.s32 q7, r7\n"                                                       \
-           "vadd.i32 q4, q4, " ROUND                                                  \
-           "\n"                                                                       \
-           "vqshl.s32 q4, r7\n"                                                       \
-           "vsri.32 q4, q7, #16\n"                                                    \
-           "vshr.u16 q4, q4, #8\n",                                                   \
-           "q4", "q6")
-#define OTHER_CHANNELS(weights, before, sums, columns, load_step, step)                            \
-  CHANNELS(weights, before, sums,                                                                  \
-           "subs r10, r10, #" columns                                                              \
-           "\n"                                                                                    \
-           "vshr.s32 q6, q7, #31\n" FIRST_HALF("q4") "vqrdmlah.s32 q6, q7, r5\n" SECOND_HALF("q4") \
-               ROUND_LATER                                                                         \
-           "vadd.i32 q4, q4, r8\n"                                                                 \
-           "vadd.i32 q6, q6, " ROUND                                                               \
-           "\n"                                                                                    \
-           "vshr.s32 q7, q4, #31\n"                                                                \
-           "vqrdmlah.s32 q7, q4, r5\n"                                                             \
-           "vldrh.16 q4, [r11, #48]\n"                                                             \
-           "vqshl.s32 q6, r7\n"                                                                    \
-           "vadd.i32 q7, q7, " ROUND "\n" load_step "add r3, r3, " step                            \
-           "\n"                                                                                    \
-           "vqshl.s32 q7, r7\n"                                                                    \
-           "vsri.32 q7, q6, #16\n"                                                                 \
-           "vshr.u16 q7, q7, #8\n",                                                                \
-           "q7", "q4")
+#define RECTIFIED_OFFSETS "vldrh.16 q7, [r11, #48]\n"
+#define RECTIFIED(a, b, c, d, e, f, g, h)                                        \
+  FIRST_HALF("q6")                                                               \
+  "vqrdmulh.s32 q5, q5, r5\n" a SECOND_HALF("q6") b                              \
+      "vadd.i32 q6, q6, r8\n" c                                                  \
+      "vadd.i32 q5, q5, r10\n"                                                   \
+      "vqrdmulh.s32 q6, q6, r5\n"                                                \
+      "vqshl.s32 q5, r7\n" d "vadd.i32 q6, q6, r10\n" e "vqshl.s32 q6, r7\n" f g \
+      "vsri.32 q6, q5, #16\n" h
+#define RECTIFIED_SUMS "q5"
+#define RECTIFIED_BYTES "vshr.u16 q6, q6, #8\n"
+#define RECTIFIED_STORE "vpst\nvstrbt.16 q6, [r3, q7]\n"
+#define RECTIFIED_BIAS "vadd.i32 q5, q5, r8\n"
+// A product is added to the sum's sign.
+#define ROUNDED_OFFSETS
+#define ROUNDED(a, b, c, d, e, f, g, h)                                                       \
+  "vshr.s32 q7, q5, #31\n" FIRST_HALF("q6") "vqrdmlah.s32 q7, q5, r5\n" a SECOND_HALF("q6") b \
+      "vadd.i32 q6, q6, r8\n" c                                                               \
+      "vshr.s32 q5, q6, #31\n"                                                                \
+      "vadd.i32 q7, q7, r10\n"                                                                \
+      "vqrdmlah.s32 q5, q6, r5\n"                                                             \
+      "vqshl.s32 q7, r7\n" d                                                                  \
+      "vadd.i32 q5, q5, r10\n"                                                                \
+      "vldrh.16 q6, [r11, #48]\n" e "vqshl.s32 q5, r7\n" f g "vsri.32 q5, q7, #16\n" h
+#define ROUNDED_SUMS "q7"
+#define ROUNDED_BYTES "vshr.u16 q5, q5, #8\n"
+#define ROUNDED_STORE "vpst\nvstrbt.16 q5, [r3, q6]\n"
+#define ROUNDED_BIAS "vadd.i32 q5, q7, r8\n"
+
+// Sums of a channel's first four results. `behind_first` lies behind their first product.
+#define FIRST_FOUR(family, behind_first, behind_second, behind_third)                            \
+  family##_A family##_1 behind_first family##_2 behind_second family##_3 behind_third family##_4 \
+      "ldr lr, [r11, #64]\n" family##_C "vmsr p0, lr\n"
+// Weights by r0. Behind the last channel its constants and the first plane are loaded once more, for nothing.
+#define CHANNELS(way, family)                                                                    \
+  __asm__ volatile(                                                                              \
+      INTARSIA_SAVE_R7                                                                           \
+      "ldrd r1, r3, [r11, #16]\n"                                                                \
+      "ldr r4, [r11, #36]\n"                                                                     \
+      "sub r3, r3, r4\n"                                                                         \
+      "ldr r12, [r11, #44]\n"                                                                    \
+      "ldrd r0, r2, [r11]\n" way##_OFFSETS family##_WEIGHTS family##_MORE_WEIGHTS                \
+          family##_STILL_MORE_WEIGHTS family##_LAST_WEIGHTS                                      \
+      "ldm r2, {r5, r7, r8, r10}\n" family##_SWAPPED("2")                                        \
+          FIRST_FOUR(family, "", "", "") "1: ldr lr, [r11, #32]\n" FIRST_HALF(way##_SUMS)        \
+              family##_5 SECOND_HALF(way##_SUMS) family##_6 family##_7 way##_BIAS family##_8     \
+      "wls lr, lr, 4f\n"                                                                         \
+      "3:\n" way(family##_A, family##_1, family##_2, family##_3, family##_4, family##_C, "", "") \
+          FIRST_HALF(way##_SUMS) family##_STEP family##_5 way##_BYTES SECOND_HALF(way##_SUMS)    \
+              family##_6 way##_STORE family##_7 way##_BIAS family##_8                            \
+      "le lr, 3b\n"                                                                              \
+      "4:\n" way("ldr r4, [r11, #40]\n", "ldrd r0, r2, [r11]\n", "subs r4, r4, #1\n",            \
+                 "str r4, [r11, #40]\n"                                                          \
+                 "itt gt\n"                                                                      \
+                 "addgt r0, r0, #" family##_BYTES "\n"                                           \
+                                                  "addgt r2, r2, #16\n" family##_WEIGHTS,        \
+                 family##_MORE_WEIGHTS, "ldr r4, [r11, #8]\n" family##_STILL_MORE_WEIGHTS,       \
+                 "strd r0, r2, [r11]\n",                                                         \
+                 "ldr lr, [r11, #68]\n" family##_LAST_WEIGHTS "add r1, r1, r4\n") way##_BYTES    \
+      "ldm r2, {r5, r7, r8, r10}\n" family##_STEP                                                \
+      "it le\n"                                                                                  \
+      "ldrle r1, [r11, #16]\n"                                                                   \
+      "vmsr p0, lr\n" family##_SWAPPED("5")                                                      \
+          FIRST_FOUR(family, way##_STORE, "ldr lr, [r11, #12]\n",                                \
+                     "add r3, r3, lr\n") "bgt.w 1b\n" INTARSIA_RESTORE_R7                        \
+      : "+r"(s)                                                                                  \
+      :                                                                                          \
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r10", "r12", "lr", \
+        "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7" INTARSIA_CLOBBERS_PREDICATE, "cc",        \
+        "memory")
 
 #define PRODUCTS(sum, weights, data) "vmladav.s8 " sum ", " weights ", " data "\n"
+#define MORE_PRODUCTS(sum, weights, data) "vmladava.s8 " sum ", " weights ", " data "\n"
 // Twice two columns by two rows of outputs.
-#define DENSE_EIGHT                                                                             \
-  "vldrb.8 q4, [r1], #8\n" PRODUCTS("r0", "q0", "q4") PRODUCTS("r4", "q2", "q4")                \
-      PRODUCTS("r2", "q1", "q4") FIRST_HALF("q7")                                               \
-          PRODUCTS("r6", "q3", "q4") "vldrb.8 q4, [r1], #8\n" PRODUCTS("r0", "q0", "q4")        \
-              SECOND_HALF("q7")                                                                 \
-                  PRODUCTS("r4", "q2", "q4") "vadd.i32 q7, q7, r8\n" PRODUCTS("r2", "q1", "q4") \
-                      PRODUCTS("r6", "q3", "q4")
+#define DENSE_WEIGHTS "vldrb.8 q3, [r0]\n"
+#define DENSE_MORE_WEIGHTS "vldrb.8 q1, [r0, #1]\n"
+#define DENSE_STILL_MORE_WEIGHTS "vldrb.8 q2, [r0, #4]\n"
+#define DENSE_LAST_WEIGHTS "vldrb.8 q0, [r0, #5]\n"
+#define DENSE_BYTES "16"
+#define DENSE_SWAPPED(label) \
+  "ldr r4, [r11, #28]\n"     \
+  "cbz r4, " label           \
+  "f\n"                      \
+  "vrev32.16 q0, q0\n"       \
+  "vrev32.16 q1, q1\n"       \
+  "vrev32.16 q2, q2\n"       \
+  "vrev32.16 q3, q3\n" label ":\n"
+#define DENSE_A "vldrb.8 q4, [r1], #8\n"
+#define DENSE_1 PRODUCTS("r0", "q0", "q4")
+#define DENSE_2 PRODUCTS("r4", "q2", "q4")
+#define DENSE_3 PRODUCTS("r2", "q1", "q4")
+#define DENSE_4 PRODUCTS("r6", "q3", "q4")
+#define DENSE_C DENSE_A
+#define DENSE_5 DENSE_1
+#define DENSE_6 DENSE_2
+#define DENSE_7 DENSE_3
+#define DENSE_8 DENSE_4
+#define DENSE_STEP "add r3, r3, r12\n"
 // Four times one column by two rows.
-#define HALVING_EIGHT                                                                         \
-  "vldrb.8 q4, [r1], #10\n" PRODUCTS("r0", "q0", "q4") "vldrb.8 q2, [r1], #10\n" PRODUCTS(    \
-      "r2", "q1",                                                                             \
-      "q4") "vldrb.8 q3, [r1], #10\n" PRODUCTS("r4", "q0",                                    \
-                                               "q2") "vldrb.8 q4, [r1], #10\n" PRODUCTS("r6", \
-                                                                                        "q1", \
-                                                                                        "q2") \
-      FIRST_HALF("q7") PRODUCTS("r0", "q0", "q3") SECOND_HALF("q7")                           \
-          PRODUCTS("r4", "q0", "q4") "vadd.i32 q7, q7, r8\n" PRODUCTS("r2", "q1", "q3")       \
-              PRODUCTS("r6", "q1", "q4")
-// One output each.
-#define WIDE_1(sum) "vldrb.8 q4, [r1]\n" PRODUCTS(sum, "q0", "q4")
-#define WIDE_2(sum)         \
-  WIDE_1(sum)               \
-  "vldrb.8 q4, [r1, #16]\n" \
-  "vmladava.s8 " sum ", q1, q4\n"
-#define WIDE_4(sum)         \
-  WIDE_2(sum)               \
-  "vldrb.8 q4, [r1, #32]\n" \
-  "vmladava.s8 " sum        \
-  ", q2, q4\n"              \
-  "vldrb.8 q4, [r1, #48]\n" \
-  "vmladava.s8 " sum ", q3, q4\n"
-#define NEXT "add r1, r1, r12\n"
-#define WIDE_EIGHT(one)                                                                  \
-  one("r0") NEXT one("r2") NEXT one("r4") NEXT one("r6") NEXT FIRST_HALF("q7") one("r0") \
-      NEXT SECOND_HALF("q7") one("r2") NEXT "vadd.i32 q7, q7, r8\n" one("r4") NEXT one("r6") NEXT
-#endif
+#define HALVING_WEIGHTS "vldrb.8 q1, [r0]\n"
+#define HALVING_MORE_WEIGHTS "vldrb.8 q0, [r0, #2]\n"
+#define HALVING_STILL_MORE_WEIGHTS
+#define HALVING_LAST_WEIGHTS
+#define HALVING_BYTES "16"
+#define HALVING_SWAPPED(label)
+#define HALVING_A "vldrb.8 q4, [r1], #10\n"
+#define HALVING_1 PRODUCTS("r0", "q0", "q4") "vldrb.8 q2, [r1], #10\n"
+#define HALVING_2 PRODUCTS("r4", "q0", "q2")
+#define HALVING_3 PRODUCTS("r2", "q1", "q4") "vldrb.8 q3, [r1], #10\n"
+#define HALVING_4 PRODUCTS("r6", "q1", "q2")
+#define HALVING_C "vldrb.8 q4, [r1], #10\n"
+#define HALVING_5 PRODUCTS("r0", "q0", "q3")
+#define HALVING_6 PRODUCTS("r4", "q0", "q4")
+#define HALVING_7 PRODUCTS("r2", "q1", "q3")
+#define HALVING_8 PRODUCTS("r6", "q1", "q4")
+#define HALVING_STEP DENSE_STEP
+// One output each; r12 is the step to the next one.
+#define WIDE_STEP        \
+  "ldr r0, [r11, #36]\n" \
+  "add r3, r3, r0\n"
+#define WIDE_NEXT "add r1, r1, r12\n"
+#define WIDE1_LAST(sum) "vldrb.8 q4, [r1]\n" PRODUCTS(sum, "q0", "q4")
+#define WIDE2_LAST(sum) \
+  WIDE1_LAST(sum)       \
+  "vldrb.8 q4, [r1, #16]\n" MORE_PRODUCTS(sum, "q1", "q4")
+#define WIDE4_LAST(sum)                    \
+  WIDE2_LAST(sum)                          \
+  "vldrb.8 q4, [r1, #32]\n" MORE_PRODUCTS( \
+      sum, "q2", "q4") "vldrb.8 q4, [r1, #48]\n" MORE_PRODUCTS(sum, "q3", "q4")
+#define WIDE1_WEIGHTS "vldrb.8 q0, [r0]\n"
+#define WIDE1_MORE_WEIGHTS
+#define WIDE1_STILL_MORE_WEIGHTS
+#define WIDE1_LAST_WEIGHTS
+#define WIDE1_BYTES "16"
+#define WIDE1_SWAPPED(label)
+#define WIDE1_A
+#define WIDE1_C
+#define WIDE1_STEP WIDE_STEP
+#define WIDE1_1 WIDE1_LAST("r0") WIDE_NEXT
+#define WIDE1_2 WIDE1_LAST("r4") WIDE_NEXT
+#define WIDE1_3 WIDE1_LAST("r2") WIDE_NEXT
+#define WIDE1_4 WIDE1_LAST("r6") WIDE_NEXT
+#define WIDE1_5 WIDE1_LAST("r0") WIDE_NEXT
+#define WIDE1_6 WIDE1_LAST("r4") WIDE_NEXT
+#define WIDE1_7 WIDE1_LAST("r2") WIDE_NEXT
+#define WIDE1_8 WIDE1_LAST("r6") WIDE_NEXT
+#define WIDE2_WEIGHTS "vldrb.8 q0, [r0]\n"
+#define WIDE2_MORE_WEIGHTS "vldrb.8 q1, [r0, #16]\n"
+#define WIDE2_STILL_MORE_WEIGHTS
+#define WIDE2_LAST_WEIGHTS
+#define WIDE2_BYTES "32"
+#define WIDE2_SWAPPED(label)
+#define WIDE2_A
+#define WIDE2_C
+#define WIDE2_STEP WIDE_STEP
+#define WIDE2_1 WIDE2_LAST("r0") WIDE_NEXT
+#define WIDE2_2 WIDE2_LAST("r4") WIDE_NEXT
+#define WIDE2_3 WIDE2_LAST("r2") WIDE_NEXT
+#define WIDE2_4 WIDE2_LAST("r6") WIDE_NEXT
+#define WIDE2_5 WIDE2_LAST("r0") WIDE_NEXT
+#define WIDE2_6 WIDE2_LAST("r4") WIDE_NEXT
+#define WIDE2_7 WIDE2_LAST("r2") WIDE_NEXT
+#define WIDE2_8 WIDE2_LAST("r6") WIDE_NEXT
+#define WIDE4_WEIGHTS "vldrb.8 q0, [r0]\n"
+#define WIDE4_MORE_WEIGHTS "vldrb.8 q1, [r0, #16]\n"
+#define WIDE4_STILL_MORE_WEIGHTS "vldrb.8 q2, [r0, #32]\n"
+#define WIDE4_LAST_WEIGHTS "vldrb.8 q3, [r0, #48]\n"
+#define WIDE4_BYTES "64"
+#define WIDE4_SWAPPED(label)
+#define WIDE4_A
+#define WIDE4_C
+#define WIDE4_STEP WIDE_STEP
+#define WIDE4_1 WIDE4_LAST("r0") WIDE_NEXT
+#define WIDE4_2 WIDE4_LAST("r4") WIDE_NEXT
+#define WIDE4_3 WIDE4_LAST("r2") WIDE_NEXT
+#define WIDE4_4 WIDE4_LAST("r6") WIDE_NEXT
+#define WIDE4_5 WIDE4_LAST("r0") WIDE_NEXT
+#define WIDE4_6 WIDE4_LAST("r4") WIDE_NEXT
+#define WIDE4_7 WIDE4_LAST("r2") WIDE_NEXT
+#define WIDE4_8 WIDE4_LAST("r6") WIDE_NEXT
 
-#if INTARSIA_HAS_MVE
-#define DENSE_WEIGHTS      \
-  "vldrb.8 q3, [r0]\n"     \
-  "vldrb.8 q1, [r0, #1]\n" \
-  "vldrb.8 q2, [r0, #4]\n" \
-  "vldrb.8 q0, [r0, #5]\n" \
-  "add r0, r0, #16\n"
-#define DENSE_SWAPPED  \
-  "cbz r4, 2f\n"       \
-  "vrev32.16 q0, q0\n" \
-  "vrev32.16 q1, q1\n" \
-  "vrev32.16 q2, q2\n" \
-  "vrev32.16 q3, q3\n"
-#define HALVING_WEIGHTS    \
-  "vldrb.8 q1, [r0]\n"     \
-  "vldrb.8 q0, [r0, #2]\n" \
-  "add r0, r0, #16\n"
 INTARSIA_OUTLINE void dense_rectified(struct strip *strip) {
   register struct strip *s __asm__("r11") = strip;
-  RECTIFIED_CHANNELS(DENSE_WEIGHTS, DENSE_SWAPPED, DENSE_EIGHT, "4");
+  CHANNELS(RECTIFIED, DENSE);
 }
 
-INTARSIA_OUTLINE void dense_other(struct strip *strip) {
+INTARSIA_OUTLINE void dense_rounded(struct strip *strip) {
   register struct strip *s __asm__("r11") = strip;
-  OTHER_CHANNELS(DENSE_WEIGHTS, DENSE_SWAPPED, DENSE_EIGHT, "4", "", "r12");
+  CHANNELS(ROUNDED, DENSE);
 }
 
 INTARSIA_INLINE void dense_channels(struct strip *s, bool general) {
   if (general)
-    dense_other(s);
+    dense_rounded(s);
   else
     dense_rectified(s);
 }
 
 INTARSIA_OUTLINE void halving_rectified(struct strip *strip) {
   register struct strip *s __asm__("r11") = strip;
-  RECTIFIED_CHANNELS(HALVING_WEIGHTS, "", HALVING_EIGHT, "4");
+  CHANNELS(RECTIFIED, HALVING);
 }
 
-INTARSIA_OUTLINE void halving_other(struct strip *strip) {
+INTARSIA_OUTLINE void halving_rounded(struct strip *strip) {
   register struct strip *s __asm__("r11") = strip;
-  OTHER_CHANNELS(HALVING_WEIGHTS, "", HALVING_EIGHT, "4", "", "r12");
+  CHANNELS(ROUNDED, HALVING);
 }
 
 INTARSIA_INLINE void halving_channels(struct strip *s, bool general) {
   if (general)
-    halving_other(s);
+    halving_rounded(s);
   else
     halving_rectified(s);
 }
 
-#define STEP_LOADED "ldr r0, [r11, #36]\n"
 // Rectified results are no others in the general way.
 INTARSIA_OUTLINE void wide_channels(struct strip *strip, bool general) {
   (void)general;
   register struct strip *s __asm__("r11") = strip;
   if (strip->vectors == 1) {
-    OTHER_CHANNELS("vldrb.8 q0, [r0], #16\n", "", WIDE_EIGHT(WIDE_1), "8", STEP_LOADED, "r0");
+    CHANNELS(ROUNDED, WIDE1);
   } else if (strip->vectors == 2) {
-    OTHER_CHANNELS(
-        "vldrb.8 q0, [r0], #16\n"
-        "vldrb.8 q1, [r0], #16\n",
-        "", WIDE_EIGHT(WIDE_2), "8", STEP_LOADED, "r0");
+    CHANNELS(ROUNDED, WIDE2);
   } else {
-    OTHER_CHANNELS(
-        "vldrb.8 q0, [r0], #16\n"
-        "vldrb.8 q1, [r0], #16\n"
-        "vldrb.8 q2, [r0], #16\n"
-        "vldrb.8 q3, [r0], #16\n",
-        "", WIDE_EIGHT(WIDE_4), "8", STEP_LOADED, "r0");
+    CHANNELS(ROUNDED, WIDE4);
   }
 }
 #else
@@ -241,11 +288,11 @@ static const uint8_t kDenseShifts[4] = {5, 1, 4, 0}, kHalvingShifts[2] = {2, 0};
 
 INTARSIA_INLINE void all_channels(struct strip *s, enum family family, bool general) {
   const int32_t bytes = s->vectors * kVector, columns = family == WIDE ? kResults : kHalf;
+  const int32_t groups = s->further + 1;
   for (; s->count > 0; --s->count, s->weights += bytes, s->channels += 4) {
-    const int32_t groups = (s->columns + columns - 1) / columns;
     for (int32_t group = 0; group < groups; ++group) {
       for (int32_t lane = 0; lane < kResults; ++lane) {
-        if (s->positions[lane] >= s->columns - (group + 1) * columns) continue;
+        if ((s->written[group == s->further ? 1 : 0] >> (2 * lane) & 1u) == 0) continue;
         const int32_t of_half = lane / 2, half = lane % 2;
         const int8_t *seen = s->plane, *weights = s->weights;
         if (family == DENSE) {
@@ -255,7 +302,7 @@ INTARSIA_INLINE void all_channels(struct strip *s, enum family family, bool gene
           seen += group * 40 + half * 20 + of_half / 2 * 10;
           weights += kHalvingShifts[of_half % 2];
         } else {
-          seen += (group * kResults + half * kHalf + of_half) * s->pixel_step;
+          seen += (group * kResults + half * kHalf + wide_column(of_half)) * s->pixel_step;
         }
         int32_t sum = s->channels[2];
         for (int32_t i = 0; i < bytes; ++i) sum += seen[i] * weights[s->swapped != 0 ? i ^ 2 : i];
@@ -329,18 +376,22 @@ INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, in
 #endif
 }
 
-// Where the eight results of a group go, and which columns of outputs they are: of all rows, and of the first alone.
+// Where the eight results of a group go, and which of them are written, of both rows and of the first alone.
 INTARSIA_INLINE void place_results(struct strip *s, enum family family, int32_t row, int32_t column,
-                                   int16_t positions[2][kResults]) {
+                                   int32_t last_columns, uint32_t written[2][2]) {
   for (int32_t lane = 0; lane < kResults; ++lane) {
     const int32_t of_half = lane / 2, half = lane % 2;
     const int32_t x = family == DENSE     ? half * 2 + of_half % 2
                       : family == HALVING ? half * 2 + of_half / 2
-                                          : half * kHalf + of_half;
+                                          : half * kHalf + wide_column(of_half);
     const int32_t y = family == DENSE ? of_half / 2 : family == HALVING ? of_half % 2 : 0;
+    const uint32_t bits = 3u << (2 * lane);
+    for (int32_t rows = 0; rows < 2; ++rows) {
+      if (y > 0 && rows == 0) continue;
+      written[rows][0] |= bits;
+      if (x < last_columns) written[rows][1] |= bits;
+    }
     s->offsets[lane] = (uint16_t)(y * row + x * column);
-    positions[0][lane] = (int16_t)(x - (family == WIDE ? kResults : kHalf));
-    positions[1][lane] = y == 0 ? positions[0][lane] : INT16_MAX;
   }
 }
 
@@ -367,15 +418,15 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   int8_t padding[kVector];
   intarsia_fill(padding, w->in_zero, kVector);
   struct strip s;
-  s.columns = w->out_w;
+  s.further = groups - 1;
   s.pixel_step = pixel_step;
   s.vectors = vectors;
   s.group_step = results * out_column;
   s.held_step = family == WIDE ? pixel_step : s.group_step;
   s.output_step = 1 - groups * s.group_step;
   s.plane_step = multiplier == 1 ? pitch - travel : -travel;
-  int16_t positions[2][kResults];
-  place_results(&s, family, out_row, out_column, positions);
+  uint32_t written[2][2] = {{0, 0}, {0, 0}};
+  place_results(&s, family, out_row, out_column, w->out_w - s.further * results, written);
   for (int32_t n = 0; n < w->batches; ++n) {
     for (int32_t c = 0; c < in_c; c += w->group) {
       const int32_t together = in_c - c < w->group ? in_c - c : w->group;
@@ -400,12 +451,12 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
                scratch + w->pad_left * rows + (family == DENSE ? (row + (oy & 2)) & 3 : row), rows,
                pitch, columns, together);
         }
-        memcpy(s.positions, positions[oy + out_rows > w->out_h ? 1 : 0], sizeof s.positions);
+        memcpy(s.written, written[oy + out_rows > w->out_h ? 0 : 1], sizeof s.written);
         s.swapped = family == DENSE ? oy & 2 : 0;
-        s.weights = held;
-        s.channels = table;
         s.output = output + oy * out_row + c * multiplier;
         for (int32_t plane = 0; plane < together; plane += multiplier == 1 ? together : 1) {
+          s.weights = held + plane * multiplier * vectors * kVector;
+          s.channels = table + plane * multiplier * 4;
           s.plane = scratch + plane * pitch;
           s.count = multiplier == 1 ? together : multiplier;
           int8_t *next = s.output + multiplier;
