@@ -29,15 +29,13 @@ int64_t reference_sum(const AddRescaling& r, int64_t a, int64_t b, int64_t sign,
 // of a constant for those values that it has.
 struct Step {
   int64_t a_factor, b_factor, start;
+  int bits;
 };
 
 class OneStep {
  public:
-  OneStep(const OpView& view, const AddRescaling& r, int64_t sign, Range range, int bits)
-      : one_(int64_t{1} << bits),
-        range_(range),
-        a_values_(values_of(view, 0)),
-        b_values_(values_of(view, 1)) {
+  OneStep(const OpView& view, const AddRescaling& r, int64_t sign, Range range)
+      : range_(range), a_values_(values_of(view, 0)), b_values_(values_of(view, 1)) {
     const int64_t a_zero = zero_point(view.in(0)), b_zero = zero_point(view.in(1)),
                   out_zero = zero_point(view.out());
     for (const int64_t a : a_values_)
@@ -47,13 +45,14 @@ class OneStep {
   }
 
   // Factors near the real scales; a start that no pair rules out.
-  std::optional<Step> find(double a_scale, double b_scale) const {
-    const auto a_middle = std::llround(a_scale * static_cast<double>(one_));
-    const auto b_middle = std::llround(b_scale * static_cast<double>(one_));
+  std::optional<Step> find(double a_scale, double b_scale, int bits) const {
+    const int64_t one = int64_t{1} << bits;
+    const auto a_middle = std::llround(a_scale * static_cast<double>(one));
+    const auto b_middle = std::llround(b_scale * static_cast<double>(one));
     for (int64_t i = 0; i < kTries * kTries; ++i) {
       const int64_t a_factor = a_middle + near(i % kTries), b_factor = b_middle + near(i / kTries);
-      if (const std::optional<int64_t> start = start_for(a_factor, b_factor))
-        return Step{a_factor, b_factor, *start};
+      if (const std::optional<int64_t> start = start_for(a_factor, b_factor, one))
+        return Step{a_factor, b_factor, *start, bits};
     }
     return std::nullopt;
   }
@@ -62,14 +61,14 @@ class OneStep {
   static constexpr int64_t kTries = 7;
   static int64_t near(int64_t i) { return i % 2 == 0 ? i / 2 : -(i + 1) / 2; }
 
-  std::optional<int64_t> start_for(int64_t a_factor, int64_t b_factor) const {
-    int64_t least = -(one_ << 9), most = one_ << 9;
+  std::optional<int64_t> start_for(int64_t a_factor, int64_t b_factor, int64_t one) const {
+    int64_t most = std::max(one << 9, int64_t{1} << 31), least = -most;
     size_t pair = 0;
     for (const int64_t a : a_values_)
       for (const int64_t b : b_values_) {
         const int64_t sum = a * a_factor + b * b_factor, result = expected_[pair++];
-        if (result > range_.low) least = std::max(least, result * one_ - sum);
-        if (result < range_.high) most = std::min(most, (result + 1) * one_ - 1 - sum);
+        if (result > range_.low) least = std::max(least, result * one - sum);
+        if (result < range_.high) most = std::min(most, (result + 1) * one - 1 - sum);
         if (least > most) return std::nullopt;
       }
     return least + (most - least) / 2;
@@ -87,7 +86,6 @@ class OneStep {
     return values;
   }
 
-  int64_t one_;
   Range range_;
   std::vector<int64_t> a_values_, b_values_;
   std::vector<int64_t> expected_;
@@ -125,11 +123,23 @@ LowerKernel wide_sum_kernel(CoreClass core, const OpView& view, const AddRescali
 }
 
 // Of device/sum.h: no sum leaves 32 bits.
-constexpr int kStepBits = 22;
 bool fits_words(const Step& step) {
-  constexpr int64_t kLimit = int64_t{1} << 31, kOne = int64_t{1} << kStepBits;
+  constexpr int64_t kLimit = int64_t{1} << 31;
   const int64_t reach = 128 * (std::abs(step.a_factor) + std::abs(step.b_factor));
-  return std::abs(step.start) + reach < kLimit - kOne && std::abs(step.b_factor) < kLimit / 256;
+  return std::abs(step.start) + reach < kLimit - (int64_t{1} << step.bits) &&
+         std::abs(step.b_factor) < kLimit / 256;
+}
+
+// With as many bits behind the point as leave room for the sums.
+std::optional<Step> step_of_words(const OneStep& one_step, double a_scale, double b_scale) {
+  constexpr int kMostBits = 22, kFewestBits = 16;
+  for (int bits = kMostBits; bits >= kFewestBits; --bits) {
+    if (128 * (a_scale + std::abs(b_scale)) * std::ldexp(1.0, bits) >= std::ldexp(1.0, 31))
+      continue;
+    const std::optional<Step> step = one_step.find(a_scale, b_scale, bits);
+    if (!step || fits_words(*step)) return step;
+  }
+  return std::nullopt;
 }
 
 // Of device/lanes_elements.h: as many bits as leave both factors below 2^30 with some tries beside them.
@@ -142,7 +152,7 @@ int lane_bits(const OpView& view) {
   return bits;
 }
 
-LowerKernel lane_sum(const OpView& view, const Step& step, int bits, const Range& range) {
+LowerKernel lane_sum(const OpView& view, const Step& step, const Range& range) {
   constexpr int64_t kPart = int64_t{1} << kPartBits, kLimit = int64_t{1} << 30;
   const int64_t upper_start = step.start >> kPartBits;
   if (std::max(std::abs(step.a_factor), std::abs(step.b_factor)) >= kLimit ||
@@ -155,7 +165,7 @@ LowerKernel lane_sum(const OpView& view, const Step& step, int bits, const Range
   return by_rows(CoreClass::Lanes, view, "intarsia_each_lanes_sum_s8",
                  {words(step.a_factor >> kPartBits, step.b_factor >> kPartBits),
                   words(step.a_factor & (kPart - 1), step.b_factor & (kPart - 1)), upper_start,
-                  step.start & (kPart - 1), bits - kPartBits, range.low, range.high});
+                  step.start & (kPart - 1), step.bits - kPartBits, range.low, range.high});
 }
 
 // Of activations, or of one and a constant.
@@ -181,18 +191,16 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
                                        out.quantization.scale[0], out.quantization.zero_point[0]);
   if (out.type == DataType::Int16) return wide_sum_kernel(core, view, *r, range);
   const int64_t sign = view.node.kind == graph::OpKind::Sub ? -1 : 1;
-  const int bits = core == CoreClass::Lanes ? lane_bits(view) : kStepBits;
-  const OneStep one_step(view, *r, sign, range, bits);
-  const double unit = out.quantization.scale[0];
-  if (const std::optional<Step> found =
-          one_step.find(a.quantization.scale[0] / unit,
-                        static_cast<double>(sign) * b.quantization.scale[0] / unit)) {
-    if (core == CoreClass::Lanes) {
-      if (LowerKernel kernel = lane_sum(view, *found, bits, range)) return kernel;
-    } else if (fits_words(*found)) {
-      return by_rows(core, view, "intarsia_each_sum_s8",
-                     {found->a_factor, found->b_factor, found->start, range.low, range.high});
-    }
+  const OneStep one_step(view, *r, sign, range);
+  const double unit = out.quantization.scale[0], a_scale = a.quantization.scale[0] / unit,
+               b_scale = static_cast<double>(sign) * b.quantization.scale[0] / unit;
+  if (core == CoreClass::Lanes) {
+    if (const auto step = one_step.find(a_scale, b_scale, lane_bits(view)))
+      if (LowerKernel kernel = lane_sum(view, *step, range)) return kernel;
+  } else if (const auto step = step_of_words(one_step, a_scale, b_scale)) {
+    return by_rows(
+        core, view, "intarsia_each_sum_s8",
+        {step->a_factor, step->b_factor, step->start, step->bits, range.low, range.high});
   }
   constexpr int kLeftShift = 20, kMostShift = 30, kMostOutShift = 22;
   if (sign < 0 || lacks_simd(core) || r->left_shift != kLeftShift || r->a.shift < -kMostShift ||

@@ -1,5 +1,5 @@
-// Element-wise addition of int8 tensors of one shape in one step: (a * a_factor + b * b_factor + start) / 2^22,
-// rounded down. For the compiler to use where it has found numbers that give TFLite's results for all 65536
+// Element-wise addition of int8 tensors of one shape in one step: (a * a_factor + b * b_factor + start) / 2^shift,
+// rounded down, 16 <= shift <= 22. For the compiler to use where it has found numbers that give TFLite's results for all 65536
 // pairs of operands, and whose sums fit 32 bits.
 #ifndef INTARSIA_CORTEX_M_SUM_H_
 #define INTARSIA_CORTEX_M_SUM_H_

@@ -331,6 +331,26 @@ TEST(Choices, FourChannelsAtATime) {
   EXPECT_EQ(kernel(4, 8, 1, 1), by_two);
 }
 
+// As many bits behind the point as leave room for the sums: where the result's scale is finer than both operands', there are fewer,
+// and what the zero points add is more than the range of the results.
+TEST(Choices, SumsAndDifferencesAreOneStep) {
+  for (const float out : {0.07f, 0.02f, 0.01f})
+    for (const OpKind kind : {OpKind::Add, OpKind::Sub})
+      for (const std::string core : {"cortex-m0", "cortex-m4", "cortex-m55"}) {
+        SCOPED_TRACE(fmt::format("{} on {}", out, core));
+        Random random(3);
+        graph::Module module = binary_module(random, kind, {1, 40}, {1, 40});
+        graph::Function& function = module.functions[0];
+        const auto quantise = [&](graph::TensorId id, float scale, int64_t zero_point) {
+          function.tensors[static_cast<size_t>(id.index)].quantization = {{scale}, {zero_point}, 0};
+        };
+        quantise(function.nodes[0].inputs[0], 0.05f, -100);
+        quantise(function.nodes[0].inputs[1], 0.0437f, kind == OpKind::Add ? -90 : 90);
+        quantise(function.nodes[0].outputs[0], out, 5);
+        EXPECT_EQ(kernel_of(core, std::move(module)), "intarsia_each_sum_s8");
+      }
+}
+
 // Kernels read the fields of a window as 16 bits.
 TEST(Choices, WindowsFitIntoSixteenBits) {
   const auto fits = [](int64_t in_w, int64_t pad_left) {

@@ -59,8 +59,9 @@ _Static_assert(BRANCHES_ALIGNMENT == 16, "header and source belong together");
  * output: sram 0x0000..0x0010 */
 static void branches_louder(const int8_t *input_a, const int8_t *input_b, int8_t *output) {
   static const struct intarsia_sum sum = {
-    .count = 16, .a_factor = 2097153, .b_factor = 2097153, .start = 2097151, .low = -128, .high =
-        127,
+    .count = 16, .a_factor = 2097153, .b_factor = 2097153, .start = 2097151, .shift = 22, .low =
+        -128,
+    .high = 127,
   };
   intarsia_each_sum_s8(&sum, input_a, input_b, output);
 }
@@ -88,8 +89,9 @@ static void branches_straight(const int8_t *input, int8_t *output) {
  * output: sram 0x0000..0x0010 */
 static void branches_sum(const int8_t *input_a, const int8_t *input_b, int8_t *output) {
   static const struct intarsia_sum sum = {
-    .count = 16, .a_factor = 21846, .b_factor = 2796203, .start = 376788415, .low = -128, .high =
-        127,
+    .count = 16, .a_factor = 21846, .b_factor = 2796203, .start = 376788415, .shift = 22, .low =
+        -128,
+    .high = 127,
   };
   intarsia_each_sum_s8(&sum, input_a, input_b, output);
 }
