@@ -607,6 +607,21 @@ TEST(Legalise, TablesAndClampsJoinWhatMakesTheirInput) {
   EXPECT_EQ(operation_count(module), 2u);
 }
 
+// What a network that takes and gives one number computes.
+TEST(Legalise, PairsOfNumbersWithoutAxes) {
+  Random random(15);
+  using enum OpKind;
+  for (const DataType type : kTypes)
+    for (const OpKind kind : {Add, Sub, Mul, Minimum, Maximum, SquaredDifference})
+      for (const Shape& other : {Shape{}, Shape{1, 1}}) {
+        const auto zero = type == DataType::Int8 ? int64_t{-3} : int64_t{0};
+        Graph g;
+        const TensorId a = g.input(type, {}, 0.01f, zero), b = g.input(type, other, 0.01f, zero);
+        const auto y = g.node(kind, graph::default_attributes(kind), {a, b}, 1, type, 0.01f, zero);
+        expect_taken_and_same(random, g.finish(y));
+      }
+}
+
 TEST(Legalise, QuantizeFromWords) {
   Random random(14);
   for (const DataType to : kTypes)

@@ -35,6 +35,21 @@ TEST_F(Onnx, ReferenceAndGeneratedCAgree) {
     EXPECT_TRUE(done(intarsia({"verify", folder(name) + "/model.onnx", "--target", "c"}))) << name;
 }
 
+TEST_F(Onnx, AnInputOfAKnownValueIsNoInput) {
+  const std::string sums =
+      std::string(INTARSIA_SOURCE_DIR) + "/tests/golden/operators/add_i32/model.tflite";
+  std::vector<uint8_t> given;
+  for (uint8_t i = 0; i < 12; ++i) given.insert(given.end(), {i, 0, 0, 0});
+  write("in.bin", given);
+  ASSERT_TRUE(done(
+      intarsia({"run", sums, "--input-value", "t1=7", "--input", "in.bin", "--output-dir", "."})));
+  const std::vector<uint8_t> sum = read("out0.bin");
+  ASSERT_EQ(sum.size(), given.size());
+  for (size_t i = 0; i < sum.size(); i += 4) EXPECT_EQ(sum[i], given[i] + 7);
+  EXPECT_TRUE(refused(intarsia({"compile", sums, "--input-value", "t1", "-o", "out"}),
+                      {"--input-value: 't1' is not NAME=VALUE"}));
+}
+
 TEST_F(Onnx, CutOffFilesWriteNothing) {
   std::vector<uint8_t> bytes = *read_file(folder("residual_qdq_i8") + "/model.onnx");
   bytes.resize(bytes.size() / 2);

@@ -67,7 +67,8 @@ std::optional<Pairing> pairing_of(const Site& site) {
 Operand image_of(const Site& site, const Pairing& pairing, size_t operand, const Operand& all,
                  int64_t n, int64_t images) {
   const Shape& shape = pairing.copied == operand ? site.out().shape : site.in(operand).shape;
-  const bool has_images = shape.size() == site.out().shape.size() && shape.at(0) == images;
+  const bool has_images =
+      !shape.empty() && shape.size() == site.out().shape.size() && shape[0] == images;
   return has_images ? image(all, n, images) : all;
 }
 
