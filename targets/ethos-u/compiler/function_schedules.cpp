@@ -22,17 +22,14 @@ Result<Scheduled> schedule_of(const Hardware& hardware, Program program,
 // A preference, and no fact of the hardware: memory that a copy of the input takes is to bring two percent of time for each of
 // its own. What a network needs in any case is less, and a copy may be what makes it too large for a device.
 constexpr double kTimeForCopies = 2;
-// Where time alone was asked for: what the products of several steps of a recurrent layer take, and the copies of weights beside them.
-constexpr double kTimeForSpeed = 0.5;
 
-bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options,
-               double time_for_memory) {
+bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options) {
   if (options.for_size && one.fast_bytes != other.fast_bytes)
     return one.fast_bytes < other.fast_bytes;
   if (options.sram_limit) return one.cycles < other.cycles;  // what is allowed may be used
   const double memory = static_cast<double>(std::max<int64_t>(one.fast_bytes, 1)) /
                         static_cast<double>(std::max<int64_t>(other.fast_bytes, 1));
-  return one.cycles * std::pow(memory, time_for_memory) < other.cycles;
+  return one.cycles * std::pow(memory, kTimeForCopies) < other.cycles;
 }
 
 // Windows that overlap in memory save or cost time depending on where the input lies, and products of several steps take memory:
@@ -48,14 +45,11 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
   }
   Program program = legalise(module, function, how);
   const bool has_plain_way = program.gathers || program.looks_ahead;
-  const double time_for_memory =
-      options.for_speed && program.looks_ahead ? kTimeForSpeed : kTimeForCopies;
   Result<Scheduled> best = schedule_of(hardware, std::move(program), options);
   if (!has_plain_way) return best;
   how.may_gather = how.may_look_ahead = false;
   Result<Scheduled> plain = schedule_of(hardware, legalise(module, function, how), options);
-  if (plain.ok() &&
-      (!best.ok() || is_better(plain->schedule, best->schedule, options, time_for_memory)))
+  if (plain.ok() && (!best.ok() || is_better(plain->schedule, best->schedule, options)))
     return plain;
   return best;
 }

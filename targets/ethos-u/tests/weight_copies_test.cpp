@@ -100,7 +100,8 @@ Program repeated(int32_t depth, int32_t width = 1) {
   return steps.finish();
 }
 
-Schedule scheduled(const char* tag, const Program& program, ScheduleOptions options = {}) {
+Schedule scheduled(const char* tag, const Program& program,
+                   ScheduleOptions options = {.for_speed = true}) {
   const std::string mode =
       std::string(tag).starts_with("ethos-u65") ? "dedicated-sram" : "shared-sram";
   options.memory = *isa::ethos_u::memory_system(*isa::ethos_u::find_npu_timing(tag), "", mode);
