@@ -345,6 +345,17 @@ TEST_F(Commands, OutputThatCannotBePrintedIsAFailure) {
         << arguments;
 }
 
+#if !defined(__SANITIZE_ADDRESS__)  // which wants terabytes of addresses
+TEST_F(Commands, AShortageOfMemoryIsSaid) {
+  write("large.tflite", std::string());
+  std::filesystem::resize_file(path("large.tflite"), 300 << 20);
+  const std::string command = std::string(INTARSIA_PROGRAM) + " compile large.tflite -o none";
+  EXPECT_TRUE(refused(program({"sh", "-c", "ulimit -v 200000 && exec " + command}),
+                      {"this machine has not enough memory"}));
+  EXPECT_FALSE(exists("none"));
+}
+#endif
+
 TEST_F(Commands, Targets) {
   EXPECT_TRUE(contains(text({"targets"}), "cortex-m55"));
   EXPECT_TRUE(contains(text({"targets", "c"}), "-mcpu"));
