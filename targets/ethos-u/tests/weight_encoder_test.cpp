@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/targets/ethos_u/weight_stream.h"
+#include "weights/encoded_streams.h"
 #include "weights/weight_choice.h"
 #include "weights/weight_encoder.h"
 #include "weights/weight_order.h"
@@ -187,6 +188,28 @@ TEST(WeightOrder, IsTheSimulators) {
               [&] { expected.push_back(0); });
           EXPECT_EQ(order, expected) << depthwise << part_kernel << wide << dilation;
         }
+}
+
+// Streams that are known are found by their weights: those whose parts have changed places are other weights.
+TEST(EncodedStreams, TellsWeightsApartByTheirPlaces) {
+  constexpr size_t kMostOfPart = 8;
+  for (size_t part = 1; part <= kMostOfPart; ++part) {
+    targets::ethos_u::EncodedStreams streams;
+    std::vector<int16_t> weights(8 * part);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<int16_t>(i / part);
+    do {
+      EXPECT_EQ(streams.of(weights, {})->bytes, encode_weights(weights)) << part;
+      std::rotate(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(part),
+                  weights.end());
+      for (size_t first = 0; first + part < weights.size(); first += part) {
+        std::vector<int16_t> others = weights;
+        std::swap_ranges(others.begin() + static_cast<std::ptrdiff_t>(first),
+                         others.begin() + static_cast<std::ptrdiff_t>(first + part),
+                         others.begin() + static_cast<std::ptrdiff_t>(first + part));
+        EXPECT_EQ(streams.of(others, {})->bytes, encode_weights(others)) << part << ' ' << first;
+      }
+    } while (weights[0] != 0);
+  }
 }
 
 }  // namespace

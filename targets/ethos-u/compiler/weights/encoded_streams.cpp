@@ -14,18 +14,21 @@ class Mixture {
  public:
   static constexpr size_t kStates = 4;
 
-  explicit Mixture(uint64_t factor) : factor_(factor) { states_.fill(0x9e3779b97f4a7c15); }
+  explicit Mixture(uint64_t factor) : factor_(factor) { states_.fill(kStart); }
   void add(const std::array<uint64_t, kStates>& words) {
     for (size_t i = 0; i < kStates; ++i) states_[i] = after(states_[i], words[i]);
   }
   uint64_t value() const {
-    uint64_t all = states_[0];
-    for (size_t i = 1; i < kStates; ++i) all = after(all, states_[i]);
+    // From a number of its own on: of the first two states by themselves it would be all one which comes first.
+    uint64_t all = kStart;
+    for (const uint64_t state : states_) all = after(all, state);
     const uint64_t mixed = (all ^ all >> 32) * factor_;
     return mixed ^ mixed >> 29;
   }
 
  private:
+  static constexpr uint64_t kStart = 0x9e3779b97f4a7c15;
+
   uint64_t after(uint64_t state, uint64_t word) const {
     return std::rotl((state ^ word) * factor_, 29);
   }
