@@ -1,4 +1,4 @@
-// Operators that compute numbers of whole rows: the logarithm of a softmax, and rows divided by their lengths.
+// Operators that compute numbers of whole rows: softmax, its logarithm, and rows divided by their lengths.
 #include <algorithm>
 #include <string>
 
@@ -78,6 +78,50 @@ TEST(Rows, DividedByTheirLengths) {
     expect_same(lengths({1, 8191}, 0), {graph::TensorValue(8191, largest)});
   EXPECT_EQ(refusal_of(lengths({1, 8257}, -128)),
             "the squares of 8257 elements may be 536911425 together, which is not below 536870912");
+}
+
+// Every pair of inputs, by a table of differences as int8 and, where differences beyond still matter, as
+// int16 with one more operation. Differences of many pairs are one operation, of few two.
+TEST(Legalise, SoftmaxOfPairs) {
+  for (const float scale : {0.004f, 0.03f, 0.09f, 0.2f, 1.7f}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {65536, 2}, scale, 3);
+    const graph::Module module = g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1,
+                                                 DataType::Int8, 1.0f / 256, -128));
+    graph::TensorValue pairs;
+    for (int a = 0; a < 256; ++a)
+      for (int b = 0; b < 256; ++b)
+        pairs.insert(pairs.end(), {static_cast<uint8_t>(a), static_cast<uint8_t>(b)});
+    expect_same(module, {pairs});
+    EXPECT_EQ(operation_count(module), scale > 0.08f ? 1u : 2u) << scale;
+    Graph few;
+    const TensorId y = few.input(DataType::Int8, {63, 2}, scale, 3);
+    const graph::Module of_few = few.finish(few.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f},
+                                                     {y}, 1, DataType::Int8, 1.0f / 256, -128));
+    pairs.resize(2 * 63);
+    expect_same(of_few, {pairs});
+    EXPECT_EQ(operation_count(of_few), scale > 0.08f ? 2u : 3u) << scale;
+  }
+}
+
+// Rows of few elements are read as pixels that follow each other, and not one below the other.
+TEST(Legalise, RowsOfSoftmaxFollowEachOther) {
+  for (const DataType type : {DataType::Int8, DataType::Int16}) {
+    Graph g;
+    const TensorId x = g.input(type, {1, 32, 32, 3}, 0.01f, 0);
+    const bool narrow = type == DataType::Int8;
+    const graph::Module module =
+        g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1, type,
+                        narrow ? 1.0f / 256 : 1.0f / 32768, narrow ? -128 : 0));
+    int of_elements = 0;
+    for (const targets::ethos_u::Operation& op :
+         legalise(module, module.entry_function()).operations) {
+      if (op.ifm.extent.depth != 3) continue;
+      EXPECT_LE(op.ifm.extent.height, 2) << op.ifm.extent.width;
+      ++of_elements;
+    }
+    EXPECT_GT(of_elements, 4);
+  }
 }
 
 }  // namespace

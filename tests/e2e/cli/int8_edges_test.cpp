@@ -118,9 +118,13 @@ entry @main
   EXPECT_TRUE(contains(outcome.out, "'x' f32[1,4]\n")) << outcome.out;
 }
 
-// A network that is of bytes is what it is, whatever is asked.
+// A network that is of bytes is what it is, whatever is asked, and a note says so.
 TEST_F(Int8EdgesOf, BytesStayBytes) {
-  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--io", "int8", "-o", "a"})));
+  const ProcessOutcome outcome = intarsia({"compile", digits_path(), "--io", "int8", "-o", "a"});
+  ASSERT_EQ(outcome.exit_code, kDone);
+  EXPECT_EQ(
+      outcome.err,
+      "note: --io int8: changes nothing: inputs and outputs are of signed bytes as they are\n");
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "b"})));
   EXPECT_EQ(read_folder("a"), read_folder("b"));
   EXPECT_TRUE(usage_error(intarsia({"compile", digits_path(), "--io", "int4", "-o", "c"}), "--io"));

@@ -45,4 +45,25 @@ inline const graph::Node& node(const ReducedModule& result, const std::string& n
 
 inline const std::string kPadded = "const @0 w = i8[1, 2, 3, 4, 5, 6, 7, 8, 9] const @1 b = i32[6]";
 
+// Channel 1 of `first` is max(10 * 0.5 * 1 / 1, 0) - 3 = 2, five steps above the zero point; `second`
+// reads it with the weight 4.
+inline std::string two_convolutions(const std::string& second_window,
+                                    const std::string& second_attributes,
+                                    const std::string& output_shape) {
+  return R"((%0) -> (%6) {
+    %0 x: i8[1,4,4,1] q(0.5:1)
+    %1 w: i8[2,1,1,1] q(1) = @0
+    %2 b: i32[2] = @1
+    %3 t: i8[1,4,4,2] q(1:-3)
+    %4 v: i8[1,)" +
+         second_window + R"(,2] q(1) = @2
+    %5 c: i32[1] = @3
+    %6 y: i8[)" +
+         output_shape + R"(] q(1)
+    conv2d first(%0, %1, %2) -> (%3) {activation=relu}
+    conv2d second(%3, %4, %5) -> (%6) )" +
+         second_attributes + "\n}";
+}
+inline const std::string kTwoConvolutions = "const @0 w = i8[2, 0] const @1 b = i32[6, 10] ";
+
 }  // namespace intarsia::test
