@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -43,7 +44,11 @@ class ProgressLine {
 
  private:
   ProgressLine() : begin_(std::chrono::steady_clock::now()) {
-    std::thread([this] { draw_for_ever(); }).detach();
+    try {
+      std::thread([this] { draw_for_ever(); }).detach();
+    } catch (const std::system_error&) {
+      // No thread can be had, so nothing is drawn.
+    }
   }
 
   void draw_for_ever() {

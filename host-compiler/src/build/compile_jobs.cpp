@@ -13,6 +13,7 @@
 #include "build/object_cache.h"
 #include "support/process.h"
 #include "support/watched.h"
+#include "support/worker_threads.h"
 
 namespace intarsia::build {
 namespace {
@@ -79,23 +80,17 @@ Result<void> run_jobs(const BuildSetting& setting, const std::vector<Job>& jobs)
           {"compiling sources", static_cast<int64_t>(now), static_cast<int64_t>(jobs.size())});
     }
   };
-  std::vector<std::thread> workers;
-  std::atomic<unsigned> working{0};
+  WorkerThreads workers;
   const unsigned count = std::max(1u, std::min(8u, std::thread::hardware_concurrency()));
-  for (unsigned i = 1; i < std::min<size_t>(count, jobs.size()); ++i) {
-    ++working;
-    workers.emplace_back([&] {
-      work();
-      --working;
-    });
-  }
+  for (unsigned i = 1; i < std::min<size_t>(count, jobs.size()); ++i)
+    if (!workers.start(work)) break;
   work();
   // This thread is the one that is watched.
-  while (working > 0) {
+  while (workers.running() > 0) {
     if (!watched::is_wanted()) wanted = false;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  for (std::thread& worker : workers) worker.join();
+  workers.join();
   if (added) cache.trim();
   INTARSIA_TRY_VOID(watched::goes_on());
   Diagnostics problems;

@@ -5,6 +5,7 @@
 
 #include "intarsia/engine.h"
 #include "intarsia/plugin/check.h"
+#include "support/worker_threads.h"
 
 namespace intarsia {
 namespace {
@@ -22,17 +23,11 @@ class Batch {
       outputs_.emplace_back(static_cast<size_t>(output.bytes) * set_.samples);
     const size_t cores =
         set_.threads > 0 ? set_.threads : std::max(1u, std::thread::hardware_concurrency());
-    std::vector<std::thread> others;
+    WorkerThreads others;
     for (size_t t = 1; t < std::min(cores, set_.samples); ++t)
-      others.emplace_back([this] {
-        Result<Engine> engine = Engine::make(model_, registry_);
-        if (engine.ok())
-          work(engine.value());
-        else
-          stop(engine.error());
-      });
+      if (!others.start([this] { work_with_own_engine(); })) break;
     work(first);
-    for (std::thread& other : others) other.join();
+    others.join();
     if (!problems_.empty()) return problems_;
     return std::move(outputs_);
   }
@@ -48,6 +43,14 @@ class Batch {
       bytes.push_back(all.subspan(all.size() == size ? 0 : sample * size, size));
     }
     return bytes;
+  }
+
+  void work_with_own_engine() {
+    Result<Engine> engine = Engine::make(model_, registry_);
+    if (engine.ok())
+      work(engine.value());
+    else
+      stop(engine.error());
   }
 
   void work(Engine& engine) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -16,6 +15,7 @@
 #include "requests/sweep_targets.h"
 #include "support/files.h"
 #include "support/process.h"
+#include "support/worker_threads.h"
 
 namespace intarsia::requests {
 namespace {
@@ -137,12 +137,11 @@ class Sweeping {
 
   void run() {
     const size_t jobs = request_.jobs > 0 ? request_.jobs : usual_jobs();
-    std::vector<std::thread> others;
+    WorkerThreads others;
     for (size_t t = 1; t < std::min(jobs, tasks_.size()); ++t)
-      others.emplace_back([this] { work(); });
+      if (!others.start([this] { work(); })) break;
     work();
-    for (std::thread& other : others) other.join();
-    if (failure_) std::rethrow_exception(failure_);
+    others.join();
   }
 
  private:
@@ -156,7 +155,6 @@ class Sweeping {
   }
 
   void work() {
-    // The standard library's exceptions, out of memory say, are the caller's, whose thread is another one.
     try {
       for (size_t i = next_++; i < tasks_.size(); i = next_++) {
         compile_row(environment_, tasks_[i], request_.measures, rows_[i]);
@@ -164,9 +162,8 @@ class Sweeping {
         if (request_.on_progress) request_.on_progress(++ready_, tasks_.size());
       }
     } catch (...) {
-      next_ = tasks_.size();
-      const std::lock_guard lock(mutex_);
-      if (!failure_) failure_ = std::current_exception();
+      next_ = tasks_.size();  // for the others as well
+      throw;
     }
   }
 
@@ -177,7 +174,6 @@ class Sweeping {
   std::atomic<size_t> next_{0};
   std::mutex mutex_;
   size_t ready_ = 0;
-  std::exception_ptr failure_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 
 namespace intarsia::interrupt {
@@ -86,12 +87,17 @@ void take_over() {
   }
   pthread_sigmask(SIG_BLOCK, &ours, nullptr);
   registry();
-  std::thread([ours] {
-    int signal = 0;
-    while (sigwait(&ours, &signal) != 0) {
-    }
-    end_by(signal);
-  }).detach();
+  try {
+    std::thread([ours] {
+      int signal = 0;
+      while (sigwait(&ours, &signal) != 0) {
+      }
+      end_by(signal);
+    }).detach();
+  } catch (const std::system_error&) {
+    // No thread can be had: a signal ends the program as usual, and leaves the files that it was writing.
+    pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);
+  }
 }
 
 RemovedPath::RemovedPath(std::string path) : path_(std::move(path)) {

@@ -354,6 +354,18 @@ TEST_F(Commands, AShortageOfMemoryIsSaid) {
                       {"this machine has not enough memory"}));
   EXPECT_FALSE(exists("none"));
 }
+
+// Stacks of 16 GB do not fit into 8 GB of addresses, so that the system starts no thread.
+TEST_F(Commands, WorksWithoutASecondThread) {
+  write("images.bin", std::string(3 * 64, 0));
+  const std::string limited =
+      "ulimit -s 16000000 && ulimit -v 8000000 && exec " + std::string(INTARSIA_PROGRAM) + " ";
+  for (const std::string& arguments :
+       {"compile " + digits_path() + " -o alone",
+        "run " + digits_path() + " --input images.bin --batch --output-dir out",
+        "sweep " + digits_path() + " --board host --board mps2-an386 --target c"})
+    EXPECT_TRUE(done(program({"sh", "-c", limited + arguments}))) << arguments;
+}
 #endif
 
 TEST_F(Commands, Targets) {
