@@ -20,14 +20,16 @@ const TensorList* list_operand(Reader& in) {
   return list;
 }
 
-// Where an element is, or may be put.
-std::optional<size_t> list_place(Reader& in, size_t operand, size_t count, size_t absent) {
+// Where an element is, or may be put: 0 .. most. What is negative counts from the end of the list as it is given, so that a new
+// element at -1 comes before the last one.
+std::optional<size_t> list_place(Reader& in, size_t operand, const TensorList& list, size_t most,
+                                 size_t absent) {
   if (!in.has(operand)) return absent;
   const auto given = in.known_integers(operand, "the place in a list");
   if (!given || !in.require(given->size() == 1, "has one place")) return std::nullopt;
-  const int64_t place = given->front() + (given->front() < 0 ? static_cast<int64_t>(count) : 0);
-  if (!in.require(place >= 0 && place < static_cast<int64_t>(std::max(count, size_t{1})),
-                  fmt::format("takes place {} of a list of {}", given->front(), count)))
+  const int64_t place = given->front() + (given->front() < 0 ? std::ssize(list) : 0);
+  if (!in.require(place >= 0 && place <= static_cast<int64_t>(most),
+                  fmt::format("takes place {} of a list of {}", given->front(), list.size())))
     return std::nullopt;
   return static_cast<size_t>(place);
 }
@@ -44,7 +46,7 @@ void read_list_insert(Reader& in) {
   const TensorList* given = list_operand(in);
   if (given == nullptr) return;
   TensorList list = *given;
-  const auto place = list_place(in, 2, list.size() + 1, list.size());
+  const auto place = list_place(in, 2, list, list.size(), list.size());
   if (!place) return;
   list.insert(list.begin() + static_cast<ptrdiff_t>(*place), in.value(1));
   in.result_list(std::move(list));
@@ -54,7 +56,7 @@ void read_list_erase(Reader& in) {
   const TensorList* given = list_operand(in);
   if (given == nullptr || !in.require(!given->empty(), "takes from an empty list")) return;
   TensorList list = *given;
-  const auto place = list_place(in, 1, list.size(), list.size() - 1);
+  const auto place = list_place(in, 1, list, list.size() - 1, list.size() - 1);
   if (!place) return;
   list.erase(list.begin() + static_cast<ptrdiff_t>(*place));
   in.result_list(std::move(list));
@@ -63,7 +65,8 @@ void read_list_erase(Reader& in) {
 void read_list_at(Reader& in) {
   const TensorList* list = list_operand(in);
   if (list == nullptr || !in.require(!list->empty(), "takes from an empty list")) return;
-  if (const auto place = list_place(in, 1, list->size(), 0)) in.result(0, (*list)[*place]);
+  if (const auto place = list_place(in, 1, *list, list->size() - 1, 0))
+    in.result(0, (*list)[*place]);
 }
 
 void read_list_length(Reader& in) {

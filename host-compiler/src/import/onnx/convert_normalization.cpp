@@ -120,6 +120,10 @@ void read_batch_normalization(Reader& in) {
   in.require(in.integer("training_mode", 0) == 0 &&
                  (in.node().outputs.size() == 1 || in.node().outputs[1].empty()),
              "is in training mode");
+  // An attribute until operator set 8.
+  in.require(in.integer("spatial", 1) == 1,
+             "has statistics of each element rather than of each channel",
+             "export the model again with a newer operator set, which has those of channels alone");
   if (!in.require(rank >= 2, fmt::format("normalises a tensor of rank {}", rank))) return;
   const TensorId factor =
       times(in, in.operand(1), inverse_root(in, in.operand(4), in.real("epsilon", 1e-5f)));

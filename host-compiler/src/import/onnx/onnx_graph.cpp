@@ -61,12 +61,6 @@ void check_node(const ModelFile& file, const Node& node,
   for (size_t i = 0; i < std::min(known->least_inputs, node.inputs.size()); ++i)
     if (node.inputs[i].empty()) problems.add(where, fmt::format("lacks its input {}", i));
   if (node.outputs.empty()) problems.add(where, "has no output");
-  // Until operator set 6 these took the axis to broadcast along, or the mode of normalisation, as attributes.
-  for (const char* old : {"broadcast", "spatial", "is_test"})
-    if (node.operator_set < 7 && node.attributes.contains(old))
-      problems.add(where,
-                   fmt::format("has the attribute '{}', which ended with operator set 6", old),
-                   "convert the model with onnx.version_converter");
   for (const auto& [name, attribute] : node.attributes)
     if (!attribute.reference().empty())
       problems.add(where, fmt::format("takes its attribute '{}' from a function around it",

@@ -289,6 +289,8 @@ void Reader::read_node(const Node& node) {
   }
   node_ = &present, listed_ = &node;
   failed_ = false;
+  if (node.operator_set < 7) align_second_operand(present);
+  if (failed_) return void(node_ = nullptr);
   if (has_lists && !node.type.starts_with("Sequence") && !node.type.ends_with("FromSequence"))
     problem("takes a list of tensors where it needs a tensor");
   else if (has_lists || !fold_integers(*this))

@@ -251,6 +251,7 @@ class Reader {
                         const Shape& computed);
   graph::TensorId copied(graph::TensorId id);
   void read_node(const Node& node);
+  void align_second_operand(Node& present);
   std::string base_name() const;
   bool compute_now(const graph::Node& node);
   const Node* only_reader(const std::string& value) const;
