@@ -20,7 +20,9 @@ constexpr std::string_view kRecurrent =
 constexpr std::string_view kSized =
     "the size of its result depends on values: end the model before it, or compute with a mask in "
     "its place";
-constexpr std::string_view kRandom = "make it an input of the model, which the application fills";
+constexpr std::string_view kRandom =
+    "export the model for inference (model.eval() in PyTorch), or make it an input, which the "
+    "application fills";
 constexpr std::string_view kText = "turn text into numbers in the application";
 constexpr std::string_view kVolume =
     "write it as operators on images, with one of the axes taken apart";

@@ -11,8 +11,6 @@ namespace {
 using namespace onnx_models;
 using testing::HasSubstr;
 
-constexpr int kBool = 9;
-
 // y = x after `steps` steps of Relu, where they are known; `limits` are the loop's first two operands.
 Model loop(const std::vector<std::string>& limits, int64_t steps = 3) {
   Model model;

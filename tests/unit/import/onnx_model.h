@@ -13,7 +13,7 @@ namespace intarsia::onnx_models {
 
 namespace format = onnx::format;
 
-inline constexpr int kFloat = 1, kInt8 = 3, kInt64 = 7;
+inline constexpr int kFloat = 1, kInt8 = 3, kInt64 = 7, kBool = 9;
 
 class Model {
  public:

@@ -65,6 +65,20 @@ TEST(OnnxOldForms, SlopesArePerChannel) {
   }
 }
 
+TEST(OnnxOldForms, DropoutOfATrainedNetwork) {
+  for (const float ratio : {0.0f, 0.5f}) {
+    Model model(13);
+    model.input("x", {2}).output("y");
+    model.constant("ratio", {}).set_raw({reinterpret_cast<const char*>(&ratio), sizeof ratio});
+    model.constant("trains", {}, kBool).set_raw("\1");
+    model.node("Dropout", {"x", "ratio", "trains"}, {"y"});
+    if (ratio == 0)
+      EXPECT_THAT(floats_of(model, {raw_values<float>({3, 5})}), ElementsAre(3, 5));
+    else
+      EXPECT_THAT(model.refusal(), HasSubstr("model.eval()"));
+  }
+}
+
 // What is no training needs no word about it.
 TEST(OnnxOldForms, ModesOfNormalisation) {
   Model model(6);

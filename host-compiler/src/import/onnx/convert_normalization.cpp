@@ -117,9 +117,8 @@ TensorId batch_normalised_integers(Reader& in, TensorId factor, TensorId offset,
 // other reader.
 void read_batch_normalization(Reader& in) {
   const size_t rank = in.shape_of(0).size();
-  in.require(in.integer("training_mode", 0) == 0 &&
-                 (in.node().outputs.size() == 1 || in.node().outputs[1].empty()),
-             "is in training mode");
+  in.require_inference(in.integer("training_mode", 0) == 0 &&
+                       (in.node().outputs.size() == 1 || in.node().outputs[1].empty()));
   // An attribute until operator set 8.
   in.require(in.integer("spatial", 1) == 1,
              "has statistics of each element rather than of each channel",

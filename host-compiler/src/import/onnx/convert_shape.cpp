@@ -110,7 +110,10 @@ void read_flatten(Reader& in) {
 void read_identity(Reader& in) {
   if (in.is("Dropout") && in.has(2)) {
     const auto training = in.known_real(2, "whether it trains");
-    if (training) in.require(*training == 0, "is in training mode");
+    if (training && *training != 0) {
+      const auto ratio = in.has(1) ? in.known_real(1, "the ratio of what it drops") : 0.5f;
+      in.require_inference(ratio == 0.0f);
+    }
   }
   if (!in.ok()) return;
   if (in.is_read(1)) {  // nothing is dropped

@@ -97,6 +97,11 @@ class Reader {
   void remark(std::string what, std::string hint = {});
   // False, and a problem, unless the condition holds.
   bool require(bool condition, std::string what, std::string hint = {});
+  // The same for operators that compute otherwise while a network is trained.
+  bool require_inference(bool condition) {
+    return require(condition, "is in training mode",
+                   "export the model for inference (model.eval() in PyTorch)");
+  }
 
   bool has(size_t operand) const {
     return operand < node_->inputs.size() && !node_->inputs[operand].empty();
