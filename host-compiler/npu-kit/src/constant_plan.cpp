@@ -15,8 +15,18 @@ namespace {
 // take no time.
 constexpr double kMostGain = 1.1;
 constexpr size_t kLarge = 64;  // pieces
+// By how much a size of memory that is behind another where all pieces are cut alike comes to be better where each is cut by itself.
+constexpr double kMostGainOfEach = 1.005;
 // And what a closer look gains of a plan that has been cut once.
 constexpr double kMostGainOfCut = 1.02;
+
+// The draft with all pieces alike, within one size of memory.
+struct Alike {
+  SliceSearch slices;
+  ConstantPlan plan;
+  std::shared_ptr<const void> draft;
+  double score = 0;
+};
 
 }  // namespace
 
@@ -29,29 +39,45 @@ double plan_score(const PrefetchPlan& plan, const ConstantSearch& search) {
 ConstantPlan plan_constants(ConstantDraft& draft, PrefetchWindows& prefetch,
                             std::span<const int64_t> budgets, const ConstantSearch& search) {
   const std::shared_ptr<const void> whole = draft.save();
-  std::shared_ptr<const void> chosen = whole;
-  ConstantPlan best;
-  double best_score = std::numeric_limits<double>::infinity();
-  const bool is_large = draft.pieces() >= kLarge;
+  const bool is_large = draft.pieces() >= kLarge, cuts = search.slice_rounds > 0;
+  std::vector<Alike> sizes;
+  double best_alike = std::numeric_limits<double>::infinity();
   for (const int64_t budget : budgets) {
     draft.restore(whole);
     SliceSearch slices(draft, prefetch, budget);
     PrefetchPlan plan = slices.of_whole();
     const double to_beat =
-        is_large ? std::min(best_score, search.score_to_beat) : search.score_to_beat;
-    if (search.slice_rounds > 0 && plan_score(plan, search) < kMostGain * to_beat)
-      plan = slices.quick(std::move(plan));
+        is_large ? std::min(best_alike, search.score_to_beat) : search.score_to_beat;
+    if (cuts && plan_score(plan, search) < kMostGain * to_beat)
+      plan = slices.all_alike(std::move(plan));
     const double score = plan_score(plan, search);
-    if (score >= best_score) continue;
-    best_score = score;
-    best = {std::move(plan), budget};
-    chosen = draft.save();
+    best_alike = std::min(best_alike, score);
+    sizes.push_back({std::move(slices), {std::move(plan), budget}, draft.save(), score});
   }
-  draft.restore(chosen);
-  if (search.slice_rounds > 0 && best_score < kMostGainOfCut * search.score_to_beat)
-    best.prefetch = SliceSearch(draft, prefetch, best.budget)
-                        .improved(std::move(best.prefetch), search.slice_rounds);
-  return best;
+  const double to_beat = kMostGainOfEach * std::min(best_alike, search.score_to_beat);
+  const Alike* best = nullptr;
+  for (Alike& size : sizes) {
+    if (cuts &&
+        (is_large ? size.score <= to_beat : size.score < kMostGain * search.score_to_beat)) {
+      draft.restore(size.draft);
+      size.plan.prefetch = size.slices.each_once(std::move(size.plan.prefetch));
+      size.score = plan_score(size.plan.prefetch, search);
+      size.draft = draft.save();
+    }
+    if (best == nullptr || size.score < best->score) best = &size;
+  }
+  draft.restore(best->draft);
+  if (!search.looks_closer || best->score >= kMostGainOfCut * search.score_to_beat)
+    return best->plan;
+  return looked_at_closer(draft, prefetch, best->plan, search);
+}
+
+ConstantPlan looked_at_closer(ConstantDraft& draft, PrefetchWindows& prefetch, ConstantPlan plan,
+                              const ConstantSearch& search) {
+  if (search.slice_rounds > 0)
+    plan.prefetch = SliceSearch(draft, prefetch, plan.budget)
+                        .improved(std::move(plan.prefetch), search.slice_rounds);
+  return plan;
 }
 
 }  // namespace intarsia::npu

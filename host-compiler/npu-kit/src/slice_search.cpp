@@ -91,9 +91,14 @@ PrefetchPlan SliceSearch::of_whole() {
   return prefetch_.plan(units_, budget_);
 }
 
-PrefetchPlan SliceSearch::quick(PrefetchPlan whole) {
+PrefetchPlan SliceSearch::all_alike(PrefetchPlan whole) {
   plan_ = std::move(whole);
   for (const int32_t count : {2, 4}) try_all(count);
+  return std::move(plan_);
+}
+
+PrefetchPlan SliceSearch::each_once(PrefetchPlan plan) {
+  plan_ = std::move(plan);
   free_ = kFreeAtFirst;
   open_.assign(draft_.pieces(), true);
   try_round();

@@ -20,8 +20,10 @@ class SliceSearch {
 
   // As the draft is.
   PrefetchPlan of_whole();
-  // From the plan of the draft as it is: all pieces in two or in four, and then each otherwise, once.
-  PrefetchPlan quick(PrefetchPlan whole);
+  // From the plan of the draft as it is: all pieces in two or in four.
+  PrefetchPlan all_alike(PrefetchPlan whole);
+  // From that: each piece otherwise, once.
+  PrefetchPlan each_once(PrefetchPlan plan);
   // From a plan of the draft: each piece otherwise, at most `rounds` times.
   PrefetchPlan improved(PrefetchPlan plan, int rounds);
 

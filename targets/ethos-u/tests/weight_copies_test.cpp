@@ -1,4 +1,5 @@
-// Weights that several operations have: which of them are one group, and where a copy for all of them lies.
+// Weights that several operations have: which of them are one group, and where a copy for all of them lies. And that those of many
+// operations are encoded once each.
 #include "schedule/weight_copies.h"
 
 #include <algorithm>
@@ -180,6 +181,21 @@ INSTANTIATE_TEST_SUITE_P(WeightCopies, CopiesOf,
                            std::erase(name, '-');
                            return name;
                          });
+
+// In which order weights are encoded follows from the blocks, which are chosen before: little is encoded that no step reads.
+TEST(EncodedWeights, OfALargeProgramAreThoseThatAreRead) {
+  Steps steps(256, 196);
+  for (int i = 0; i < 8; ++i) steps.add(weights_of(256, i + 1));
+  int64_t made = 0;
+  const Schedule schedule = scheduled(
+      "ethos-u55-128", steps.finish(),
+      {.on_progress = [&](const Progress& progress) { made = std::max(made, progress.done); }});
+  const int64_t read =
+      std::count_if(schedule.storages.begin(), schedule.storages.end(),
+                    [](const Storage& storage) { return storage.kind == Storage::Kind::Constant; });
+  EXPECT_GE(made, read);
+  EXPECT_LE(made, read + read / 4);
+}
 
 }  // namespace
 }  // namespace intarsia::targets::ethos_u

@@ -38,6 +38,7 @@ class Draft final : public ConstantDraft {
            (static_cast<double>(slices) - static_cast<double>(cut_[piece])) * slice_costs_;
   }
   SlicedPiece sliced(size_t piece, int32_t count) override {
+    ++tried_;
     return {units_of(piece, slices_for(piece, count)), false};
   }
   size_t pieces() const override { return pieces_.size(); }
@@ -60,6 +61,7 @@ class Draft final : public ConstantDraft {
 
   const std::vector<size_t>& cut() const { return cut_; }
   double slice_costs_ = 0.001;
+  int tried_ = 0;  // pieces in other numbers of slices
 
  private:
   std::vector<PrefetchUnit> units_of(size_t p, size_t count) const {
@@ -153,6 +155,48 @@ TEST(ConstantPlan, OfALongProgramIsNoWorseThanWhatItBeginsWith) {
     EXPECT_LT(score(found.prefetch, search), score(uncut.prefetch, search));
     EXPECT_EQ(draft.prefetch_units().size(), found.prefetch.fetched.size());
   }
+}
+
+std::vector<Piece> long_program() {
+  std::vector<Piece> pieces;
+  while (pieces.size() < 120)
+    for (const Piece& piece : random_pieces(static_cast<uint32_t>(pieces.size())))
+      pieces.push_back(piece);
+  return pieces;
+}
+
+// Pieces are cut one by one within the size of memory that is the best where all are cut alike.
+TEST(ConstantPlan, CutsPiecesOfALongProgramForOneSizeOfMemory) {
+  const ConstantSearch search = {21000, 2, 2};
+  PrefetchWindows windows({}), others({});
+  Draft draft(long_program()), alone(long_program());
+  draft.slice_costs_ = alone.slice_costs_ = 0.01;  // to cut all of them is not worth it
+  const int64_t sizes[] = {21000, 22000, 23000, 24000};
+  const ConstantPlan found = plan_constants(draft, windows, sizes, search);
+  const int64_t budgets[] = {found.budget};
+  const ConstantPlan same = plan_constants(alone, others, budgets, search);
+  EXPECT_EQ(found.prefetch.cycles, same.prefetch.cycles);
+  EXPECT_EQ(draft.cut(), alone.cut());
+  EXPECT_GT(draft.tried_, 0);
+  EXPECT_EQ(draft.tried_, alone.tried_);
+}
+
+TEST(ConstantPlan, IsLookedAtCloserByWhoAsksForIt) {
+  int closer = 0;
+  for (const std::vector<Piece>& pieces : {long_program(), random_pieces(3)}) {
+    ConstantSearch search = {21000, 2, 2};
+    PrefetchWindows windows({}), others({});
+    Draft draft(pieces), later(pieces);
+    const ConstantPlan found = plan_constants(draft, windows, kBudgets, search);
+    search.looks_closer = false;
+    ConstantPlan plan = plan_constants(later, others, kBudgets, search);
+    closer += draft.tried_ > later.tried_ ? 1 : 0;
+    plan = looked_at_closer(later, others, std::move(plan), search);
+    EXPECT_EQ(plan.prefetch.cycles, found.prefetch.cycles);
+    EXPECT_EQ(plan.prefetch.fetched, found.prefetch.fetched);
+    EXPECT_EQ(later.cut(), draft.cut());
+  }
+  EXPECT_GT(closer, 0);
 }
 
 // Of a plan that there is already nothing that is far behind is cut, and what is better is found as without it.

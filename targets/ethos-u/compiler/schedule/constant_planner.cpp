@@ -44,6 +44,8 @@ constexpr int kSliceRounds = 2;
 constexpr int64_t kLeastSliced = 2048;  // bytes of constants
 // Bytes of weights that are encoded before it is known whether they are used so.
 constexpr int64_t kMostEncodedToChoose = 32 << 10;
+// And of weights of all operations, where their order is open still: the blocks that suit each other may want another one.
+constexpr double kMostEncodedToChain = 256 << 10;
 
 int64_t counted_bytes(const isa::ethos_u::MemorySystem& memory, int64_t bytes,
                       int64_t parts = kPartsOfOwnMemory) {
@@ -114,11 +116,16 @@ int32_t ConstantPlanner::tables_together() const {
   return std::clamp(static_cast<int32_t>(before / one), 1, kMost);
 }
 
-const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfig& block) {
+KnownConstantStreams::key_type ConstantPlanner::stream_key(const Unit& unit,
+                                                           const BlockConfig& block) const {
   // From slow memory reading takes the time, not decoding.
   const bool waits = !draft_.constants_are_slow() && decoder_sets_pace(draft_.hardware, block);
-  const auto key =
-      std::tuple(unit.view, unit.first, unit.end, block.ofm.depth, block.part_kernel, waits);
+  return {unit.view, unit.first, unit.end, block.ofm.depth, block.part_kernel, waits};
+}
+
+const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfig& block) {
+  const KnownConstantStreams::key_type key = stream_key(unit, block);
+  const bool waits = std::get<5>(key);
   const auto [place, fresh] = streams_.try_emplace(key);
   if (!fresh) return place->second;
   // Most of the time that scheduling takes is spent here. How many there will be depends on what is tried.
@@ -130,6 +137,13 @@ const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfi
                            draft_.schedule.operations.at(static_cast<size_t>(unit.view)),
                            unit.ifm.type, block, unit.first, unit.end, waits);
   return place->second;
+}
+
+const ConstantStream* ConstantPlanner::known_stream(const Unit& unit) const {
+  for (const BlockConfig* block : {&unit.fetched_block, &unit.direct_block})
+    if (const auto found = streams_.find(stream_key(unit, *block)); found != streams_.end())
+      return &found->second;
+  return nullptr;
 }
 
 std::vector<ConstantPlanner::Kept> ConstantPlanner::kept() {
@@ -218,8 +232,11 @@ void ConstantPlanner::add_weights(const Unit& unit, bool exact, PrefetchUnit& ou
   const bool worth_it =
       whole && !draft_.options.only_cycles &&
       unit.estimated_bytes <= std::min<int64_t>(most_budget_, kMostEncodedToChoose);
-  out.bytes = exact || worth_it
-                  ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
+  // What another block would make of them differs by next to nothing.
+  const ConstantStream* known = exact ? known_stream(unit) : nullptr;
+  if (known == nullptr && (exact || worth_it)) known = &stream(unit, unit.fetched_block);
+  out.bytes = known != nullptr
+                  ? static_cast<int64_t>(known->bytes.size())
                   : aligned_to_stream(unit.estimated_bytes * 102 / 100 + 2 * kStreamAlignment);
   if (unit.repeated >= 0) out.bytes -= unit.scale_bytes;
   out.transfer = draft_.cost.transfer(Memory::Constants, Memory::Cache, out.bytes);
@@ -240,13 +257,17 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   most_budget_ = *std::max_element(budgets.begin(), budgets.end());
   whole_ = draft_.units;
   counts_.assign(whole_.size(), 1);
-  const npu::ConstantSearch search = {counted(base), kMemoryPerTime,
-                                      draft_.constants_are_slow() ? kSliceRounds : 0};
+  const npu::ConstantSearch search = {
+      .least_bytes = counted(base),
+      .memory_per_time = kMemoryPerTime,
+      .slice_rounds = draft_.constants_are_slow() ? kSliceRounds : 0,
+      .looks_closer = false};
   npu::ConstantPlan best = npu::plan_constants(*this, prefetch_, budgets, search);
-  if (draft_.options.only_cycles) return best.prefetch;
-  if (budgets.size() > 1)
+  if (budgets.size() > 1 && !draft_.options.only_cycles)
     if (const std::optional<int64_t> modest = modest_bytes(live, base))
       best = or_within(*modest, std::move(best), base, search);
+  best = npu::looked_at_closer(*this, prefetch_, std::move(best), search);
+  if (draft_.options.only_cycles) return best.prefetch;
   chain_blocks(best.budget, best.prefetch);
   PrefetchPlan plan = prefetch_.plan(prefetch_units(true), best.budget);
   if (budgets.size() == 1 || !draft_.constants_are_slow()) return plan;
@@ -360,20 +381,25 @@ PrefetchPlan ConstantPlanner::plan_of_slices(PrefetchPlan plan, int64_t base) {
   return plan;
 }
 
-// Blocks that suit each other, where that makes the plan better. What is close is decided with the real sizes
-// of constants.
+// Blocks that suit each other, where that makes the plan better. What is close is decided with the real sizes of constants where
+// these are few. Of many the estimate is near, and the block says in which order they are encoded: that is done behind the choice, of
+// most of them once.
 void ConstantPlanner::chain_blocks(int64_t budget, const PrefetchPlan& plan) {
   std::vector<bool> fetched = plan.fetched;
+  const auto take_size = [&](Unit& unit, const ConstantStream& constants) {
+    unit.estimated_bytes = static_cast<int64_t>(constants.bytes.size());
+    unit.header_cycles = constants.header_cycles;
+    draft_.maker.count_again(unit);
+  };
   for (size_t i = 0; i < fetched.size(); ++i) {
     Unit& unit = draft_.units[i];
     if (unit.owner >= 0) {
       fetched[i] = fetched[static_cast<size_t>(unit.owner)];
     } else if (has_weights(draft_.operation(unit).kind)) {
       const BlockConfig& block = fetched[i] ? unit.fetched_block : unit.direct_block;
-      const ConstantStream& constants = stream(unit, block);
-      unit.estimated_bytes = static_cast<int64_t>(constants.bytes.size());
-      unit.header_cycles = constants.header_cycles;
-      draft_.maker.count_again(unit);
+      const ConstantStream* const known =
+          constant_bytes_ <= kMostEncodedToChain ? &stream(unit, block) : known_stream(unit);
+      if (known != nullptr) take_size(unit, *known);
     }
   }
   const double before = prefetch_.plan(prefetch_units(false), budget).cycles;
@@ -381,6 +407,11 @@ void ConstantPlanner::chain_blocks(int64_t budget, const PrefetchPlan& plan) {
   std::swap(units, draft_.units);
   if (prefetch_.plan(prefetch_units(false), budget).cycles >= before)
     std::swap(units, draft_.units);
+  for (size_t i = 0; i < fetched.size(); ++i) {
+    Unit& unit = draft_.units[i];
+    if (unit.owner < 0 && has_weights(draft_.operation(unit).kind))
+      take_size(unit, stream(unit, fetched[i] ? unit.fetched_block : unit.direct_block));
+  }
 }
 
 bool ConstantPlanner::can_slice(const Unit& unit) const {

@@ -89,6 +89,9 @@ class ConstantPlanner : private npu::ConstantDraft {
   std::shared_ptr<const void> save() const override;
   void restore(const std::shared_ptr<const void>& saved) override;
 
+  KnownConstantStreams::key_type stream_key(const Unit& unit, const BlockConfig& block) const;
+  // For one of its blocks, where that has been encoded.
+  const ConstantStream* known_stream(const Unit& unit) const;
   void plan_tables();
   int32_t tables_together() const;
   std::vector<int64_t> live_bytes(const std::vector<Kept>& kept) const;

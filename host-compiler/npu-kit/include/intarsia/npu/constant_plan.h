@@ -58,6 +58,8 @@ struct ConstantSearch {
   int slice_rounds = 2;        // times that all pieces are gone through; 0: nothing is cut
   // plan_score of a plan that there is already: what is behind it is not looked at any closer.
   double score_to_beat = std::numeric_limits<double>::infinity();
+  // Whether the best is looked at more closely: not where it is to be compared with other plans first.
+  bool looks_closer = true;
 };
 
 // What is fetched ahead, and within how many bytes of fast memory.
@@ -75,5 +77,10 @@ double plan_score(const PrefetchPlan& plan, const ConstantSearch& search);
 // the plan.
 ConstantPlan plan_constants(ConstantDraft& draft, PrefetchWindows& prefetch,
                             std::span<const int64_t> budgets, const ConstantSearch& search);
+
+// The plan that the draft has, with slices that are looked at more closely than plan_constants can do for several: the last thing that
+// it does, unless `looks_closer` leaves that to the caller.
+ConstantPlan looked_at_closer(ConstantDraft& draft, PrefetchWindows& prefetch, ConstantPlan plan,
+                              const ConstantSearch& search);
 
 }  // namespace intarsia::npu
