@@ -134,6 +134,10 @@ void SliceSearch::take(size_t piece, const SlicedPiece& made) {
 
 // Keeps it when it makes the plan better.
 void SliceSearch::try_all(int32_t count) {
+  bool changes = false;
+  for (size_t piece = 0; piece < draft_.pieces() && !changes; ++piece)
+    changes = draft_.can_slice(piece) && draft_.slices_for(piece, count) != draft_.slices(piece);
+  if (!changes) return;
   const std::shared_ptr<const void> before = draft_.save();
   const double growth = draft_.constants_growth();
   draft_.slice_all(count);

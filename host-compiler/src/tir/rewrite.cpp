@@ -1,3 +1,6 @@
+#include <optional>
+#include <utility>
+
 #include "intarsia/plugin/tir_walk.h"
 
 namespace intarsia::tir {
@@ -46,9 +49,7 @@ class Rewriter {
             [&](const Call& n) {
               return rebuilt(old, Call{n.function, n.arguments, all(n.offsets)}, n);
             },
-            [&](const Intrinsic& n) {
-              return rebuilt(old, Intrinsic{n.name, operands(n)}, n);
-            }},
+            [&](const Intrinsic& n) { return intrinsic(old, n); }},
         old->node);
   }
 
@@ -64,17 +65,26 @@ class Rewriter {
     for (const Stmt& s : old) made.push_back(stmt(s));
     return made;
   }
-  std::vector<std::variant<BufferRun, Expr>> operands(const Intrinsic& n) {
-    std::vector<std::variant<BufferRun, Expr>> made;
-    made.reserve(n.operands.size());
-    for (const auto& operand : n.operands) {
-      if (const auto* run = std::get_if<BufferRun>(&operand)) {
-        made.emplace_back(BufferRun{run->buffer, all(run->start), run->count, run->access});
+  // Streams of commands have hundreds of thousands of operands, few of which change: they are copied when the first does.
+  Stmt intrinsic(const Stmt& old, const Intrinsic& n) {
+    std::optional<Intrinsic> made;
+    const auto change = [&](size_t i, std::variant<BufferRun, Expr> operand) {
+      if (!made) made = n;
+      made->operands[i] = std::move(operand);
+    };
+    for (size_t i = 0; i < n.operands.size(); ++i) {
+      if (const auto* run = std::get_if<BufferRun>(&n.operands[i])) {
+        std::vector<Expr> start = all(run->start);
+        if (start != run->start)
+          change(i, BufferRun{run->buffer, std::move(start), run->count, run->access});
       } else {
-        made.emplace_back(expr(std::get<Expr>(operand)));
+        const auto& operand = std::get<Expr>(n.operands[i]);
+        Expr now = expr(operand);
+        if (now != operand) change(i, std::move(now));
       }
     }
-    return made;
+    if (!made) return old;
+    return std::make_shared<const StmtNode>(StmtNode{std::move(*made), old->comment});
   }
 
   template <typename Node>
@@ -128,16 +138,6 @@ class Rewriter {
     return a.indices == b.indices && a.value == b.value;
   }
   static bool same(const Call& a, const Call& b) { return a.offsets == b.offsets; }
-  static bool same(const Intrinsic& a, const Intrinsic& b) {
-    for (size_t i = 0; i < a.operands.size(); ++i) {
-      const auto* run = std::get_if<BufferRun>(&a.operands[i]);
-      const bool kept = run != nullptr
-                            ? run->start == std::get<BufferRun>(b.operands[i]).start
-                            : std::get<Expr>(a.operands[i]) == std::get<Expr>(b.operands[i]);
-      if (!kept) return false;
-    }
-    return true;
-  }
 
   template <typename Node>
   Stmt rebuilt(const Stmt& old, Node node, const Node& before) {

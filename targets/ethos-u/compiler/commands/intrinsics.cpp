@@ -1,6 +1,8 @@
 #include "commands/intrinsics.h"
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "commands/commands.h"
 #include "intarsia/plugin/check.h"
@@ -29,25 +31,29 @@ int64_t constant(const std::variant<tir::BufferRun, tir::Expr>& operand) {
 
 }  // namespace
 
-tir::Stmt to_statement(const Intrinsic& intrinsic) {
+const tir::Expr& Statements::number(int64_t value) {
+  tir::Expr& made = numbers_[value];
+  if (made == nullptr) made = tir::int_imm(value, DataType::Int64);
+  return made;
+}
+
+tir::Stmt Statements::of(const Intrinsic& intrinsic, std::string comment) {
   std::vector<std::variant<tir::BufferRun, tir::Expr>> operands;
   operands.reserve(2 * (intrinsic.memory.size() + intrinsic.registers.size() + 1));
-  const auto number = [&](int64_t value) {
-    operands.push_back(tir::int_imm(value, DataType::Int64));
-  };
   for (const MemoryOperand& operand : intrinsic.memory) {
-    number(operand.base);
-    operands.push_back(operand.run);
+    operands.emplace_back(number(operand.base));
+    operands.emplace_back(operand.run);
   }
   for (const RegisterValue& value : intrinsic.registers) {
-    number(value.code);
-    number(value.value);
+    operands.emplace_back(number(value.code));
+    operands.emplace_back(number(value.value));
   }
-  number(intrinsic.operation);
-  number(intrinsic.parameter);
+  operands.emplace_back(number(intrinsic.operation));
+  operands.emplace_back(number(intrinsic.parameter));
   for (const Name& name : kNames)
     if (command_named(name.command).code == intrinsic.operation)
-      return tir::intrinsic(std::string(name.intrinsic), std::move(operands));
+      return std::make_shared<const tir::StmtNode>(tir::StmtNode{
+          tir::Intrinsic{std::string(name.intrinsic), std::move(operands)}, std::move(comment)});
   INTARSIA_CHECK(false, "intrinsics are operations");
 }
 

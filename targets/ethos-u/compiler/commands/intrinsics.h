@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "intarsia/plugin/tir.h"
@@ -35,7 +37,16 @@ struct Intrinsic {
   uint32_t parameter = 0;
 };
 
-tir::Stmt to_statement(const Intrinsic& intrinsic);
+// The statements of one function. Few of its numbers are there once, and nodes are never changed: they are shared.
+class Statements {
+ public:
+  tir::Stmt of(const Intrinsic& intrinsic, std::string comment);
+
+ private:
+  const tir::Expr& number(int64_t value);
+
+  std::unordered_map<int64_t, tir::Expr> numbers_;
+};
 // The inverse; `statement` is one of ours (checked).
 Intrinsic from_statement(const tir::Stmt& statement);
 

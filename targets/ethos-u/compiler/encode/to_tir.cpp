@@ -35,8 +35,7 @@ class Writer {
     declare_parameters();
     for (size_t i = 0; i < schedule_.storages.size(); ++i) declare(i);
     std::vector<tir::Stmt> body;
-    for (const Step& step : schedule_.steps)
-      body.push_back(tir::with_comment(one_line(step.node), statement(step)));
+    for (const Step& step : schedule_.steps) body.push_back(statement(step));
     tir::Func func = builder_.finish(tir::seq(std::move(body)));
     func.stepwise = true;
     func.node = function_.nodes.at(0).name;
@@ -156,7 +155,7 @@ class Writer {
     intrinsic.registers = std::move(encoded.registers);
     intrinsic.operation = encoded.operation;
     intrinsic.parameter = encoded.parameter;
-    return to_statement(intrinsic);
+    return statements_.of(intrinsic, one_line(step.node));
   }
 
   const Hardware& hardware_;
@@ -167,6 +166,7 @@ class Writer {
   const std::string& slow_memory_;
   tir::FuncBuilder builder_;
   tir::LoweredFunction result_;
+  Statements statements_;
   std::vector<BufferId> inputs_, outputs_, buffers_;
 };
 
