@@ -175,6 +175,23 @@ TEST(Timing, ShortRunsWasteBursts) {
   EXPECT_EQ(port_cycles(sram, 64, 4096), 8);
 }
 
+// There is room for two IFM blocks: what lies in slow memory and is summed 32 channels at a time shows half of the latency for
+// each of them, but the first ones.
+TEST(Timing, InputOfManyBlocksShowsItsLatency) {
+  const NpuTiming& u65 = npu("u65_256");
+  const auto system = memory_system(u65, "", "dedicated-sram");
+  OperationTiming op = pointwise(system->memory_of_region(1));
+  op.ifm = {.extent = {1, 1, 192}, .bits = 8, .memory = system->memory_of_region(1)};
+  op.ofm = {.extent = {1, 1, 64}, .bits = 8, .memory = system->memory_of_region(2)};
+  op.constants = system->memory_of_region(2);
+  const auto latency = static_cast<double>(op.ifm.memory.read_latency);
+  op.ofm_block = {2, 2, 16};
+  EXPECT_GT(operation_cycles(u65, op).pipeline, (4 * 6 - 2) * latency / 2);
+  op.ofm_block = {2, 2, 64};
+  EXPECT_GT(operation_cycles(u65, op).pipeline, (6 - 2) * latency / 2);
+  EXPECT_LT(operation_cycles(u65, op).pipeline, 4 * 6 * latency / 2);
+}
+
 TEST(Timing, SimpleSumsTakeTwoThirdsOfAdvancedOnes) {
   const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
   OperationTiming op;

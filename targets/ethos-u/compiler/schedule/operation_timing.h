@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -236,6 +237,13 @@ class MacArray {
   int64_t across(int64_t width) const { return ceil_div(width, ublock_.width); }
   int64_t deep(int64_t depth) const { return ceil_div(depth, ublock_.depth); }
 
+  // IFM blocks that are summed for a block of the OFM.
+  double inputs() const {
+    double sub_kernels = 0;
+    for (int kind = 0; kind < kinds_; ++kind) sub_kernels += parts_[kind].count;
+    return rounds_ * sub_kernels;
+  }
+
   // Cycles that one core needs for one block of so many micro-blocks, IFM depth included.
   // With `decoding_alone` what the decoder needs for the block's weights, at eight bytes a cycle.
   double cycles(int64_t down, int64_t across, int64_t deep, bool decoding_alone = false) const {
@@ -304,6 +312,7 @@ class OperationBlocks {
     const int64_t read_latency =
         std::max(op.ifm.memory.read_latency, op.ifm2 ? op.ifm2->memory.read_latency : int64_t{0});
     latency_ = static_cast<double>(read_latency + op.ofm.memory.write_latency);
+    input_latency_ = static_cast<double>(read_latency) * mac_.inputs();
     ofm_bytes_ = static_cast<double>(op.ofm.extent.height * op.ofm.extent.width *
                                      timing_detail::stored_depth(op.ofm, op.ofm.extent.depth)) *
                  static_cast<double>(op.ofm.bits) / 8;
@@ -371,8 +380,9 @@ class OperationBlocks {
     // after the one before it.
     const double blocks = static_cast<double>(out.blocks);
     const double block_ports = (out.ifm.cycles + out.ifm2.cycles + out.ofm.cycles) / blocks;
+    const double fetch = (out.ifm.cycles + out.ifm2.cycles) / blocks;
     const int64_t stored_last = op_.ofm.bricks && elementwise_ ? 16 : 1;
-    double first_mac = 0;
+    double first_mac = 0, late = 0;
     for (int i = 0; i < 2; ++i)
       for (int j = 0; j < 2; ++j)
         for (int k = 0; k < 2; ++k) {
@@ -389,6 +399,7 @@ class OperationBlocks {
                 10 * static_cast<double>(z.axis.size[k] * op_.constants.read_latency) / 256);
           const double own = latency_ + block_ports + mac + output;
           const double interval = std::max({mac, output, own / 4});
+          late += static_cast<double>(count) * std::max(0.0, input_pace(fetch, mac) - interval);
           out.mac += static_cast<double>(count) * mac;
           if (op_.weight_bytes > 0 && !elementwise_)
             out.decoding += static_cast<double>(count) *
@@ -398,6 +409,9 @@ class OperationBlocks {
           if (first_mac == 0) first_mac = mac;
           out.drain = output;  // the last block is the smallest
         }
+    // The first ones are asked for before there is anything to sum.
+    if (const double inputs = blocks * mac_.inputs(); late > 0)
+      out.pipeline += late * (std::ceil(inputs / kAssumed.buffers) - 1) * kAssumed.buffers / inputs;
     // The stage that does not set the pace is seen once: the last output, or the first accumulation.
     if (!elementwise_) out.pipeline += out.mac >= out.output ? out.drain : first_mac;
     // The stream of weights is decoded again for each block of the plane.
@@ -500,11 +514,16 @@ class OperationBlocks {
     return Transfer{total, port_cycles(map.memory, total, read_run(map, run_width, depth))};
   }
 
+  // There is room for two IFM blocks, and each of a block's is asked for when one of them has been summed.
+  double input_pace(double fetch, double mac) const {
+    return elementwise_ ? 0 : (input_latency_ + fetch + mac) / kAssumed.buffers;
+  }
+
   const NpuTiming& npu_;
   const OperationTiming& op_;
   MacArray mac_;
   bool elementwise_, sums_depth_;
-  double per_element_, latency_ = 0, ofm_bytes_ = 0;
+  double per_element_, latency_ = 0, input_latency_ = 0, ofm_bytes_ = 0;
   int64_t macs_ = 0;
 };
 

@@ -101,7 +101,8 @@ class Scheduler {
   bool constants_are_slow() const { return draft_.constants_are_slow(); }
   // After `plan`: whether it is better than another by more than the estimate leaves open.
   bool is_better_than(const Scheduler& other) const {
-    if (draft_.options.sram_limit) return draft_.schedule.cycles < other.draft_.schedule.cycles;
+    if (draft_.options.sram_limit)
+      return draft_.schedule.cycles < kLessTime * other.draft_.schedule.cycles;
     return worth_.cycles < kLessTime * other.worth_.cycles &&
            ConstantPlanner::is_better_copied(draft_.options, worth_, other.worth_);
   }
@@ -111,6 +112,9 @@ class Scheduler {
     const double fetch = draft_.cost.transfer(Memory::Constants, Memory::Cache, bytes).cycles;
     return static_cast<double>(operations - 1) * fetch > (1 - kLessTime) * worth_.cycles;
   }
+
+  // What feature maps take of fast memory at once.
+  int64_t fast_maps() const { return draft_.peak_bytes(); }
 
   // The operation that runs while feature maps take most.
   const Operation& fullest() const {
@@ -236,7 +240,7 @@ class Scheduler {
 };
 
 // Weights that several operations have, apart from their scales, and copies of some of them that stay: one more at a time, that
-// which is the best then, or of long programs the largest.
+// which is the best then, or of long programs the largest; and all of them, which may be worth their memory where none is by itself.
 class CopiesSearch {
  public:
   CopiesSearch(const Hardware& hardware, const Program& program, const ScheduleOptions& options,
@@ -257,21 +261,12 @@ class CopiesSearch {
     take_better(scheduled(copies), best);
     const size_t groups = copies.groups.size(), plans = groups * (groups + 1) / 2;
     if (plans * program_.operations.size() > kMostPlanned)
-      return keep_in_turn(std::move(copies), best);
-    for (size_t round = 0; round < groups; ++round) {
-      std::unique_ptr<Scheduler> next;
-      size_t kept = 0;
-      for (size_t group = 0; group < groups; ++group) {
-        if (copies.groups[group].kept) continue;
-        WeightCopies more = copies;
-        more.groups[group].kept = true;
-        if (!take_better(scheduled(std::move(more)), next)) continue;
-        kept = group;
-      }
-      if (next == nullptr) return;
-      copies.groups[kept].kept = true;
-      take_better(std::move(next), best);
-    }
+      keep_in_turn(copies, best);
+    else
+      keep_best(copies, best);
+    if (std::all_of(copies.groups.begin(), copies.groups.end(), is_kept)) return;
+    for (WeightCopies::Group& group : copies.groups) group.kept = true;
+    take_better(scheduled(copies), best);
   }
 
  private:
@@ -280,8 +275,27 @@ class CopiesSearch {
   // Operations of all plans together; a plan of a thousand takes some hundredths of a second.
   static constexpr size_t kMostPlanned = 4096;
 
+  static bool is_kept(const WeightCopies::Group& group) { return group.kept; }
+
+  void keep_best(WeightCopies& copies, std::unique_ptr<Scheduler>& best) const {
+    for (size_t round = 0; round < copies.groups.size(); ++round) {
+      std::unique_ptr<Scheduler> next;
+      size_t kept = 0;
+      for (size_t group = 0; group < copies.groups.size(); ++group) {
+        if (copies.groups[group].kept) continue;
+        WeightCopies more = copies;
+        more.groups[group].kept = true;
+        if (!take_better(scheduled(more), next)) continue;
+        kept = group;
+      }
+      if (next == nullptr) return;
+      copies.groups[kept].kept = true;
+      take_better(std::move(next), best);
+    }
+  }
+
   // Of long programs: one more at a time, first that which saves most bytes.
-  void keep_in_turn(WeightCopies copies, std::unique_ptr<Scheduler>& best) const {
+  void keep_in_turn(WeightCopies& copies, std::unique_ptr<Scheduler>& best) const {
     const auto saved = [&](const WeightCopies::Group* group) {
       const auto first = static_cast<size_t>(group->operations.front());
       return program_.operations[first].weights.size() * (group->operations.size() - 1);
@@ -296,12 +310,20 @@ class CopiesSearch {
     }
   }
 
-  std::unique_ptr<Scheduler> scheduled(WeightCopies copies) const {
-    auto made =
-        std::make_unique<Scheduler>(hardware_, program_, options_, streams_, std::move(copies));
-    made->place(attempt_);
+  // Within a limit, maps make room for the copies where there is slower memory for them.
+  std::unique_ptr<Scheduler> scheduled(const WeightCopies& copies) const {
+    auto made = placed(copies, attempt_);
+    if (!options_.sram_limit) return made;
+    const int64_t excess = made->placed_bytes() - *options_.sram_limit;
+    if (excess <= 0) return made;
+    if (!attempt_.most_fast || excess >= made->fast_maps()) return nullptr;
+    made = placed(copies, {attempt_.cascade_to, made->fast_maps() - excess});
+    return made->placed_bytes() <= *options_.sram_limit ? std::move(made) : nullptr;
+  }
+  std::unique_ptr<Scheduler> placed(const WeightCopies& copies, const Attempt& attempt) const {
+    auto made = std::make_unique<Scheduler>(hardware_, program_, options_, streams_, copies);
+    made->place(attempt);
     made->plan();
-    if (options_.sram_limit && made->placed_bytes() > *options_.sram_limit) return nullptr;
     return made;
   }
   static bool take_better(std::unique_ptr<Scheduler> one, std::unique_ptr<Scheduler>& best) {
