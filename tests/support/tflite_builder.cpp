@@ -91,10 +91,14 @@ flatbuffers::Offset<format::Subgraph> subgraph(Shared& shared, const ModelSpec& 
     codes.push_back(format::CreateOperatorCode(b, old_code, custom, op.version, op.code));
     std::pair<format::Options, flatbuffers::Offset<void>> options = {format::Options::NONE, 0};
     if (op.options) options = op.options(b);
-    operators.push_back(
-        format::CreateOperator(b, op.opcode_index.value_or(code), b.CreateVector(op.inputs),
-                               b.CreateVector(op.outputs), options.first, options.second,
-                               op.custom_options.empty() ? 0 : b.CreateVector(op.custom_options)));
+    const auto composite =
+        op.described_by ? format::CreateCompositeOptions(b, 0, *op.described_by).Union() : 0;
+    const auto later =
+        op.described_by ? format::LaterOptions::CompositeOptions : format::LaterOptions::NONE;
+    operators.push_back(format::CreateOperator(
+        b, op.opcode_index.value_or(code), b.CreateVector(op.inputs), b.CreateVector(op.outputs),
+        options.first, options.second,
+        op.custom_options.empty() ? 0 : b.CreateVector(op.custom_options), later, composite));
   }
   return format::CreateSubgraph(b, b.CreateVector(tensors), b.CreateVector(model.inputs),
                                 b.CreateVector(model.outputs), b.CreateVector(operators),

@@ -138,6 +138,7 @@ struct OperatorSpec {
   std::string custom_code = {};
   std::optional<uint32_t> opcode_index = {};  // instead of the one made for `code`
   std::vector<uint8_t> custom_options = {};
+  std::optional<int32_t> described_by = {};  // the subgraph of a composite
 };
 
 struct ModelSpec {

@@ -154,10 +154,15 @@ bool OpCheck::per_tensor(const Tensor& tensor, std::string_view name, bool symme
 }
 
 bool OpCheck::factor(double value, int most_exponent) {
-  return require(value > 0 && value < std::ldexp(1.0, most_exponent),
-                 fmt::format("the scales of its operands give the factor {:.3g}, which is outside "
-                             "0 .. 2^{}",
-                             value, most_exponent));
+  constexpr double kFarApart = 1 << 16;
+  if (value > 0 && value < std::ldexp(1.0, most_exponent)) return true;
+  fail(fmt::format("the scales of its operands give the factor {:.3g}, which is outside 0 .. 2^{}",
+                   value, most_exponent),
+       value > 0 && value < kFarApart
+           ? ""
+           : "a scale that is far from the others stands where the converter has seen hardly "
+             "anything but zeros: give it samples that the network will meet");
+  return false;
 }
 
 }  // namespace intarsia::graph

@@ -24,8 +24,6 @@ constexpr std::string_view kRandom =
     "export the model for inference (model.eval() in PyTorch), or make it an input, which the "
     "application fills";
 constexpr std::string_view kText = "turn text into numbers in the application";
-constexpr std::string_view kVolume =
-    "write it as operators on images, with one of the axes taken apart";
 
 constexpr Advice kAdvice[] = {
     {"Flex",
@@ -55,7 +53,6 @@ constexpr Advice kAdvice[] = {
     {"String", kText},
     {"TfIdfVectorizer", kText},
     {"RegexFullMatch", kText},
-    {"CONV_3D", kVolume},
     {"STABLEHLO", "convert with the converter's built-in operators in place of StableHLO's"},
     {"Sequence", "export with tensors in place of lists of tensors"},
     {"Optional", "export with tensors in place of optional values"},

@@ -15,7 +15,7 @@ inline constexpr graph::TypeRule kNumber[] = {{Int8, Int8}, {Int16, Int16}, {Flo
 
 // Two operands.
 inline constexpr graph::TypeRule kTwoReals[] = {{Float32, Float32, Float32}};
-inline constexpr graph::TypeRule kTwoLogic[] = {{Bool, Bool, Bool}};
+inline constexpr graph::TypeRule kTwoLogic[] = {{Bool, Bool, Bool}, {Int32, Int32, Int32}};
 inline constexpr graph::TypeRule kTwoNumbers[] = {
     {Int8, Int8, Int8}, {Int16, Int16, Int16}, {Float32, Float32, Float32}};
 inline constexpr graph::TypeRule kTwoNumbersOrInt32[] = {

@@ -17,9 +17,11 @@ Shapes infer_comparison(OpCheck& check) {
   if (check.ok() && check.in(0).type == Int8) {
     check.per_tensor(check.in(0), "first operand");
     check.per_tensor(check.in(1), "second operand");
-    // TFLite represents the scales themselves as factors below one.
-    if (check.ok()) check.factor(scale_of(check.in(0)), 0);
-    if (check.ok()) check.factor(scale_of(check.in(1)), 0);
+    // TFLite represents the scales themselves as factors below one. Larger ones, of which its kernels have no result, give the
+    // order of the real values as well, as long as 32 bits hold these.
+    constexpr int kMostExponentOfScale = 14;
+    if (check.ok()) check.factor(scale_of(check.in(0)), kMostExponentOfScale);
+    if (check.ok()) check.factor(scale_of(check.in(1)), kMostExponentOfScale);
   }
   return {broadcast_operands(check)};
 }
@@ -86,13 +88,20 @@ Result<void> eval_comparison(const Invocation& call) {
   }
 }
 
+// Whole numbers bit by bit.
 Result<void> eval_logical_and(const Invocation& call) {
-  broadcast<uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 && b != 0; });
+  if (call.type() == Int32)
+    broadcast<int32_t>(call, [](int32_t a, int32_t b) { return a & b; });
+  else
+    broadcast<uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 && b != 0; });
   return {};
 }
 
 Result<void> eval_logical_or(const Invocation& call) {
-  broadcast<uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 || b != 0; });
+  if (call.type() == Int32)
+    broadcast<int32_t>(call, [](int32_t a, int32_t b) { return a | b; });
+  else
+    broadcast<uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 || b != 0; });
   return {};
 }
 

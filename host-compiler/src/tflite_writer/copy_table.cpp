@@ -24,14 +24,21 @@ constexpr FieldShape kQuantization[] = {{0, Kind::Vector, 4},
                                         {5, Kind::Details}};
 constexpr TableShape kQuantizationShape = {"quantisation", kQuantization};
 constexpr FieldShape kTensor[] = {
-    {0, Kind::Vector, 4}, {3, Kind::String}, {4, Kind::Table, 1, &kQuantizationShape},
-    {6, Kind::Refused},                         // extents of what is sparse
-    {7, Kind::Vector, 4}, {9, Kind::Refused}};  // types of variants
-constexpr FieldShape kOperator[] = {{1, Kind::Vector, 4}, {2, Kind::Vector, 4},
-                                    {4, Kind::Options},   {5, Kind::Vector, 1},
-                                    {7, Kind::Vector, 1}, {8, Kind::Vector, 4},
-                                    {9, Kind::Refused},    // options behind the end of the file
-                                    {12, Kind::Refused}};  // options of StableHLO's operators
+    {0, Kind::Vector, 4},
+    {3, Kind::String},
+    {4, Kind::Table, 1, &kQuantizationShape},
+    {6, Kind::Refused, 1, nullptr, "the extents of a sparse constant"},
+    {7, Kind::Vector, 4},
+    {9, Kind::Refused, 1, nullptr, "types of a variant"}};
+constexpr FieldShape kOperator[] = {
+    {1, Kind::Vector, 4},
+    {2, Kind::Vector, 4},
+    {4, Kind::Options},
+    {5, Kind::Vector, 1},
+    {7, Kind::Vector, 1},
+    {8, Kind::Vector, 4},
+    {9, Kind::Refused, 1, nullptr, "options behind the end of the file"},
+    {12, Kind::Refused, 1, nullptr, "options of an operator of StableHLO"}};
 constexpr FieldShape kOperatorCode[] = {{1, Kind::String}};
 constexpr FieldShape kTensorMap[] = {{0, Kind::String}};
 constexpr FieldShape kSignature[] = {
@@ -170,7 +177,9 @@ flatbuffers::uoffset_t TableCopier::copy_child(const TableShape& shape, const Fi
     case Kind::Refused:
       break;
   }
-  fail(fmt::format("its {} has a field {} that is not known", shape.name, field.id));
+  fail(field.holds != nullptr
+           ? fmt::format("its {} has {}, which is not copied", shape.name, field.holds)
+           : fmt::format("its {} has a field {} that is not known", shape.name, field.id));
   return 0;
 }
 

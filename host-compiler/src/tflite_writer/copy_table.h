@@ -19,6 +19,7 @@ struct FieldShape {
   Kind kind;
   uint32_t element_bytes = 1;         // Vector
   const TableShape* table = nullptr;  // Table, Tables
+  const char* holds = nullptr;        // Refused: what it is, where that is known
 };
 
 struct TableShape {

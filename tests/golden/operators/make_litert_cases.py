@@ -21,6 +21,7 @@ import placing_cases  # noqa: E402
 import sequence_cases  # noqa: E402
 import sparse_cases  # noqa: E402
 import unsigned_cases  # noqa: E402
+import whole_cases  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAME, VALID = 0, 1
@@ -657,6 +658,7 @@ CASES.update(hybrid_state_cases.CASES)
 CASES.update(placing_cases.CASES)
 CASES.update(sequence_cases.CASES)
 CASES.update(sparse_cases.CASES)
+CASES.update(whole_cases.CASES)
 
 
 def make_case(folder, name):

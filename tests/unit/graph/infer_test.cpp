@@ -77,7 +77,9 @@ TEST(InferConv, Quantization) {
   EXPECT_EQ(conv("q(axis=1; 1, 1, 1, 1)", "q(2)", "q(1)"),
             "the input has a scale per channel, needs one scale");
   EXPECT_EQ(conv("q(1e30)", "q(1e30)", "q(1)"),
-            "the scales of its operands give the factor 1e+60, which is outside 0 .. 2^30");
+            "the scales of its operands give the factor 1e+60, which is outside 0 .. 2^30; a scale "
+            "that is far from the others stands where the converter has seen hardly anything but "
+            "zeros: give it samples that the network will meet");
 }
 
 TEST(InferDepthwise, Rules) {

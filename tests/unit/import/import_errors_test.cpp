@@ -16,6 +16,10 @@ TEST_P(RefusedTensor, SaysWhereAndWhat) {
 const char* const kWeightsOfConv =
     "some/m.tflite: tensor 1 'net/conv/kernel', read by operator 0 'conv' (CONV_2D v3): ";
 const char* const kImageOfConv = "some/m.tflite: tensor 0 'image', model input 0: ";
+const char* const kSawTooLittle =
+    "; the converter has seen hardly anything but zeros there: give it samples that the network "
+    "will meet "
+    "(representative_dataset)";
 const char* const kResultOfConv =
     "some/m.tflite: tensor 3 'net/act/Relu', written by operator 0 'conv' (CONV_2D v3): ";
 
@@ -61,15 +65,15 @@ INSTANTIATE_TEST_SUITE_P(
          [](ModelSpec& m) { m.tensors[0].scale[0] = std::numeric_limits<float>::infinity(); },
          std::string(kImageOfConv) + "scale is infinite"},
         {"ZeroScale", conv2d_model, [](ModelSpec& m) { m.tensors[0].scale[0] = 0; },
-         std::string(kImageOfConv) + "scale is 0, but must be positive"},
+         std::string(kImageOfConv) + "scale is 0, but must be positive" + kSawTooLittle},
         {"NegativeScale", conv2d_model, [](ModelSpec& m) { m.tensors[0].scale[0] = -0.5f; },
          std::string(kImageOfConv) + "scale is -0.5, but must be positive"},
         {"DenormalScale", conv2d_model, [](ModelSpec& m) { m.tensors[0].scale[0] = 1e-40f; },
-         std::string(kImageOfConv) + "scale is 1e-40, too small to compute with"},
+         std::string(kImageOfConv) + "scale is 1e-40, too small to compute with" + kSawTooLittle},
         {"ZeroScaleOfAChannel", conv2d_model, [](ModelSpec& m) { m.tensors[1].scale[2] = 0; },
          std::string(kWeightsOfConv) + "scale 2 is 0, but must be positive"},
         {"ZeroScaleOfAResult", conv2d_model, [](ModelSpec& m) { m.tensors[3].scale[0] = 0; },
-         std::string(kResultOfConv) + "scale is 0, but must be positive"},
+         std::string(kResultOfConv) + "scale is 0, but must be positive" + kSawTooLittle},
         {"ZeroPoint", conv2d_model, [](ModelSpec& m) { m.tensors[0].zero_point[0] = 128; },
          std::string(kImageOfConv) + "zero point is 128, outside -128..127 of i8"},
         {"ZeroPointCount", conv2d_model, [](ModelSpec& m) { m.tensors[0].zero_point.clear(); },

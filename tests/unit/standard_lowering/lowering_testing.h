@@ -96,6 +96,7 @@ inline std::vector<Case> supported_cases() {
   for (const OpKind kind : {OpKind::LogicalAnd, OpKind::LogicalOr, OpKind::LogicalNot,
                             OpKind::ReduceAny, OpKind::ReduceAll})
     cases.push_back({kind, Bool});
+  for (const OpKind kind : {OpKind::LogicalAnd, OpKind::LogicalOr}) cases.push_back({kind, Int32});
   for (const OpKind kind :
        {OpKind::HybridConv2d, OpKind::HybridDepthwiseConv2d, OpKind::HybridFullyConnected})
     cases.push_back({kind, Int8});

@@ -10,6 +10,8 @@ void read_arg(Reader& in);
 void read_attention(Reader& in);
 void read_batch_normalization(Reader& in);
 void read_binary(Reader& in);
+void read_bit_shift(Reader& in);
+void read_bitwise(Reader& in);
 void read_cast(Reader& in);
 void read_cast_like(Reader& in);
 void read_center_crop_pad(Reader& in);

@@ -399,6 +399,24 @@ bool SubgraphReader::compose_long_place(const OperatorInfo& op, OperatorReader& 
   return true;
 }
 
+// Files that no interpreter of the format runs.
+bool SubgraphReader::refuses_mixed_types(const OperatorInfo& op, OperatorReader& in) {
+  if (op.code == kNEG) {
+    if (in.input(0).type == in.output().type) return false;
+    in.problem(fmt::format("makes {} of {}, of which TFLite's interpreters make zeros",
+                           to_string(in.output().type), to_string(in.input(0).type)),
+               "the converter has no integers for it: multiply by -1 in its place");
+    return true;
+  }
+  const DataType a = in.input(0).type, b = in.input(1).type;
+  if (a == b) return false;
+  in.problem(fmt::format("compares {} with {}, which TFLite's interpreters refuse as well",
+                         to_string(a), to_string(b)),
+             "the converter has left one of them in floats: convert to int8, or write the function "
+             "without the comparison (tf.reduce_logsumexp and is_finite have one)");
+  return true;
+}
+
 bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
   switch (op.code) {
     case kARG_MAX:
@@ -429,6 +447,26 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
       return compose_local_response(op, in), true;
     case kSIGN:
       return compose_sign(op, in), true;
+    case kEQUAL:
+    case kNOT_EQUAL:
+    case kGREATER:
+    case kGREATER_EQUAL:
+    case kLESS:
+    case kLESS_EQUAL:
+    case kNEG:
+      return refuses_mixed_types(op, in);
+    case kABS:
+    case kPOW:
+    case kSQUARED_DIFFERENCE:
+      return compose_whole_function(op, in);
+    case kBITWISE_XOR:
+      return compose_xor(op, in), true;
+    case kRIGHT_SHIFT:
+      return compose_right_shift(op, in), true;
+    case kBUCKETIZE:
+      return compose_buckets(op, in), true;
+    case kSPARSE_TO_DENSE:
+      return compose_sparse_to_dense(op, in), true;
     case kSCATTER_ND:
       return compose_scatter_nd(op, in), true;
     case kSEGMENT_SUM:
@@ -439,6 +477,8 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
       return compose_segments(op, in), true;
     case kCONV_3D:
       return compose_volume(op, in), true;
+    case kCONV_3D_TRANSPOSE:
+      return compose_transposed_volume(op, in), true;
     case kTOPK_V2:
       return compose_top_k(op, in), true;
     case kNON_MAX_SUPPRESSION_V4:

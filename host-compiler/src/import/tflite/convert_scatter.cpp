@@ -126,6 +126,45 @@ void SubgraphReader::compose_scatter_nd(const OperatorInfo& op, OperatorReader& 
            {make(std::move(zero)), with_32_bits(op, 0), current(op.inputs[1])});
 }
 
+// Operands: indices of one axis or of rows of places, the result's shape, values (one for all places or one each), and what lies elsewhere.
+void SubgraphReader::compose_sparse_to_dense(const OperatorInfo& op, OperatorReader& in) {
+  const graph::Tensor indices = in.input(0), values = in.input(2), elsewhere = in.input(3);
+  const auto shape = in.integers(1, "its shape");
+  if (!shape) return;
+  Shape places = indices.shape;
+  if (places.size() < 2) places = {element_count(places), 1};
+  if ((indices.type != DataType::Int32 && indices.type != DataType::Int64) || places.size() != 2 ||
+      places[1] != std::ssize(*shape) || element_count(elsewhere.shape) != 1 ||
+      (element_count(values.shape) != 1 && values.shape != Shape{places[0]}) ||
+      std::ranges::any_of(*shape, [](int64_t extent) { return extent < 1; }))
+    return in.problem(
+        fmt::format("puts [{}] at {}[{}] in [{}]", fmt::join(values.shape, ","),
+                    to_string(indices.type), fmt::join(indices.shape, ","), fmt::join(*shape, ",")),
+        "one value for all places or one for each, and places of i32 or i64 with as "
+        "many numbers as the result has axes, are possible");
+  if (values.type != in.output().type || elsewhere.type != values.type)
+    return in.problem("has values of another type than its output");
+  in.decide_shape(*shape);
+  if (!in.clean()) return;
+  const int32_t at = put(op, OpKind::Reshape, graph::ReshapeAttrs{places}, {with_32_bits(op, 0)},
+                         {.type = DataType::Int32, .shape = places});
+  const auto alike = [&](Shape extents) {
+    graph::Tensor made = in.output();
+    made.constant = {}, made.shape = std::move(extents);
+    return made;
+  };
+  int32_t given = current(op.inputs[2]), other = current(op.inputs[3]);
+  if (values.shape != Shape{places[0]}) {
+    if (!values.shape.empty())
+      given = put(op, OpKind::Reshape, graph::ReshapeAttrs{{}}, {given}, alike({}));
+    given =
+        put(op, OpKind::BroadcastTo, graph::ShapeAttrs{{places[0]}}, {given}, alike({places[0]}));
+  }
+  if (!elsewhere.shape.empty())
+    other = put(op, OpKind::Reshape, graph::ReshapeAttrs{{}}, {other}, alike({}));
+  put_last(op, OpKind::ScatterNd, graph::ScatterAttrs{*shape, "none"}, {other, at, given});
+}
+
 // Rows are put together by numbers: those with a number below 0 are left out. Operands: rows, their numbers, how many results
 // there are (of SEGMENT_SUM: one more than the last number).
 void SubgraphReader::compose_segments(const OperatorInfo& op, OperatorReader& in) {

@@ -401,6 +401,10 @@ const std::vector<KnownOperator>& known_operators() {
       {kL2_POOL_2D, OpKind::L2Pool2d, 1, 1, {"l2_pool"}, convert_pool2d},
       {kATAN2, OpKind::Atan2, 2, 2, {"atan2", "angle"}},
       {kSIGN, kNone, 1, 1, {"sign"}},
+      {kBITWISE_XOR, kNone, 2, 2, {"bitwise", "xor"}, nullptr, Operands::AnyBytes},
+      {kRIGHT_SHIFT, kNone, 2, 2, {"right_shift", "shift"}, nullptr, Operands::AnyBytes},
+      {kBUCKETIZE, kNone, 1, 1, {"bucket"}},
+      {kSPARSE_TO_DENSE, kNone, 4, 4, {"sparse", "scatter"}, nullptr, Operands::AnyBytes},
       {kSCATTER_ND, kNone, 3, 3, {"scatter"}, nullptr, Operands::AnyBytes},
       {kSEGMENT_SUM, kNone, 2, 2, {"segment"}, nullptr, Operands::AnyBytes},
       {kUNSORTED_SEGMENT_SUM, kNone, 3, 3, {"segment"}, nullptr, Operands::AnyBytes},
@@ -408,6 +412,7 @@ const std::vector<KnownOperator>& known_operators() {
       {kUNSORTED_SEGMENT_MAX, kNone, 3, 3, {"segment"}, nullptr, Operands::AnyBytes},
       {kUNSORTED_SEGMENT_MIN, kNone, 3, 3, {"segment"}, nullptr, Operands::AnyBytes},
       {kCONV_3D, kNone, 2, 3, {"conv3d", "conv"}},
+      {kCONV_3D_TRANSPOSE, kNone, 3, 4, {"conv3d", "conv"}},
       {kSHAPE, kNone, 1, 1, {"shape"}, nullptr, Operands::AnyBytes},
       {kRANK, kNone, 1, 1, {"rank"}, nullptr, Operands::AnyBytes},
       {kRANGE, kNone, 3, 3, {"range"}, nullptr, Operands::AnyBytes},
@@ -431,6 +436,7 @@ const std::vector<KnownOperator>& known_operators() {
       {kCALL_ONCE, kNone, 0, 0, {"call_once"}, nullptr, Operands::AnyBytes},
       {kIF, OpKind::If, 1, 1000, {"if", "cond"}},
       {kWHILE, OpKind::While, 1, 1000, {"while"}},
+      {kSTABLEHLO_COMPOSITE, kNone, 0, 1000, {"composite"}, nullptr, Operands::AnyBytes, 1000},
   };
   return table;
 }

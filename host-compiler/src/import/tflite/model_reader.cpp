@@ -62,7 +62,8 @@ bool ModelReader::list_reachable() {
       continue;
     }
     for (const OperatorInfo& op : *subgraph.operators) {
-      const bool runs = op.code == kIF || op.code == kWHILE || op.code == kCALL_ONCE;
+      const bool runs = op.code == kIF || op.code == kWHILE || op.code == kCALL_ONCE ||
+                        op.code == kSTABLEHLO_COMPOSITE;
       if (!runs) continue;
       const std::vector<int64_t> callees = subgraphs_run_by(op);
       if (callees.empty()) {
@@ -225,7 +226,9 @@ void ModelReader::find_uses(
       if (assigns && op.inputs.size() == 2) learn(handle->second, op, subgraph, op.inputs[1]);
       if (assigns || !assigned) found.insert(handle->second);
     }
-    if (op.code != kIF && op.code != kWHILE && op.code != kCALL_ONCE) continue;
+    if (op.code != kIF && op.code != kWHILE && op.code != kCALL_ONCE &&
+        op.code != kSTABLEHLO_COMPOSITE)
+      continue;
     std::vector<std::optional<VariableId>> passed;
     for (size_t i = op.code == kIF ? 1 : 0; i < op.inputs.size(); ++i) {
       const auto handle = handles.find(op.inputs[i]);
@@ -315,6 +318,21 @@ Result<std::vector<import::ListedOperator>> ModelReader::listed() {
   return result;
 }
 
+void ModelReader::remove_written_out() {
+  for (const graph::Function& function : module_.functions)
+    for (const graph::Node& node : function.nodes)
+      if (const auto* branches = std::get_if<graph::IfAttrs>(&node.attributes)) {
+        written_out_.erase(branches->then_branch);
+        written_out_.erase(branches->else_branch);
+      } else if (const auto* loop = std::get_if<graph::WhileAttrs>(&node.attributes)) {
+        written_out_.erase(loop->condition);
+        written_out_.erase(loop->body);
+      }
+  std::erase_if(module_.functions, [&](const graph::Function& function) {
+    return written_out_.contains(function.name);
+  });
+}
+
 Result<graph::Module> ModelReader::read(const std::string& module_name) {
   if (!list_reachable() || !check_calls()) return problems_;
   choose_signs();
@@ -327,6 +345,7 @@ Result<graph::Module> ModelReader::read(const std::string& module_name) {
   if (!problems_.empty()) return problems_;
   INTARSIA_CHECK(function.has_value(), "a model without problems has its function");
   module_.functions.insert(module_.functions.begin(), std::move(*function));
+  remove_written_out();
   return std::move(module_);
 }
 

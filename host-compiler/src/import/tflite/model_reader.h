@@ -85,6 +85,8 @@ class ModelReader {
                             bool assigned);
   // The function, converted when it is new. Empty when there were problems.
   std::string function_for(const Signature& signature);
+  // The function's nodes are where it was run, and nobody need have it, unless a branch or a loop runs it too.
+  void written_out(const std::string& function) { written_out_.insert(function); }
   // For a function that the file does not have.
   std::string function_name(const std::string& hint) { return function_names_.take(hint); }
   // Runs a CALL_ONCE's subgraph here and now, once.
@@ -94,6 +96,7 @@ class ModelReader {
   bool list_reachable();
   void choose_signs();
   bool check_calls();
+  void remove_written_out();
   void find_uses(size_t subgraph, const std::vector<std::optional<VariableId>>& inputs,
                  bool assigned, std::set<VariableId>& found,
                  std::set<std::pair<size_t, std::vector<std::optional<VariableId>>>>& seen);
@@ -110,6 +113,7 @@ class ModelReader {
   std::map<Signature, std::string> functions_;
   UniqueNames function_names_;
   std::set<size_t> initialised_;
+  std::set<std::string> written_out_;
   bool reads_bytes_signed_ = false;
 };
 

@@ -185,9 +185,13 @@ std::optional<std::vector<int64_t>> OperatorReader::integers(size_t i, std::stri
   const graph::Tensor& tensor = input(i);
   const std::span<const uint8_t> bytes = tensors_.data(op_.inputs[i]);
   if (bytes.empty()) {
-    problem(fmt::format("needs {} to be constant, but {} is computed when the model runs", role,
-                        input_label(i)),
-            "convert the model with fixed shapes");
+    problem(
+        fmt::format("needs {} to be constant, but {} is computed when the model runs", role,
+                    input_label(i)),
+        op_.subgraph == 0
+            ? "convert the model with fixed shapes"
+            : "convert the model with fixed shapes; of tf.image.non_max_suppression_padded, "
+              "which is such a loop whatever the shapes are, use non_max_suppression in its place");
     return std::nullopt;
   }
   if (tensor.type != DataType::Int32 && tensor.type != DataType::Int64) {

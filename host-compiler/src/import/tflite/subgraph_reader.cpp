@@ -18,6 +18,8 @@ void SubgraphReader::convert(const OperatorInfo& op) {
     case kIF:
     case kWHILE:
       return convert_control(op);
+    case kSTABLEHLO_COMPOSITE:
+      return run_composite(op);
     default:
       break;
   }

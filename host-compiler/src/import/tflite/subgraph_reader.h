@@ -5,6 +5,7 @@
 //   convert_control.cpp     branches and loops
 //   convert_composed.cpp    operators that are several of ours
 //   convert_scatter.cpp     of these, elements that are put where indices say
+//   convert_whole.cpp       of these, functions of plain whole numbers
 //   convert_volume.cpp      of these, convolutions of volumes
 //   convert_mixed.cpp       of these, integers that the format's kernels refuse
 //   convert_places.cpp      slices at places that are known as the model runs
@@ -99,7 +100,19 @@ class SubgraphReader {
   void compose_sign(const OperatorInfo& op, OperatorReader& in);
   void compose_scatter_nd(const OperatorInfo& op, OperatorReader& in);
   void compose_segments(const OperatorInfo& op, OperatorReader& in);
+  void compose_sparse_to_dense(const OperatorInfo& op, OperatorReader& in);
+  // True when it is of whole numbers.
+  bool compose_whole_function(const OperatorInfo& op, OperatorReader& in);
+  void compose_xor(const OperatorInfo& op, OperatorReader& in);
+  void compose_right_shift(const OperatorInfo& op, OperatorReader& in);
+  void compose_buckets(const OperatorInfo& op, OperatorReader& in);
+  void put_narrowed(const OperatorInfo& op, graph::OpKind kind, std::vector<int32_t> inputs,
+                    const Shape& shape);
+  std::optional<Shape> shape_of_pair(OperatorReader& in);
+  void run_composite(const OperatorInfo& op);
+  bool refuses_mixed_types(const OperatorInfo& op, OperatorReader& in);
   void compose_volume(const OperatorInfo& op, OperatorReader& in);
+  void compose_transposed_volume(const OperatorInfo& op, OperatorReader& in);
   bool compose_computed_weights(const OperatorInfo& op, OperatorReader& in);
   bool compose_pad_with_real(const OperatorInfo& op, OperatorReader& in);
   int32_t with_32_bits(const OperatorInfo& op, size_t operand);

@@ -107,6 +107,7 @@ std::vector<int64_t> subgraphs_named_by(const format::Operator& op) {
     return {o->condition_subgraph(), o->body_subgraph()};
   }
   if (const auto* o = op.options_as_CallOnceOptions()) return {o->subgraph()};
+  if (const auto* o = op.later_options_as_CompositeOptions()) return {o->subgraph()};
   return {};
 }
 
@@ -117,7 +118,9 @@ std::vector<int64_t> subgraphs_run_by(const OperatorInfo& op) {
   const bool fits = op.code == kIF          ? options == format::Options::IfOptions
                     : op.code == kWHILE     ? options == format::Options::WhileOptions
                     : op.code == kCALL_ONCE ? options == format::Options::CallOnceOptions
-                                            : false;
+                    : op.code == kSTABLEHLO_COMPOSITE
+                        ? op.raw->later_options_as_CompositeOptions() != nullptr
+                        : false;
   return fits ? subgraphs_named_by(*op.raw) : std::vector<int64_t>{};
 }
 

@@ -201,7 +201,12 @@ const graph::Tensor* TensorTable::get_values(int32_t id, const std::string& used
   const std::string problem = check_vanishing(*quantization, *tensor, entry.data);
   if (problem.empty()) return tensor;
   entry.state = Entry::State::Bad;
-  problems_.add(fmt::format("{}: {}, {}", file_.name(), label(id), used_by), problem);
+  problems_.add(
+      fmt::format("{}: {}, {}", file_.name(), label(id), used_by), problem,
+      entry.data.empty()
+          ? "the converter has seen hardly anything but zeros there: give it samples that the "
+            "network will meet (representative_dataset)"
+          : "");
   return nullptr;
 }
 
