@@ -2,6 +2,8 @@
 // (tests/golden/operators).
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "import_support.h"
 
 namespace intarsia::test {
@@ -195,6 +197,33 @@ TEST(ImportWhole, AnOperatorWithASubgraphIsTheOperatorsOfIt) {
   EXPECT_THAT(errors(circle), HasSubstr("subgraphs call each other in a cycle"));
 }
 
+TEST(ImportWhole, CompositesOfCompositesHaveAnEnd) {
+  ModelSpec m = composites();
+  // Each runs the next one twice.
+  for (int32_t next = 2; next < 40; ++next) {
+    ModelSpec& inside = m.subgraphs.back();
+    inside.add({"half", {2, 3}, kFloat32, {}, {}});
+    OperatorSpec first{kComposite, {0}, {2}}, second{kComposite, {2}, {1}};
+    first.described_by = second.described_by = next;
+    inside.operators = {first, second};
+    m.subgraphs.push_back(composites().subgraphs[0]);
+  }
+  EXPECT_THAT(errors(m), HasSubstr("brings the function to more than 100000 operators"));
+}
+
+TEST(ImportWhole, ConstantsOfACompositeAreHeldOnce) {
+  ModelSpec m = composites();
+  ModelSpec& inside = m.subgraphs[0];
+  inside.add({"two", {2, 3}, kFloat32, {}, {}, bytes_of(std::vector<float>(6, 2))});
+  inside.operators[0].inputs = {0, 2};
+  const auto module = import(m);
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  std::set<int32_t> constants;
+  for (const graph::Tensor& tensor : module->entry_function().tensors)
+    if (tensor.constant.valid()) constants.insert(tensor.constant.index);
+  EXPECT_EQ(constants.size(), 1u);
+}
+
 ModelSpec transposed_volume() {
   ModelSpec m;
   m.add({"shape", {5}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{1, 4, 4, 4, 2})});
@@ -221,6 +250,11 @@ TEST(ImportWhole, ATransposedVolumeIsATransposedConvolutionForEachPlaceWithinASt
   given.tensors[1].data = {};
   given.inputs = {1, 2};
   EXPECT_THAT(errors(given), HasSubstr("needs weights that are constant"));
+  ModelSpec far = transposed_volume();
+  far.operators[0].options =
+      options_of(&format::CreateConv3dOptions, format::Padding::Same, int32_t{65}, int32_t{2},
+                 int32_t{2}, format::Activation::None, int32_t{1}, int32_t{1}, int32_t{1});
+  EXPECT_THAT(errors(far), HasSubstr("has stride_d 65; 1 to 64 are possible"));
   ModelSpec channels = transposed_volume();
   channels.tensors[1].shape = {3, 2, 2, 1, 2};
   EXPECT_THAT(errors(channels),

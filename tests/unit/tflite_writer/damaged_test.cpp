@@ -1,4 +1,5 @@
 // Files with a byte that is another one: refused, or written so that the format's own verifier takes what is written.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "intarsia/builtin_targets.h"
@@ -66,6 +67,28 @@ TEST(DamagedFile, CutShortIsRefused) {
   for (size_t length = 0; length < good.size(); length += 37)
     EXPECT_FALSE(
         fixture.offload_bytes({good.begin(), good.begin() + static_cast<ptrdiff_t>(length)}).ok());
+}
+
+// What stays on the CPU is copied field by field.
+TEST(KeptOperator, WithWhatCannotBeCopiedIsRefusedByName) {
+  const Fixture fixture;
+  test::ModelSpec described = mixed_model();
+  described.operators.back().described_by = 0;
+  const auto composite = fixture.offload_bytes(test::build(described));
+  ASSERT_FALSE(composite.ok());
+  EXPECT_THAT(composite.error().to_string(),
+              testing::HasSubstr("its operator has options of an operator of StableHLO, which is "
+                                 "not copied"));
+  test::ModelSpec pruned = mixed_model();
+  const int32_t diagonal = pruned.add({"diagonal", {2, 2}, test::kFloat32, {}, {}});
+  pruned.tensors.back().data = std::vector<uint8_t>(8, 1);
+  pruned.tensors.back().sparse = test::SparseSpec{{0, 1}, {}, {{2}, {0, {0, 1, 2}, {0, 1}}}};
+  pruned.operators.back().inputs.push_back(diagonal);
+  const auto sparse = fixture.offload_bytes(test::build(pruned));
+  ASSERT_FALSE(sparse.ok());
+  EXPECT_THAT(sparse.error().to_string(),
+              testing::HasSubstr("its tensor has the extents of a sparse constant, which is not "
+                                 "copied"));
 }
 
 TEST(WrittenFile, IsTheSameEachTime) {

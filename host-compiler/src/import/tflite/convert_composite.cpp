@@ -30,6 +30,10 @@ void SubgraphReader::run_composite(const OperatorInfo& op) {
   const graph::Module& module = model_.module();
   const graph::Function* function = module.find(name);
   INTARSIA_CHECK(function != nullptr, "a function that was converted is one of the module");
+  constexpr size_t kMostOperators = 100'000;  // composites may be of composites
+  if (drafts_.size() + function->nodes.size() > kMostOperators)
+    return problem(op,
+                   fmt::format("brings the function to more than {} operators", kMostOperators));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const graph::Tensor& given = tensor(inputs[i]);
     const graph::Tensor& expected = function->tensor(function->inputs[i]);

@@ -196,13 +196,17 @@ std::vector<int32_t> SubgraphReader::written_out(const OperatorInfo& op,
     if (!id.valid()) return -1;
     if (ids[at(id)] >= 0) return ids[at(id)];
     graph::Tensor made = function.tensor(id);
-    std::vector<uint8_t> data;
-    if (made.constant.valid()) {
-      const SharedBytes& known = module.constant(made.constant).bytes;
-      data.assign(known.data(), known.data() + known.size());
-    }
+    if (!made.constant.valid()) return ids[at(id)] = make({std::move(made), {}});
+    const SharedBytes& known = module.constant(made.constant).bytes;
     made.constant = {};
-    return ids[at(id)] = make({std::move(made), std::move(data)});
+    const auto copied_here = [&] {
+      return make({std::move(made), {known.data(), known.data() + known.size()}});
+    };
+    if (&module != &model_.module()) return ids[at(id)] = copied_here();
+    // Once, however often a function of the model is written out.
+    const auto [place, is_new] = written_constants_.try_emplace({function.name, id.index}, -1);
+    if (is_new) place->second = copied_here();
+    return ids[at(id)] = place->second;
   };
   for (const graph::Node& node : function.nodes) {
     Draft draft;

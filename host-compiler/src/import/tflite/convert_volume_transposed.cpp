@@ -59,6 +59,10 @@ void SubgraphReader::compose_transposed_volume(const OperatorInfo& op, OperatorR
   if (options->dilation_d() != 1 || options->dilation_h() != 1 || options->dilation_w() != 1)
     return in.problem("has dilations, which a transposed convolution of volumes has none of");
   const int64_t stride = in.positive(options->stride_d(), "stride_d");
+  constexpr int64_t kMostStride = 64;  // each place within it is a convolution of its own
+  if (in.clean() && stride > kMostStride)
+    return in.problem(fmt::format("has stride_d {}", stride),
+                      fmt::format("1 to {} are possible", kMostStride));
   graph::TransposeConv2dAttrs attrs;
   attrs.stride_h = in.positive(options->stride_h(), "stride_h");
   attrs.stride_w = in.positive(options->stride_w(), "stride_w");

@@ -274,6 +274,8 @@ class SubgraphReader {
   // What quantize_rows has made: by input, rows, and whether asymmetric.
   std::map<std::tuple<int32_t, int64_t, bool>, std::array<int32_t, 3>> quantised_rows_;
   ListUpdates list_updates_;
+  // Constants of functions that were written out, by the function and its tensor.
+  std::map<std::pair<std::string, int32_t>, int32_t> written_constants_;
   std::map<VariableId, int32_t> values_;     // what each variable holds now
   std::map<VariableId, int32_t> variables_;  // the model's own tensors of them
   std::set<std::string> names_;
