@@ -136,16 +136,20 @@ Result<tir::LoweredFunction> graph_to_tir(FunctionSchedules& schedules, const Ta
   return lower(schedules, device, module, function, options);
 }
 
-// What the sums of the function give up, if anything.
-std::vector<std::string> notes(const Target& device, const graph::Module& module,
-                               const graph::Function& function) {
-  if (!rounds_sums(device)) return {};
-  std::vector<std::string> rounded;
+// What the sums of the function give up, and what time alone would bring, if anything.
+std::vector<std::string> notes(FunctionSchedules& schedules, const Target& device,
+                               const graph::Module& module, const graph::Function& function) {
+  std::vector<std::string> lines, rounded;
+  if (std::optional<std::string> line = schedules.note_on(device, module, function))
+    lines.push_back(*std::move(line));
+  if (!rounds_sums(device)) return lines;
   for (const graph::Node& node : function.nodes)
     if (is_rounded_sum({module, function, node})) rounded.push_back(node.name);
-  if (rounded.empty()) return {};
-  return {fmt::format("rounded by the NPU, at most a step from TFLite's results (-sums=npu): {}",
-                      fmt::join(rounded, ", "))};
+  if (!rounded.empty())
+    lines.push_back(
+        fmt::format("rounded by the NPU, at most a step from TFLite's results (-sums=npu): {}",
+                    fmt::join(rounded, ", ")));
+  return lines;
 }
 
 int32_t tolerance(const Target& device, const graph::Node& node) {
@@ -206,7 +210,10 @@ void add_kinds(TargetRegistry& registry) {
                           const graph::Function& function, const LoweringOptions& options) {
     return work_of(*schedules, device, module, function, options);
   };
-  kind.notes = notes;
+  kind.notes = [schedules](const Target& device, const graph::Module& module,
+                           const graph::Function& function) {
+    return notes(*schedules, device, module, function);
+  };
   kind.tolerance = tolerance;
   kind.transfer_microseconds = transfer_microseconds;
   kind.memories = own_memories;

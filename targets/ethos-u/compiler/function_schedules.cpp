@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "hardware/hardware.h"
 #include "hardware/memory_systems.h"
 #include "legalise/legalise.h"
@@ -32,6 +34,20 @@ bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions
   return one.cycles * std::pow(memory, kTimeForCopies) < other.cycles;
 }
 
+// What time alone would choose of both ways.
+std::optional<Schedule::Faster> faster_of(const Schedule& one, const Schedule& other,
+                                          const ScheduleOptions& options) {
+  const auto alone = [](const Schedule& of) {
+    Schedule result;
+    result.cycles = of.faster ? of.faster->cycles : of.cycles;
+    result.fast_bytes = of.faster ? of.faster->fast_bytes : of.fast_bytes;
+    return result;
+  };
+  const Schedule first = alone(one), second = alone(other);
+  const Schedule& best = is_better(second, first, options) ? second : first;
+  return Schedule::Faster{best.cycles, best.fast_bytes};
+}
+
 // Windows that overlap in memory save or cost time depending on where the input lies, and products of several steps take memory:
 // both ways are scheduled.
 Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& module,
@@ -49,9 +65,15 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
   if (!has_plain_way) return best;
   how.may_gather = how.may_look_ahead = false;
   Result<Scheduled> plain = schedule_of(hardware, legalise(module, function, how), options);
-  if (plain.ok() && (!best.ok() || is_better(plain->schedule, best->schedule, options)))
-    return plain;
-  return best;
+  if (!plain.ok()) return best;
+  if (!best.ok()) return plain;
+  const std::optional<Schedule::Faster> faster =
+      faster_of(best->schedule, plain->schedule, options);
+  const bool is_plain = is_better(plain->schedule, best->schedule, options);
+  Scheduled chosen = is_plain ? std::move(plain).value() : std::move(best).value();
+  const bool is_much = kMuchFaster * faster->cycles < chosen.schedule.cycles;
+  chosen.schedule.faster = is_much ? faster : std::nullopt;
+  return chosen;
 }
 
 // What a schedule follows from beside the function and the device.
@@ -151,6 +173,23 @@ Result<std::shared_ptr<const Scheduled>> FunctionSchedules::of(const Target& dev
     known_.pop_front();
   }
   return known.made;
+}
+
+std::optional<std::string> FunctionSchedules::note_on(const Target& device,
+                                                      const graph::Module& module,
+                                                      const graph::Function& function) {
+  const std::lock_guard lock(mutex_);
+  const auto is_it = [&](const Known& known) {
+    return known.device == device && known.function == function &&
+           known.constants == module.constants;
+  };
+  const auto last = std::find_if(known_.rbegin(), known_.rend(), is_it);
+  if (last == known_.rend() || !last->made->schedule.faster) return std::nullopt;
+  const Schedule& schedule = last->made->schedule;
+  return fmt::format(
+      "--optimise speed would take about {:.0f} cycles and {} bytes of fast memory, not {:.0f} and "
+      "{}: weights that are read again and again would stay there",
+      schedule.faster->cycles, schedule.faster->fast_bytes, schedule.cycles, schedule.fast_bytes);
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "intarsia/graph.h"
@@ -32,6 +33,10 @@ class FunctionSchedules {
   Result<std::shared_ptr<const Scheduled>> of(const Target& device, const graph::Module& module,
                                               const graph::Function& function,
                                               const LoweringOptions& options);
+
+  // What a user may want to know of the last schedule of the function that was made, if anything.
+  std::optional<std::string> note_on(const Target& device, const graph::Module& module,
+                                     const graph::Function& function);
 
  private:
   // Those that were made last are kept: of constants no more than this, but one schedule in any case.

@@ -6,6 +6,7 @@
 
 #include "compiled.h"
 #include "graph_maker.h"
+#include "kinds.h"
 #include "timed_compiled.h"
 
 namespace intarsia::test::ethos_u {
@@ -104,6 +105,33 @@ TEST_P(RepeatedWeights, MoreMemoryIsNotSlower) {
     EXPECT_GE(run.totals.cycles * kChance, least) << "less memory is faster";
     least = std::max(least, run.totals.cycles);
   }
+}
+
+// Lines about the functions of a recurrent network.
+std::vector<std::string> notes_with(LoweringOptions::Optimise optimise) {
+  const TargetRegistry registry = make_registry();
+  const auto target = parse_target(registry.catalogue(), "ethos-u55-128");
+  const std::string text = graph::print(recurrent(DataType::Int8, 24, 32, 96));
+  CompileOptions options;
+  options.lowering.optimise = optimise;
+  const std::vector<uint8_t> bytes(text.begin(), text.end());
+  const Result<CompiledModel> model = compile(bytes, "model", registry, *target, options);
+  EXPECT_TRUE(model.ok());
+  std::vector<std::string> lines;
+  for (const graph::Function& function : model->partitioned.module.functions)
+    if (const Target* device = target->device(function.target))
+      for (std::string& line :
+           registry.kind_of(*device).notes(*device, model->partitioned.module, function))
+        lines.push_back(std::move(line));
+  return lines;
+}
+
+// The default spares memory; what time alone would bring is told, with both figures.
+TEST(RepeatedWeightsNote, TellsWhatSpeedWouldTake) {
+  const std::vector<std::string> balanced = notes_with(LoweringOptions::Optimise::Balanced);
+  ASSERT_EQ(balanced.size(), 1u);
+  EXPECT_NE(balanced[0].find("--optimise speed would take about"), std::string::npos);
+  EXPECT_TRUE(notes_with(LoweringOptions::Optimise::Speed).empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, RepeatedWeights, ::testing::ValuesIn(kTypes), [](const auto& info) {

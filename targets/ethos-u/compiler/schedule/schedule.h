@@ -71,6 +71,9 @@ struct Step {
   Span from, to;
 };
 
+// What is worth to be told: this many times as fast.
+constexpr double kMuchFaster = 1.5;
+
 struct Schedule {
   std::vector<Operation> operations;  // the program's, and behind them other views of these
   std::vector<Storage> storages;
@@ -78,6 +81,12 @@ struct Schedule {
   double cycles = 0;  // estimated
   int64_t fast_bytes =
       0;  // that feature maps and what is fetched take at most, gaps between them aside
+  // What it would take for time alone, about, where that is much less: more copies of weights would stay.
+  struct Faster {
+    double cycles = 0;
+    int64_t fast_bytes = 0;
+  };
+  std::optional<Faster> faster;
 };
 
 }  // namespace intarsia::targets::ethos_u

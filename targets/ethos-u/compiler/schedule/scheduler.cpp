@@ -135,6 +135,8 @@ class Scheduler {
   // After `plan` with a limit: the fast memory that everything takes with its addresses.
   int64_t placed_bytes() const { return placed_bytes_; }
 
+  const ConstantPlanner::Worth& worth() const { return worth_; }
+
   Schedule finish() {
     name_single_bricks(draft_.schedule);
     return std::move(draft_.schedule);
@@ -249,9 +251,15 @@ class CopiesSearch {
         program_(program),
         options_(options),
         streams_(streams),
-        attempt_(attempt) {}
+        attempt_(attempt),
+        for_speed_(options) {
+    for_speed_.for_speed = true;
+  }
 
-  void run(std::unique_ptr<Scheduler>& best) const {
+  // What of all that was tried is the best for time alone. With a limit, or for that aim, it is the best in any case.
+  const std::optional<ConstantPlanner::Worth>& fastest() const { return fastest_; }
+
+  void run(std::unique_ptr<Scheduler>& best) {
     WeightCopies copies = weight_copies(program_, [&](const WeightCopies::Group& group) {
       const auto first = static_cast<size_t>(group.operations.front());
       return best->may_gain_by_copy(std::ssize(program_.operations[first].weights),
@@ -277,7 +285,7 @@ class CopiesSearch {
 
   static bool is_kept(const WeightCopies::Group& group) { return group.kept; }
 
-  void keep_best(WeightCopies& copies, std::unique_ptr<Scheduler>& best) const {
+  void keep_best(WeightCopies& copies, std::unique_ptr<Scheduler>& best) {
     for (size_t round = 0; round < copies.groups.size(); ++round) {
       std::unique_ptr<Scheduler> next;
       size_t kept = 0;
@@ -295,7 +303,7 @@ class CopiesSearch {
   }
 
   // Of long programs: one more at a time, first that which saves most bytes.
-  void keep_in_turn(WeightCopies& copies, std::unique_ptr<Scheduler>& best) const {
+  void keep_in_turn(WeightCopies& copies, std::unique_ptr<Scheduler>& best) {
     const auto saved = [&](const WeightCopies::Group* group) {
       const auto first = static_cast<size_t>(group->operations.front());
       return program_.operations[first].weights.size() * (group->operations.size() - 1);
@@ -311,9 +319,13 @@ class CopiesSearch {
   }
 
   // Within a limit, maps make room for the copies where there is slower memory for them.
-  std::unique_ptr<Scheduler> scheduled(const WeightCopies& copies) const {
+  std::unique_ptr<Scheduler> scheduled(const WeightCopies& copies) {
     auto made = placed(copies, attempt_);
-    if (!options_.sram_limit) return made;
+    if (!options_.sram_limit) {
+      if (!fastest_ || ConstantPlanner::is_better_copied(for_speed_, made->worth(), *fastest_))
+        fastest_ = made->worth();
+      return made;
+    }
     const int64_t excess = made->placed_bytes() - *options_.sram_limit;
     if (excess <= 0) return made;
     if (!attempt_.most_fast || excess >= made->fast_maps()) return nullptr;
@@ -337,6 +349,8 @@ class CopiesSearch {
   const ScheduleOptions& options_;
   KnownConstantStreams& streams_;
   Attempt attempt_;
+  ScheduleOptions for_speed_;
+  std::optional<ConstantPlanner::Worth> fastest_;
 };
 
 Diagnostics beyond_limit(const Operation& fullest, int64_t limit, int64_t least) {
@@ -394,10 +408,17 @@ Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
     auto in_turns = std::make_unique<Scheduler>(hardware, program, options, streams);
     if (in_turns->plan_in_turns(*best)) best = std::move(in_turns);
   }
+  std::optional<ConstantPlanner::Worth> faster;
   if (best->constants_are_slow() && !options.for_size && !options.only_cycles &&
-      !program.confirmed_only)
-    CopiesSearch(hardware, program, options, streams, chosen).run(best);
-  return best->finish();
+      !program.confirmed_only) {
+    CopiesSearch search(hardware, program, options, streams, chosen);
+    search.run(best);
+    faster = search.fastest();
+  }
+  Schedule schedule = best->finish();
+  if (faster && kMuchFaster * faster->cycles < schedule.cycles)
+    schedule.faster = {faster->cycles, faster->bytes};
+  return schedule;
 }
 
 }  // namespace intarsia::targets::ethos_u
