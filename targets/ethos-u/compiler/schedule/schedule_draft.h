@@ -75,6 +75,8 @@ class ScheduleDraft {
   std::set<int32_t> groups;          // storages of constants that are read as feature maps
   std::vector<Unit> units;
   Schedule schedule;
+  // Storages that hold streams, which are copied into those of the schedule that is kept.
+  std::vector<std::pair<int32_t, const ConstantStream*>> streamed;
   UnitMaker maker;
 
  private:

@@ -138,6 +138,8 @@ class Scheduler {
   const ConstantPlanner::Worth& worth() const { return worth_; }
 
   Schedule finish() {
+    for (const auto& [storage, stream] : draft_.streamed)
+      draft_.schedule.storages[static_cast<size_t>(storage)].contents = stream->bytes;
     name_single_bricks(draft_.schedule);
     return std::move(draft_.schedule);
   }

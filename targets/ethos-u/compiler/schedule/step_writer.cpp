@@ -17,6 +17,7 @@ StepWriter::StepWriter(ScheduleDraft& draft, ConstantPlanner& constants,
 void StepWriter::retract() {
   const auto kept = static_cast<ptrdiff_t>(storages_before_);
   draft_.schedule.steps.clear();
+  draft_.streamed.clear();
   draft_.schedule.storages.erase(draft_.schedule.storages.begin() + kept,
                                  draft_.schedule.storages.end());
   draft_.memories.erase(draft_.memories.begin() + kept, draft_.memories.end());
@@ -92,10 +93,13 @@ int32_t StepWriter::constant_storage(size_t i) {
                {draft_.operation(unit).node, Storage::Kind::Constant, -1, bytes, std::move(scales)},
                Memory::Constants);
   }
-  constants_[i] =
-      draft_.add_storage({draft_.operation(unit).node, Storage::Kind::Constant, -1,
-                          static_cast<int64_t>(constants.bytes.size()), constants.bytes},
-                         Memory::Constants);
+  constants_[i] = draft_.add_storage({draft_.operation(unit).node,
+                                      Storage::Kind::Constant,
+                                      -1,
+                                      static_cast<int64_t>(constants.bytes.size()),
+                                      {}},
+                                     Memory::Constants);
+  draft_.streamed.emplace_back(constants_[i], &constants);
   return constants_[i];
 }
 
