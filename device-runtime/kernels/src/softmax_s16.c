@@ -3,7 +3,7 @@
 #include "intarsia/kernels/arithmetic.h"
 #include "intarsia/kernels/softmax.h"
 
-static const int16_t exponential[513] = {
+static const int16_t exponential[INTARSIA_SOFTMAX_POINTS] = {
     2,     2,     2,     2,     2,     2,     2,     2,     2,     2,     2,     2,     2,
     2,     2,     2,     2,     2,     2,     2,     2,     2,     2,     2,     2,     2,
     2,     3,     3,     3,     3,     3,     3,     3,     3,     3,     3,     3,     3,
@@ -46,7 +46,7 @@ static const int16_t exponential[513] = {
     29718, 30304, 30902, 31512, 32133, 32767,
 };
 
-static const int16_t reciprocal[513] = {
+static const int16_t reciprocal[INTARSIA_SOFTMAX_POINTS] = {
     32767, 32704, 32640, 32578, 32514, 32451, 32388, 32326, 32264, 32202, 32141, 32079, 32018,
     31957, 31896, 31835, 31775, 31715, 31655, 31596, 31537, 31476, 31418, 31359, 31301, 31242,
     31184, 31127, 31069, 31011, 30954, 30897, 30840, 30784, 30727, 30671, 30615, 30560, 30504,
@@ -88,6 +88,14 @@ static const int16_t reciprocal[513] = {
     16677, 16660, 16644, 16627, 16611, 16594, 16578, 16562, 16545, 16529, 16513, 16497, 16480,
     16464, 16448, 16432, 16416, 16400, 16384,
 };
+
+const int16_t* intarsia_softmax_exponentials(void) {
+  return exponential;
+}
+
+const int16_t* intarsia_softmax_reciprocals(void) {
+  return reciprocal;
+}
 
 static int32_t look_up(const int16_t* table, int32_t value) {
   const int32_t index = 256 + (value >> 7);

@@ -259,10 +259,9 @@ std::optional<SoftmaxScaling> scaling(const OpView& v) {
   return softmax_scaling(v.in(0).quantization.scale[0], v.node.attrs<SoftmaxAttrs>().beta);
 }
 
-// From the input's scale to 65536 steps over -10 .. 0.
 double wide_factor(const OpView& v) {
-  return static_cast<double>(v.in(0).quantization.scale[0]) *
-         static_cast<double>(v.node.attrs<SoftmaxAttrs>().beta) / (10.0 / 65535.0);
+  return graph::wide_softmax_factor(static_cast<double>(v.in(0).quantization.scale[0]),
+                                    static_cast<double>(v.node.attrs<SoftmaxAttrs>().beta));
 }
 
 Refusal refuses_log_softmax(const OpView& view) {

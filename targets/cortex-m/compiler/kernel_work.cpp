@@ -288,6 +288,13 @@ KernelWork softmax(CoreClass core, int64_t rows, int64_t count) {
           2 * number((rows + 4 * fours) * count) / 256};
 }
 
+// With Helium eight at a time.
+KernelWork wide_softmax(CoreClass core, int64_t rows, int64_t count) {
+  return {KernelFamily::WideSoftmax,
+          {1, number(rows),
+           number(rows * (core == CoreClass::Mve ? ceil_div(count, int64_t{8}) : count))}};
+}
+
 KernelWork svdf(CoreClass core, const Svdf& s, bool wide) {
   const int64_t group = core == CoreClass::Mve ? 8 : 4, size = wide ? 2 : 1;
   const int64_t filters = s.units * s.rank, n = s.batches, blocks = ceil_div(filters, int64_t{4}),
@@ -497,7 +504,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "each_sigmoid_s16" || name == "each_tanh_s16") {
     return {wide_curve(core, numbers.at(0))};
   }
-  if (name == "each_rescale_s16" || name.starts_with("each_requantize_"))
+  if (name == "each_rescale_s16" || name == "each_relu_s16" || name.starts_with("each_requantize_"))
     return {rescale(core, numbers.at(0))};
   if (name.starts_with("resize_bilinear_")) return {resize(core, numbers, name.ends_with("s16"))};
   if (name == "each_exp_f32" || name == "each_logistic_f32" || name == "each_tanh_f32")
@@ -510,6 +517,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
   if (name == "softmax_table_s8" || name == "softmax_rows_s8")
     return {softmax(core, numbers.at(0), numbers.at(1))};
+  if (name == "softmax_rows_s16") return {wide_softmax(core, numbers.at(0), numbers.at(1))};
   if (name.ends_with("svdf_s8")) return {svdf(core, Svdf(numbers), false)};
   if (name.ends_with("svdf_s16")) return {svdf(core, Svdf(numbers), true)};
   if (name.ends_with("lstm_s8")) return {lstm(core, Lstm(numbers), KernelFamily::Lstm)};

@@ -95,6 +95,8 @@ LowerKernel reduce_max_kernel(CoreClass core, const OpView& view);  // as a pool
 LowerKernel relu_kernel(CoreClass core, const OpView& view, bool small);
 LowerKernel prelu_kernel(CoreClass core, const OpView& view);
 LowerKernel wide_leaky_relu_kernel(CoreClass core, const OpView& view);
+LowerKernel wide_relu_kernel(CoreClass core, const OpView& view);
+LowerKernel wide_softmax_kernel(CoreClass core, const OpView& view);
 LowerKernel resize_kernel(CoreClass core, const OpView& view);  // bilinear
 LowerKernel softmax_kernel(CoreClass core, const OpView& view);
 LowerKernel lookup_kernel(const OpView& view);  // of what loops look up as well

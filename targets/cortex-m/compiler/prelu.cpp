@@ -69,7 +69,8 @@ LowerKernel relu_kernel(CoreClass core, const OpView& view, bool small) {
   if ((core != CoreClass::Dsp && core != CoreClass::Mve) || !is_plain_of(in, in.type) ||
       !is_plain_of(out, in.type) || (in.type != DataType::Int8 && !wide))
     return nullptr;
-  // Of another scale or zero point each result is looked up.
+  // Of another scale or zero point each result of int8 is looked up.
+  if (wide && scale(in) != scale(out)) return wide_relu_kernel(core, view);
   if (scale(in) != scale(out) || zero_point(in) != zero_point(out))
     return small || (core != CoreClass::Mve && count < kWorthATable) ? nullptr
                                                                      : lookup_kernel(view);

@@ -42,6 +42,29 @@ LowerKernel softmax_kernel(CoreClass core, const OpView& view) {
   };
 }
 
+LowerKernel wide_softmax_kernel(CoreClass core, const OpView& view) {
+  if (lacks_simd(core) || core == CoreClass::Lanes || view.in(0).type != DataType::Int16 ||
+      view.out().type != DataType::Int16)
+    return nullptr;
+  const Multiplier m = quantize_multiplier(
+      graph::wide_softmax_factor(static_cast<double>(view.in(0).quantization.scale[0]),
+                                 static_cast<double>(view.node.attrs<graph::SoftmaxAttrs>().beta)));
+  // So that twice a difference of 17 bits fits 32 of them; a smaller factor is none for differences either.
+  constexpr int kMostLeft = 14, kMostRight = 30;
+  if (m.value < 0 || m.shift > kMostLeft || m.shift < -kMostRight) return nullptr;
+  const int64_t count = view.in(0).shape.back(), rows = element_count(view.in(0).shape) / count;
+  return [rows, count, m](OpLowering& op) {
+    op.declare({Shape{rows, count}}, Shape{rows, count});
+    return call_kernel(op.b.func(),
+                       {"intarsia_softmax_rows_s16",
+                        {rows, count, m.value, std::max(m.shift, 0), std::max(-m.shift, 0)},
+                        {op.in(0)},
+                        op.out(),
+                        {},
+                        {}});
+  };
+}
+
 LowerKernel sigmoid_kernel(CoreClass core, const OpView& view) {
   if (lacks_simd(core) || core == CoreClass::Lanes || view.in(0).type != DataType::Int16 ||
       view.out().type != DataType::Int16)

@@ -73,6 +73,18 @@ LowerKernel rescale_kernel(CoreClass core, const OpView& view) {
   return call_for_elements(view, kernel, std::move(numbers));
 }
 
+LowerKernel wide_relu_kernel(CoreClass core, const OpView& view) {
+  if (!is_wide_function(core, view)) return nullptr;
+  const double in_scale = scale(view.in(0)), out_scale = scale(view.out());
+  const Multiplier m = quantize_multiplier(in_scale / out_scale);
+  constexpr int kMostLeft = 15, kMostRight = 31;
+  if (m.shift > kMostLeft || m.shift < -kMostRight) return nullptr;
+  const Range range = activation_limits(view, view.node.attrs<graph::ReluAttrs>().activation);
+  return call_for_elements(
+      view, "intarsia_each_relu_s16",
+      {m.value, std::max(m.shift, 0), std::max(-m.shift, 0), range.low, range.high});
+}
+
 LowerKernel float_curve_kernel(CoreClass core, const OpView& view) {
   if (core != CoreClass::Mve || view.in(0).type != DataType::Float32 ||
       view.out().type != DataType::Float32)

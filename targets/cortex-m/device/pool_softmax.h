@@ -1,4 +1,4 @@
-// Average and maximum over windows of an image, softmax of int8 rows, and functions of one element.
+// Average and maximum over windows of an image, softmax of rows, and functions of one element.
 #ifndef INTARSIA_CORTEX_M_POOL_SOFTMAX_H_
 #define INTARSIA_CORTEX_M_POOL_SOFTMAX_H_
 
@@ -31,6 +31,11 @@ void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_
 void intarsia_softmax_rows_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                               int32_t rows, int32_t count);
 
+// As intarsia_softmax_s16 (intarsia/kernels/softmax.h) for each of `rows` rows; multiplier * 2^(left - right - 31) is its multiplier's
+// factor, one of left and right is zero, left is at most 14 and right 31.
+void intarsia_softmax_rows_s16(const int16_t *input, int16_t *output, int32_t rows, int32_t count,
+                               int32_t multiplier, int32_t left, int32_t right);
+
 // Of `count` elements of one byte: the entry of the table at the element, taken for a number from 0 to 255. The output may be the input.
 void intarsia_each_lookup_s8(const int8_t *input, void *output, const void *table, int32_t count);
 
@@ -44,7 +49,11 @@ void intarsia_each_tanh_s16(const int16_t *input, int16_t *output, int32_t count
 // input.
 void intarsia_each_rescale_s16(const int16_t *input, int16_t *output, int32_t count,
                                int32_t multiplier, int32_t left, int32_t right);
-// The same of element - in_zero, plus out_zero, limited to the output's type. What is shifted to the left has to fit 31 bits, and what
+// The same limited to low .. high, which int16 has.
+void intarsia_each_relu_s16(const int16_t *input, int16_t *output, int32_t count,
+                            int32_t multiplier, int32_t left, int32_t right, int32_t low,
+                            int32_t high);
+// As intarsia_each_rescale_s16, of element - in_zero, plus out_zero, limited to the output's type. What is shifted to the left has to fit 31 bits, and what
 // zero points are added to 31 too.
 void intarsia_each_requantize_s16(const int16_t *input, int16_t *output, int32_t count,
                                   int32_t multiplier, int32_t left, int32_t right, int32_t in_zero,

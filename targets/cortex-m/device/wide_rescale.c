@@ -1,5 +1,6 @@
 // Integers from one scale to another, in TFLite's arithmetic: the product with a multiplier, rounded to 31 fractional bits, and its
-// shift, halves away from zero. With Helium eight elements at a time. The output may be the input where elements are as wide.
+// shift, halves away from zero; of a ReLU within its limits. With Helium eight elements at a time. The output may be the input where
+// elements are as wide.
 #include "intarsia/targets/cortex_m/pool_softmax.h"
 
 #include "intarsia/targets/cortex_m/optimise.h"
@@ -7,7 +8,8 @@
 
 #if INTARSIA_HAS_MVE
 // Without a shift to the right no half is to be rounded: the sign that is added counts as nothing. `from_in` and `to_out`: what takes off
-// the input's zero point and adds the output's; `narrow`: what is left to do with results of 16 bits.
+// the input's zero point and adds the output's; `narrow`: what is left to do with results of 16 bits. Without zero points both registers are
+// free for the limits of a ReLU.
 #define RESCALE(load, store, from_in, to_out, narrow)                                            \
   {                                                                                              \
     register int32_t groups __asm__("lr") = (count + 7) / 8;                                     \
@@ -45,6 +47,11 @@
 #define TO_OUT                     \
   "vadd.i32 q3, q3, %[out_zero]\n" \
   "vadd.i32 q4, q4, %[out_zero]\n"
+#define WITHIN_LIMITS         \
+  "vdup.16 q1, %[in_zero]\n"  \
+  "vdup.16 q2, %[out_zero]\n" \
+  "vmax.s16 q0, q0, q1\n"     \
+  "vmin.s16 q0, q0, q2\n"
 #else
 INTARSIA_INLINE int32_t rescaled(int32_t doubled, int32_t multiplier, int32_t right) {
   const int32_t half = right == 0 ? 0 : 1 << (right - 1), sign = right == 0 ? 0 : -1;
@@ -65,6 +72,18 @@ void intarsia_each_rescale_s16(const int16_t *input, int16_t *output, int32_t co
   RESCALE(LOAD_HALVES, STORE_HALVES, "", "", "")
 #else
   RESCALE_EACH(int16_t, INT16_MIN, INT16_MAX)
+#endif
+}
+
+void intarsia_each_relu_s16(const int16_t *input, int16_t *output, int32_t count,
+                            int32_t multiplier, int32_t left, int32_t right, int32_t low,
+                            int32_t high) {
+#if INTARSIA_HAS_MVE
+  const int32_t in_zero = low, out_zero = high;
+  RESCALE(LOAD_HALVES, STORE_HALVES, "", "", WITHIN_LIMITS)
+#else
+  enum { in_zero = 0, out_zero = 0 };
+  RESCALE_EACH(int16_t, low, high)
 #endif
 }
 

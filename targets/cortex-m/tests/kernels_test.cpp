@@ -226,7 +226,7 @@ TEST(WideElements, EveryValue) {
         kernels.add(wide_curve_module(random, kind, kValues, scale));
     for (const float scale : {0.00003f, 0.0002f, 0.0003f, 1.0f / 4096})
       for (const float ratio : {0.01f, 0.4f, 0.9983f, 1.0f, 3.0f, 77.0f})
-        for (const OpKind kind : {OpKind::HardSwish, OpKind::Quantize})
+        for (const OpKind kind : {OpKind::HardSwish, OpKind::Quantize, OpKind::Relu})
           kernels.add(wide_curve_module(random, kind, kValues, scale, scale * ratio));
     for (const float steps : {100000.0f, 32767.5f, 32768.0f, 16384.0f, 5.0f})
       kernels.add(
@@ -236,6 +236,7 @@ TEST(WideElements, EveryValue) {
     EXPECT_TRUE(kernels.calls("intarsia_each_product_s16"));
     EXPECT_TRUE(kernels.calls("intarsia_each_hard_swish_s16"));
     EXPECT_TRUE(kernels.calls("intarsia_each_rescale_s16"));
+    EXPECT_TRUE(kernels.calls("intarsia_each_relu_s16"));
     check(kernels, "gcc", [](Random&, const graph::Module& module) {
       std::vector<graph::TensorValue> values(module.entry_function().inputs.size());
       for (graph::TensorValue& value : values)
@@ -244,6 +245,44 @@ TEST(WideElements, EveryValue) {
       return values;
     });
   }
+}
+
+// Each difference from the largest element beside it, by the factors of usual scales, of scales so coarse that few are not zero,
+// and by one that is shifted to the left.
+TEST(WideSoftmax, EveryDifference) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    Random random(39);
+    constexpr int64_t kValues = 65536;
+    for (const float scale : {1.0f / 32768, 0.0004f, 10.0f / 65535, 0.01f, 1.3f})
+      kernels.add(wide_softmax_module(random, kValues, 2, scale, 1));
+    EXPECT_TRUE(kernels.calls("intarsia_softmax_rows_s16"));
+    check(kernels, "gcc", [](Random&, const graph::Module&) {
+      graph::TensorValue value;
+      for (int64_t i = 0; i < kValues; ++i)
+        for (const int64_t element : {int64_t{32767}, i})
+          value.push_back(static_cast<uint8_t>(element)),
+              value.push_back(static_cast<uint8_t>(element >> 8));
+      return std::vector<graph::TensorValue>{value};
+    });
+  }
+}
+
+TEST(WideSoftmax, RowsOfAnyLength) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    Random random(40);
+    for (const int64_t count : {1, 2, 7, 8, 9, 40, 1001})
+      for (const float beta : {0.3f, 1.0f, 2.5f})
+        kernels.add(wide_softmax_module(random, 3, count, random.real(0.00001f, 0.001f), beta));
+    EXPECT_TRUE(kernels.calls("intarsia_softmax_rows_s16"));
+    check(kernels);
+  }
+  KernelProgram coarse("cortex-m4");
+  Random random(41);
+  coarse.add(wide_softmax_module(random, 3, 9, 30, 1));
+  EXPECT_FALSE(coarse.calls("intarsia_softmax_rows_s16"));
+  check(coarse);
 }
 
 // Of all elements, with zero points at the ends and between, and a square.

@@ -231,7 +231,15 @@ Module squared_difference_module(Random& random, DataType type, const Shape& a, 
 Module wide_curve_module(Random& random, OpKind kind, int64_t count, float scale, float out_scale) {
   Builder builder(random, kind, DataType::Int16);
   builder.tensor(builder.input({1, count})).quantization = scales({scale});
+  if (kind == OpKind::Relu) builder.node().attributes = graph::ReluAttrs{graph::Activation::Relu6};
   return builder.finish(DataType::Int16, scales({out_scale}));
+}
+
+Module wide_softmax_module(Random& random, int64_t rows, int64_t count, float scale, float beta) {
+  Builder builder(random, OpKind::Softmax, DataType::Int16);
+  builder.tensor(builder.input({rows, count})).quantization = scales({scale});
+  builder.node().attributes = graph::SoftmaxAttrs{beta};
+  return builder.finish(DataType::Int16, scales({1.0f / 32768}));
 }
 
 Module requantize_module(Random& random, DataType from, Quantization in, DataType to,

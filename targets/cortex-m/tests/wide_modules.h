@@ -50,9 +50,11 @@ graph::Module wide_product_module(Random& random, const Shape& a, const Shape& b
 // Squares of differences of operands of these scales.
 graph::Module squared_difference_module(Random& random, DataType type, const Shape& a,
                                         const Shape& b, float a_scale, float b_scale);
-// Logistic, Tanh, HardSwish or Quantize of int16.
+// Logistic, Tanh, HardSwish, ReLU6 or Quantize of int16.
 graph::Module wide_curve_module(Random& random, graph::OpKind kind, int64_t count, float scale,
                                 float out_scale = 1.0f / 32768);
+graph::Module wide_softmax_module(Random& random, int64_t rows, int64_t count, float scale,
+                                  float beta);
 // Integers from one scale and zero point to others.
 graph::Module requantize_module(Random& random, DataType from, graph::Quantization in, DataType to,
                                 graph::Quantization out, int64_t count);

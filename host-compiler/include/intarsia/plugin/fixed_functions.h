@@ -17,6 +17,11 @@ inline int32_t saturated_to_int16(int64_t value) {
   return static_cast<int32_t>(std::clamp<int64_t>(value, INT16_MIN, INT16_MAX));
 }
 
+// What makes an int16 softmax's argument of an element: steps of which -10 .. 0 has 65535.
+inline double wide_softmax_factor(double scale, double beta) {
+  return scale * beta / (10.0 / 65535.0);
+}
+
 // A left shift that saturates.
 inline int32_t saturating_shift_left(int32_t x, int exponent) {
   const int64_t shifted = static_cast<int64_t>(x) * (INT64_C(1) << exponent);

@@ -28,6 +28,11 @@ void intarsia_softmax_s8_s16(const int8_t* input, int16_t* output, int32_t count
 void intarsia_softmax_s16(const int16_t* input, int16_t* output, int32_t count, int32_t multiplier,
                           int32_t shift);
 
+// The points between which that function draws straight lines, in Q0.15: exponentials of -10 .. 0, and reciprocals of 1 .. 2.
+enum { INTARSIA_SOFTMAX_POINTS = 513 };
+const int16_t* intarsia_softmax_exponentials(void);
+const int16_t* intarsia_softmax_reciprocals(void);
+
 // output[i] = exp(beta * (input[i] - maximum)) / sum. 1 <= count. output may be input.
 void intarsia_softmax_f32(const float* input, float* output, int32_t count, float beta);
 
