@@ -149,7 +149,7 @@ void intarsia_softmax_rows_s16(const int16_t *input, int16_t *output, int32_t ro
     // Of the sum's bits behind the first one sixteen choose a line and a place on it.
     const int32_t zeros = zeros_before(sum);
     const uint32_t rest = (sum << zeros) & INT32_MAX;
-    uint32_t at = (rest + (1u << 14)) >> 15;
+    uint32_t at = (rest + 0x4000u) >> 15;
     if (at > UINT16_MAX) at = UINT16_MAX;
     const int16_t *const point = reciprocals + (at >> kLineBits);
     const int32_t part = (int32_t)(at & ((1u << kLineBits) - 1u));
