@@ -70,6 +70,8 @@ class Samples {
     for (int i = 0; i < count_; ++i)
       add(rectified_by_alphas(i)), add(wide_mean(i)), add(limited(i));
     for (int i = 0; i < count_; ++i) add(pair(i)), add(wide_depthwise_3x3());
+    for (int i = 0; i < count_; i += 2)
+      add(wide_softmax_module(r_, r_.range(1, 12), r_.range(2, 120), 1.0f / 2048, 1));
     return std::move(all_);
   }
 
