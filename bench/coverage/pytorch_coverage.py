@@ -84,6 +84,10 @@ def export(module, image, path, exporter):
         torch.onnx.export(module, (image,), str(path), **more)
 
 
+def words_of(problem):
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[-1][:300]
+
+
 class Subject:
     def __init__(self, options, name, folder):
         self.options, self.name, self.folder = options, name, folder
@@ -107,17 +111,21 @@ class Subject:
             expected = torch.stack([module(sample).reshape(-1) for sample in self.samples]).numpy()
         export(module, self.samples[0], path, self.options.exporter)
         error = np.abs(self.computed(path) - expected).max() / np.abs(expected).max()
-        quantised = self.quantised(path)
+        floats = [self.name, self.size, None, f"{error:.1e}"]
+        try:
+            quantised = self.quantised(path)
+        except Exception as problem:  # of several libraries, with exceptions of their own
+            return [*floats, f"onnxruntime's quantiser: {words_of(problem)}", None, None, None]
         ended = self.ours("compile", quantised, "--target", self.options.target, "-o", self.folder / "package", "--json")
         if ended.status != 0:
-            raise ValueError(ended.words)
+            return [*floats, ended.words, None, None, None]
         operators = json.loads(ended.out)["operators"]
         cpu = self.options.target.partition("+")[0]
         # The conversions at its edges are what float inputs and outputs are.
         off = sorted(each["kind"] for each in operators if each["member"] == cpu and each["kind"] not in ("quantize", "dequantize"))
         theirs = scores(quantised, [sample.numpy() for sample in self.samples])
         mine, spread = self.computed(quantised, "--target", self.options.target), theirs.std()
-        return [self.name, self.size, len(operators), f"{error:.1e}", f"{len(off)} ({', '.join(sorted(set(off)))})" if off else "0",
+        return [self.name, self.size, len(operators), floats[-1], f"{len(off)} ({', '.join(sorted(set(off)))})" if off else "0",
                 f"{np.abs(mine - theirs).mean() / spread:.4f}", f"{np.abs(theirs - expected).mean() / spread:.4f}",
                 f"{ended.cpu_seconds:.1f}"]
 
@@ -149,8 +157,7 @@ def main(given):
             try:
                 rows.append(Subject(options, name, pathlib.Path(folder)).row())
             except Exception as problem:  # of the exporter, of the quantiser, or ours: the page says it
-                words = (str(problem).strip().splitlines() or [type(problem).__name__])[-1]
-                rows.append([name, None, None, words.replace(folder + "/", "")[:300], None, None, None, None])
+                rows.append([name, None, None, words_of(problem).replace(folder + "/", ""), None, None, None, None])
         print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
     if not rows:
         print(f"no network is named like '{options.only}'", file=sys.stderr)
