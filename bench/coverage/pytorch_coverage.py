@@ -48,7 +48,7 @@ TIMM = {"mobilevit_xxs": 64, "mobilevitv2_050": 64, "ghostnet_100": 64, "efficie
         "efficientvit_b0": 64, "efficientvit_m0": 64, "inception_next_atto": 64, "convnext_atto": 64, "mobilenetv4_conv_small": 64,
         "vit_tiny_patch16_224": 64, "gmlp_ti16_224": 64, "repvgg_a0": 64, "regnetz_005": 64, "hgnetv2_b0": 64, "pvt_v2_b0": 64}
 # Transformers whose number of tokens is part of their weights.
-WITH_IMAGE_SIZE = re.compile("xcit|pit_|coat_|convit|^vit_|gmlp|pvt")
+WITH_IMAGE_SIZE = re.compile("xcit|pit_|coat_|convit|^vit_|gmlp")
 
 
 class Network(torch.nn.Module):
@@ -75,6 +75,8 @@ def network(name):
     for each in module.modules():  # statistics as training leaves them, not 0 and 1
         if getattr(each, "running_var", None) is not None:
             each.running_mean.uniform_(-0.2, 0.2), each.running_var.uniform_(0.5, 1.5)
+        if isinstance(each, torch.nn.Linear) and not each.weight.any():  # a head that begins with zeros
+            torch.nn.init.normal_(each.weight, std=0.05)
     return Network(module).eval()
 
 
