@@ -41,6 +41,17 @@
 // Around assembly: the registers are all for it.
 #define INTARSIA_OUTLINE static __attribute__((noinline))
 
+// Of a value above zero.
+INTARSIA_INLINE int32_t intarsia_leading_zeros(uint32_t value) {
+#ifdef __ARM_FEATURE_CLZ
+  return __builtin_clz(value);
+#else
+  int32_t zeros = 0;
+  for (; value < UINT32_C(0x80000000); value <<= 1) ++zeros;
+  return zeros;
+#endif
+}
+
 // (a * b + 2^31) / 2^32; b >= 0.
 INTARSIA_INLINE int32_t intarsia_high_product(int32_t a, int32_t b) {
 #if INTARSIA_HAS_DSP

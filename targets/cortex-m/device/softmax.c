@@ -96,16 +96,6 @@ INTARSIA_INLINE void results_of(const int8_t *input, int8_t *output, const int32
 }
 #endif
 
-INTARSIA_INLINE int32_t leading_zeros(uint32_t value) {
-#ifdef __ARM_FEATURE_CLZ
-  return __builtin_clz(value);
-#else
-  int32_t zeros = 0;
-  for (; value < UINT32_C(0x80000000); value <<= 1) ++zeros;
-  return zeros;
-#endif
-}
-
 #if INTARSIA_HAS_MVE
 // As intarsia_reciprocal_of_one_plus_q31.
 INTARSIA_INLINE int32x4_t reciprocals_of(int32x4_t x) {
@@ -155,7 +145,7 @@ void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_
     const int32_t largest = largest_of(input, count);
     const uint32_t sum = sum_of(input, exponentials, largest, count);
     // The sum is (1 + x) * 2^(31 - zeros) with x in Q0.31, and its reciprocal that of 1 + x, shifted.
-    const int32_t zeros = leading_zeros(sum);
+    const int32_t zeros = intarsia_leading_zeros(sum);
     const int32_t reciprocal =
         intarsia_reciprocal_of_one_plus_q31((int32_t)((sum << zeros) - UINT32_C(0x80000000)));
     results_of(input, output, exponentials, largest, reciprocal, kFraction - zeros + kResult,

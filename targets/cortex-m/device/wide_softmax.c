@@ -129,16 +129,6 @@ INTARSIA_INLINE void scale_row(int16_t *output, int32_t count, int32_t factor, i
 }
 #endif
 
-INTARSIA_INLINE int32_t zeros_before(uint32_t value) {
-#ifdef __ARM_FEATURE_CLZ
-  return __builtin_clz(value);
-#else
-  int32_t zeros = 0;
-  for (; value < UINT32_C(0x80000000); value <<= 1) ++zeros;
-  return zeros;
-#endif
-}
-
 void intarsia_softmax_rows_s16(const int16_t *input, int16_t *output, int32_t rows, int32_t count,
                                int32_t multiplier, int32_t left, int32_t right) {
   const int16_t *const reciprocals = intarsia_softmax_reciprocals();
@@ -147,7 +137,7 @@ void intarsia_softmax_rows_s16(const int16_t *input, int16_t *output, int32_t ro
     const struct wide_argument argument = argument_of(largest, multiplier, left, right);
     const uint32_t sum = exponentials_of_row(&argument, input, output, largest, count);
     // Of the sum's bits behind the first one sixteen choose a line and a place on it.
-    const int32_t zeros = zeros_before(sum);
+    const int32_t zeros = intarsia_leading_zeros(sum);
     const uint32_t rest = (sum << zeros) & INT32_MAX;
     uint32_t at = (rest + 0x4000u) >> 15;
     if (at > UINT16_MAX) at = UINT16_MAX;
