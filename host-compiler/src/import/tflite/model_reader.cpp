@@ -226,15 +226,14 @@ void ModelReader::find_uses(
       if (assigns && op.inputs.size() == 2) learn(handle->second, op, subgraph, op.inputs[1]);
       if (assigns || !assigned) found.insert(handle->second);
     }
-    if (op.code != kIF && op.code != kWHILE && op.code != kCALL_ONCE &&
-        op.code != kSTABLEHLO_COMPOSITE)
-      continue;
+    const std::vector<int64_t> callees = subgraphs_run_by(op);
+    if (callees.empty()) continue;
     std::vector<std::optional<VariableId>> passed;
     for (size_t i = op.code == kIF ? 1 : 0; i < op.inputs.size(); ++i) {
       const auto handle = handles.find(op.inputs[i]);
       passed.push_back(handle == handles.end() ? std::nullopt : std::optional(handle->second));
     }
-    for (const int64_t callee : subgraphs_run_by(op))
+    for (const int64_t callee : callees)
       find_uses(static_cast<size_t>(callee), passed, assigned, found, seen);
   }
 }
