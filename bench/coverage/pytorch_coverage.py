@@ -5,7 +5,7 @@ which is compiled for a CPU with an NPU and compared with onnxruntime. Prints a 
 
     pytorch_coverage.py [--only PATTERN] [--exporter new|traced] [--target TARGET] [--update docs/coverage.md]
 
-Needs torch, torchvision, timm, onnxscript, onnx, onnxruntime and sympy.
+Needs torch, torchvision, timm, onnxscript, onnx and onnxruntime.
 """
 import argparse
 import contextlib
@@ -19,12 +19,9 @@ import tempfile
 import warnings
 
 import numpy as np
-import onnx
 import timm
 import torch
 import torchvision
-from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
-from onnxruntime.quantization.shape_inference import quant_pre_process
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -32,7 +29,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 from block import with_block  # noqa: E402
 from limited import run  # noqa: E402
-from onnx_agreement import Calibration, scores  # noqa: E402
+from onnx_agreement import quantised, scores  # noqa: E402
 from peers.tables import table  # noqa: E402
 
 BEGIN, END = "<!-- pytorch_coverage.py: begin -->", "<!-- pytorch_coverage.py: end -->"
@@ -132,11 +129,9 @@ class Subject:
                 f"{ended.cpu_seconds:.1f}"]
 
     def quantised(self, path):
-        prepared, made = self.folder / "prepared.onnx", self.folder / "int8.onnx"
-        quant_pre_process(str(path), str(prepared))
+        made = self.folder / "int8.onnx"
         samples = [torch.randn(1, 3, self.size, self.size, generator=torch.Generator().manual_seed(100 + seed)).numpy() for seed in range(8)]
-        quantize_static(str(prepared), str(made), Calibration(onnx.load(prepared).graph.input[0].name, samples),
-                        quant_format=QuantFormat.QDQ, per_channel=True, activation_type=QuantType.QInt8, weight_type=QuantType.QInt8)
+        quantised(path, made, samples, "i8, per channel")
         return made
 
 
