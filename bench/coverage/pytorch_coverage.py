@@ -34,7 +34,7 @@ from peers.tables import table  # noqa: E402
 
 BEGIN, END = "<!-- pytorch_coverage.py: begin -->", "<!-- pytorch_coverage.py: end -->"
 HEADINGS = ["network", "image", "operators", "floats: error beside PyTorch", "int8: off the NPU", "mean error beside onnxruntime",
-            "error of quantisation", "compile time, s"]
+            "its error beside PyTorch", "ours beside PyTorch", "compile time, s"]
 # One of each family that fits a microcontroller's flash or nearly so, and images as small as the network takes.
 TORCHVISION = {"squeezenet1_1": 64, "mobilenet_v2": 64, "mobilenet_v3_small": 64, "shufflenet_v2_x0_5": 64, "mnasnet0_5": 64,
                "efficientnet_b0": 64, "regnet_y_400mf": 64, "resnet18": 64, "googlenet": 64, "lraspp_mobilenet_v3_large": 64}
@@ -114,18 +114,18 @@ class Subject:
         try:
             quantised = self.quantised(path)
         except Exception as problem:  # of several libraries, with exceptions of their own
-            return [*floats, f"onnxruntime's quantiser: {words_of(problem)}", None, None, None]
+            return [*floats, f"onnxruntime's quantiser: {words_of(problem)}", *[None] * 4]
         ended = self.ours("compile", quantised, "--target", self.options.target, "-o", self.folder / "package", "--json")
         if ended.status != 0:
-            return [*floats, ended.words, None, None, None]
+            return [*floats, ended.words, *[None] * 4]
         operators = json.loads(ended.out)["operators"]
-        cpu = self.options.target.partition("+")[0]
+        accelerators = re.findall(r"ethos-[un]", self.options.target)
         # The conversions at its edges are what float inputs and outputs are.
-        off = sorted(each["kind"] for each in operators if each["member"] == cpu and each["kind"] not in ("quantize", "dequantize"))
+        off = sorted(each["kind"] for each in operators if each["member"] not in accelerators and each["kind"] not in ("quantize", "dequantize"))
         theirs = scores(quantised, [sample.numpy() for sample in self.samples])
         mine, spread = self.computed(quantised, "--target", self.options.target), theirs.std()
         return [self.name, self.size, len(operators), floats[-1], f"{len(off)} ({', '.join(sorted(set(off)))})" if off else "0",
-                f"{np.abs(mine - theirs).mean() / spread:.4f}", f"{np.abs(theirs - expected).mean() / spread:.4f}",
+                *(f"{np.abs(one - other).mean() / spread:.4f}" for one, other in ((mine, theirs), (theirs, expected), (mine, expected))),
                 f"{ended.cpu_seconds:.1f}"]
 
     def quantised(self, path):
@@ -154,7 +154,7 @@ def main(given):
             try:
                 rows.append(Subject(options, name, pathlib.Path(folder)).row())
             except Exception as problem:  # of the exporter, of the quantiser, or ours: the page says it
-                rows.append([name, None, None, words_of(problem).replace(folder + "/", ""), None, None, None, None])
+                rows.append([name, None, None, words_of(problem).replace(folder + "/", ""), *[None] * 5])
         print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
     if not rows:
         print(f"no network is named like '{options.only}'", file=sys.stderr)

@@ -68,46 +68,53 @@ TensorId over(Reader& in, TensorId x, TensorId statistic, std::string_view suffi
   return in.emit(OpKind::Div, BinaryAttrs{}, {x, statistic}, kFloat, {}, suffix);
 }
 
+// Rows of channels, or axis 1 of any other rank, as an image with its channels last.
+TensorId channels_last(Reader& in, TensorId x) {
+  const Shape shape = in.shape(x);
+  if (shape.size() == 2) return in.reshape(x, {1, 1, shape[0], shape[1]});
+  if (shape.size() == 4) return in.to_channels_last(x);
+  const int64_t places = element_count(Shape(shape.begin() + 2, shape.end()));
+  return in.to_channels_last(in.reshape(x, {shape[0], shape[1], 1, places}));
+}
+
 // Between integers: a convolution by one weight of each channel, whose scale makes the factor; only the offset and the result are
 // rounded. No tensor where they may be more than a step from the real result.
 TensorId batch_normalised_integers(Reader& in, TensorId factor, TensorId offset, const Tail& tail) {
-  constexpr int64_t kWeight = 127, kMostOffset = 1 << 30;
+  constexpr float kWeight = 127, kMostOffset = 1 << 30, kStepsInOne = 1 << 16;
   const bool known = in.is_constant(factor) && in.is_constant(offset);
   if (!known || !in.is_real(0) || !tail.as) return {};
   const TensorId x = in.value(0).tensor;
   const graph::Tensor source = in.tensor(x);
-  const size_t rank = source.shape.size();
-  if (source.constant.valid() || source.quantization.per_channel() || (rank != 3 && rank != 4))
-    return {};
+  if (source.constant.valid() || source.quantization.per_channel()) return {};
   const std::vector<float> factors = as_reals(in.values_of(factor)),
                            offsets = as_reals(in.values_of(offset));
   if (factors.size() != offsets.size()) return {};
   graph::Quantization q;
   q.axis = 3;
   std::vector<int64_t> weights, biases;
+  const float from = source.quantization.scale[0], to = tail.as->quantization.scale[0];
   for (size_t i = 0; i < factors.size(); ++i) {
-    const float scale = std::abs(factors[i]) / static_cast<float>(kWeight);
-    const float step = source.quantization.scale[0] * scale;
-    const float steps = std::round(offsets[i] / step);
-    if (!std::isnormal(step) || step > tail.as->quantization.scale[0] ||
-        !(std::abs(steps) <= static_cast<float>(kMostOffset)))
-      return {};
-    q.scale.push_back(scale);
+    // Of a channel that is multiplied by next to nothing, the step is a small part of the result's, or what lets the offset be a bias.
+    const float step = std::max({from * std::abs(factors[i]) / kWeight,
+                                 std::abs(offsets[i]) / kMostOffset, to / kStepsInOne});
+    if (!std::isnormal(step / from) || step > to) return {};
+    q.scale.push_back(step / from);
     q.zero_point.push_back(0);
-    weights.push_back(factors[i] < 0 ? -kWeight : kWeight);
-    biases.push_back(static_cast<int64_t>(steps));
+    weights.push_back(static_cast<int64_t>(std::round(factors[i] / q.scale.back())));
+    biases.push_back(static_cast<int64_t>(std::round(offsets[i] / step)));
   }
   const auto channels = static_cast<int64_t>(factors.size());
   const DataType sums = source.type == DataType::Int16 ? DataType::Int64 : DataType::Int32;
   return in.attempt([&]() -> TensorId {
-    const TensorId image = in.to_channels_last(as_image(in, x));
+    const TensorId image = channels_last(in, x);
     const TensorId by =
         in.make_constant(integer_values(DataType::Int8, {1, 1, 1, channels}, weights), q);
     const TensorId bias = in.make_constant(integer_values(sums, {channels}, biases));
     const TensorId y =
         in.emit(OpKind::DepthwiseConv2d, graph::DepthwiseConv2dAttrs{.activation = tail.activation},
                 {image, by, bias}, tail.as->type, tail.as->quantization);
-    return y.valid() ? from_image(in, y, rank == 3) : y;
+    if (!y.valid()) return y;
+    return in.reshape(source.shape.size() == 2 ? y : in.to_channels_first(y), source.shape);
   });
 }
 

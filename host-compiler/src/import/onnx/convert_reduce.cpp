@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/whole_numbers.h"
@@ -36,6 +37,42 @@ constexpr auto kReductions = std::to_array<Reduction>({
     {"ReduceLogSumExp", OpKind::Exp, OpKind::Sum, OpKind::Log},
 });
 
+bool are_of_one_place(const Shape& shape, const std::vector<int64_t>& axes) {
+  return std::ranges::all_of(axes,
+                             [&](int64_t axis) { return shape[static_cast<size_t>(axis)] == 1; });
+}
+
+Shape reduced(Shape shape, const graph::ReduceAttrs& attrs) {
+  for (size_t i = attrs.axes.size(); i-- > 0;) {
+    const auto at = shape.begin() + attrs.axes[i];
+    if (attrs.keep_dims)
+      *at = 1;
+    else
+      shape.erase(at);
+  }
+  return shape;
+}
+
+// Whether all that becomes of the result is an average of it, which is quantised.
+bool is_averaged_alone(const Reader& in) {
+  const Node* reader = in.only_reader(in.node().outputs.front());
+  return reader != nullptr && reader->type == "ReduceMean" &&
+         in.quantized_behind(reader->outputs.front());
+}
+
+// Exactly, on the scale of the bytes that are added up; no tensor where the sum may have more than 16 bits.
+TensorId sum_in_words(Reader& in, const graph::ReduceAttrs& attrs, TensorId x) {
+  constexpr int64_t kMostBytes = 32767 / 255;
+  const graph::Tensor bytes = in.tensor(x);
+  const int64_t results = element_count(reduced(bytes.shape, attrs));
+  if (bytes.type != DataType::Int8 || results == 0 ||
+      element_count(bytes.shape) / results > kMostBytes)
+    return {};
+  const graph::Quantization scale{bytes.quantization.scale, {0}, 0};
+  const TensorId words = in.emit(OpKind::Quantize, NoAttrs{}, {x}, DataType::Int16, scale, "wide");
+  return in.emit(OpKind::Sum, attrs, {words}, DataType::Int16, scale);
+}
+
 }  // namespace
 
 // No axes: all of them, or none where the model says so.
@@ -52,13 +89,18 @@ void read_reduce(Reader& in) {
   attrs.axes.erase(std::unique(attrs.axes.begin(), attrs.axes.end()), attrs.axes.end());
   if (!in.ok()) return;
   const Reduction& what = *std::ranges::find(kReductions, in.node().type, &Reduction::type);
+  if (!what.before && !what.after && are_of_one_place(in.shape_of(0), attrs.axes))
+    return move(in, [&](TensorId id) { return in.reshape(id, reduced(in.shape(id), attrs)); });
   const bool selects = what.kind == OpKind::ReduceMax || what.kind == OpKind::ReduceMin;
   if (in.is_real(0) && !what.before && !what.after) {
     const Tail tail = in.tail(false);
     const TensorId made = in.attempt([&]() -> TensorId {
       const TensorId x = in.value(0).tensor;
       if (selects) return in.emit_alike(what.kind, attrs, {x});
+      if (what.kind == OpKind::Sum && is_averaged_alone(in)) return sum_in_words(in, attrs, x);
       if (!tail.as || what.kind == OpKind::ReduceProd) return {};
+      if (what.kind == OpKind::Mean && in.tensor(x).type != tail.as->type)
+        return in.requantize(mean_of_words(in, attrs, x), *tail.as);
       return in.emit(what.kind, attrs, {x}, tail.as->type, tail.as->quantization);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
@@ -84,20 +126,14 @@ void read_reduce(Reader& in) {
   if (is_whole(in.tensor(x).type) &&
       (sums || kind == OpKind::ReduceMax || kind == OpKind::ReduceMin)) {
     const DataType given = in.tensor(x).type;
-    Shape shape = in.shape(x);
+    const Shape shape = in.shape(x);
     const OpKind pairs = sums                        ? OpKind::Add
                          : kind == OpKind::ReduceMax ? OpKind::Maximum
                                                      : OpKind::Minimum;
     x = narrowed(in, x);
-    for (size_t i = attrs.axes.size(); i-- > 0 && in.ok();) {
-      const auto axis = static_cast<size_t>(attrs.axes[i]);
-      x = reduced_by_halves(in, pairs, x, axis);
-      if (attrs.keep_dims)
-        shape[axis] = 1;
-      else
-        shape.erase(shape.begin() + attrs.axes[i]);
-    }
-    x = in.cast(in.reshape(x, shape), given);
+    for (size_t i = attrs.axes.size(); i-- > 0 && in.ok();)
+      x = reduced_by_halves(in, pairs, x, static_cast<size_t>(attrs.axes[i]));
+    x = in.cast(in.reshape(x, reduced(shape, attrs)), given);
   } else if (!attrs.axes.empty()) {
     x = in.emit_alike(kind, attrs, {x});
   }

@@ -59,6 +59,8 @@ struct QuantizedAs {
 
   DataType stated_type() const { return shifted ? unsigned_of(type) : type; }
 
+  bool operator==(const QuantizedAs&) const = default;
+
   bool fits(const graph::Tensor& tensor) const {
     return tensor.type == type && tensor.quantization == quantization;
   }
@@ -222,6 +224,11 @@ class Reader {
   // What follows the operator; `with_activation` says whether activations may be part of it.
   Tail tail(bool with_activation);
   void finish(const Tail& tail, Value value);
+  // Nothing for what the model returns, too.
+  const Node* only_reader(const std::string& value) const;
+  // How everything that reads the value quantises it in the end, if all do alike: at once, or behind operators that may as well move
+  // integers or compare them.
+  std::optional<QuantizedAs> quantized_behind(const std::string& value, int depth = 16) const;
   // QuantizeLinear or DequantizeLinear with parameters that are known, one or per channel.
   std::optional<QuantizedAs> quantized_as(const Node& node) const;
 
@@ -259,9 +266,6 @@ class Reader {
   void align_second_operand(Node& present);
   std::string base_name() const;
   bool compute_now(const graph::Node& node);
-  const Node* only_reader(const std::string& value) const;
-  // The same, of what operators make of it that only move elements, where each of them is the only reader.
-  const Node* behind_moves(const std::string& value) const;
   graph::Activation activation_of(const Node& node) const;
   void note(std::string where, std::string what, std::string hint) {
     if (options_.notes != nullptr)

@@ -11,6 +11,33 @@ namespace intarsia::onnx {
 using graph::TensorId;
 using tflite::printable;
 
+namespace {
+
+// Whether a value may be quantised before the operator as well as behind it, with the same result: the operator moves elements, or chooses
+// some of them by their order, which rounding keeps.
+bool keeps_order(const Node& node, const std::string& value) {
+  constexpr std::array kFirstOperand = {"Clip",    "DepthToSpace",  "Expand",    "Flatten",
+                                        "Gather",  "GlobalMaxPool", "Identity",  "MaxPool",
+                                        "Relu",    "Reshape",       "Slice",     "SpaceToDepth",
+                                        "Squeeze", "Tile",          "Transpose", "Unsqueeze"};
+  constexpr int64_t kOnnxFloat = 1;
+  const auto attribute = [&](const char* name) {
+    const auto given = node.attributes.find(name);
+    return given == node.attributes.end() ? nullptr : &given->second;
+  };
+  if (node.outputs.size() != 1) return false;  // places of maxima, which rounding makes equal
+  if (node.type == "Concat") return true;
+  if (node.inputs.empty() || node.inputs.front() != value) return false;
+  // Of reals to floats, as functions of the format begin and end.
+  if (node.type == "Cast")
+    return attribute("to") != nullptr && attribute("to")->integer() == kOnnxFloat;
+  if (node.type == "Resize")
+    return attribute("mode") == nullptr || attribute("mode")->text() == "nearest";
+  return std::ranges::find(kFirstOperand, node.type) != kFirstOperand.end();
+}
+
+}  // namespace
+
 // ---- what follows -------------------------------------------------------------------------------
 
 const Node* Reader::only_reader(const std::string& value) const {
@@ -111,25 +138,19 @@ graph::Activation Reader::activation_of(const Node& node) const {
   return graph::Activation::None;
 }
 
-const Node* Reader::behind_moves(const std::string& value) const {
-  constexpr std::array<std::string_view, 6> kMoving = {"Flatten", "Identity",  "Reshape",
-                                                       "Squeeze", "Transpose", "Unsqueeze"};
-  // Of reals to floats, as functions of the format begin and end.
-  constexpr int64_t kOnnxFloat = 1;
-  const auto moves = [&](const Node& node) {
-    const auto to = node.attributes.find("to");
-    if (node.type == "Cast")
-      return to != node.attributes.end() && to->second.integer() == kOnnxFloat;
-    return std::ranges::find(kMoving, node.type) != kMoving.end();
-  };
-  const std::string* moved = &value;
-  const Node* reader = only_reader(*moved);
-  while (reader != nullptr && moves(*reader) && reader->inputs.front() == *moved &&
-         !reader->outputs.empty()) {
-    moved = &reader->outputs.front();
-    reader = only_reader(*moved);
+std::optional<QuantizedAs> Reader::quantized_behind(const std::string& value, int depth) const {
+  std::optional<QuantizedAs> found;
+  if (results_.contains(value) || depth == 0) return found;
+  for (const Node* reader : readers_of(value)) {
+    std::optional<QuantizedAs> as;
+    if (reader->type == "QuantizeLinear")
+      as = quantized_as(*reader);
+    else if (keeps_order(*reader, value))
+      as = quantized_behind(reader->outputs.front(), depth - 1);
+    if (!as || as->quantization.per_channel() || (found && *found != *as)) return std::nullopt;
+    found = std::move(as);
   }
-  return reader;
+  return found;
 }
 
 Tail Reader::tail(bool with_activation) {
@@ -143,11 +164,7 @@ Tail Reader::tail(bool with_activation) {
       result.name = reader->outputs.front();
     }
   }
-  reader = behind_moves(result.name);
-  if (reader != nullptr && reader->type == "QuantizeLinear") {
-    result.as = quantized_as(*reader);
-    if (result.as && result.as->quantization.per_channel()) result.as.reset();
-  }
+  result.as = quantized_behind(result.name);
   return result;
 }
 

@@ -243,7 +243,7 @@ void Builder::place_backwards() {
 void Builder::place_views(const Node& node) {
   if (splits(node)) {
     for (const Part& each : parts_of(function_, node))
-      if (extent_of(each.size) == extent_of(tensor(each.tensor).shape))
+      if (each.of.empty() && extent_of(each.size) == extent_of(tensor(each.tensor).shape))
         places_.try_emplace(each.tensor.index,
                             part(node.inputs.at(0), each.begin, each.size, each.stride));
     return;
@@ -288,10 +288,12 @@ Operand Builder::write_as(TensorId id, const Extent& extent) {
   return made;
 }
 
-Operand Builder::part(TensorId whole, const Shape& begin, const Shape& size, const Shape& stride) {
-  const std::optional<Box> b = box_of(tensor(whole).shape, begin, size);
+Operand Builder::part(TensorId whole, const Shape& begin, const Shape& size, const Shape& stride,
+                      const Shape& of) {
+  const Shape& shape = of.empty() ? tensor(whole).shape : of;
+  const std::optional<Box> b = box_of(shape, begin, size);
   INTARSIA_CHECK(b.has_value(), "rules take only what is a box");
-  Operand result = box(write(whole), b->origin, b->extent);
+  Operand result = box(read_as(whole, extent_of(shape)), b->origin, b->extent);
   // Where a leading axis is stepped over, it is the only one.
   for (size_t i = 0; i < stride.size(); ++i) {
     if (size[i] == 1) continue;

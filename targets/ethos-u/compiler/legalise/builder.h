@@ -77,9 +77,10 @@ class Builder {
   Operand read_as(graph::TensorId id, const Extent& extent);
   Operand write(graph::TensorId id);
   Operand write_as(graph::TensorId id, const Extent& extent);
-  // The box of `whole` that begins at `begin` and has the shape `size`, which `box_of` takes.
+  // The box of `whole` that begins at `begin` and has the shape `size`, which `box_of` takes; of `whole` with the shape `of`, where that
+  // is not its own and the box is read alone.
   Operand part(graph::TensorId whole, const Shape& begin, const Shape& size,
-               const Shape& stride = {});
+               const Shape& stride = {}, const Shape& of = {});
   // The bytes of an operand under another extent of as many elements.
   Operand reshaped(const Operand& operand, const Extent& extent);
 

@@ -135,6 +135,39 @@ std::vector<Part> slices_of(graph::TensorId out, const Shape& whole, const graph
   return parts.empty() ? std::vector<Part>{all} : parts;
 }
 
+// A box of the whole with as few axes as say which elements it has: those of one place are dropped, and one that is whole is one with
+// the axis before it. Of a tensor that is read, its elements may be seen so where they are no box otherwise.
+Part with_merged_axes(const Part& part, const Shape& whole) {
+  Part merged{part.tensor, {}, {}, {}};
+  for (size_t axis = 0; axis < whole.size(); ++axis) {
+    const int64_t stride = part.stride.empty() ? 1 : part.stride[axis];
+    const bool is_whole = part.begin[axis] == 0 && part.size[axis] == whole[axis] && stride == 1;
+    if (whole[axis] == 1) continue;
+    if (is_whole && !merged.of.empty() && (merged.stride.back() == 1 || merged.size.back() == 1)) {
+      for (Shape* each : {&merged.of, &merged.begin, &merged.size}) each->back() *= whole[axis];
+      merged.stride.back() = 1;
+    } else {
+      merged.of.push_back(whole[axis]);
+      merged.begin.push_back(part.begin[axis]);
+      merged.size.push_back(part.size[axis]);
+      merged.stride.push_back(stride);
+    }
+  }
+  return merged;
+}
+
+// What the rules below take: the box as it is, or with merged axes.
+Part as_box(const Part& part, const Shape& whole) {
+  constexpr int64_t kMostExtent = 65536;
+  if (box_of(whole, part.begin, part.size)) return part;
+  Part merged = with_merged_axes(part, whole);
+  bool fits = merged.of.size() <= 3;
+  for (size_t axis = 0; axis < merged.of.size(); ++axis)
+    fits &= merged.of[axis] <= kMostExtent &&
+            refuses_step(merged.of, merged.size, merged.stride, axis) == nullptr;
+  return fits ? merged : part;
+}
+
 }  // namespace
 
 std::vector<Part> parts_of(const graph::Function& function, const Node& node) {
@@ -143,8 +176,11 @@ std::vector<Part> parts_of(const graph::Function& function, const Node& node) {
   const auto shape = [&](graph::TensorId id) -> const Shape& { return function.tensor(id).shape; };
   const bool joins = node.kind == OpKind::Concat || node.kind == OpKind::Pack;
   const graph::TensorId whole = joins ? node.outputs.at(0) : node.inputs.at(0);
-  if (node.kind == OpKind::Slice)
-    return slices_of(node.outputs.at(0), shape(whole), node.attrs<graph::SliceAttrs>());
+  if (node.kind == OpKind::Slice) {
+    const auto& a = node.attrs<graph::SliceAttrs>();
+    const Part merged = as_box({node.outputs.at(0), a.begin, a.size, a.stride}, shape(whole));
+    return merged.of.empty() ? slices_of(node.outputs.at(0), shape(whole), a) : std::vector{merged};
+  }
   int64_t axis = 0, next = 0;
   if (node.kind == OpKind::Split)
     axis = node.attrs<graph::SplitAttrs>().axis;
@@ -157,6 +193,7 @@ std::vector<Part> parts_of(const graph::Function& function, const Node& node) {
                      with_axis(Shape(shape(whole).size(), 0), axis, next),
                      with_axis(shape(whole), axis, extent),
                      {}});
+    if (!joins) parts.back() = as_box(parts.back(), shape(whole));
     next += extent;
   }
   return parts;
@@ -165,8 +202,8 @@ std::vector<Part> parts_of(const graph::Function& function, const Node& node) {
 Reason refuses_parts(const Site& site) {
   using graph::OpKind;
   const bool joins = site.node.kind == OpKind::Concat || site.node.kind == OpKind::Pack;
-  const Shape& whole = joins ? site.out().shape : site.in().shape;
   for (const Part& part : parts_of(site.function, site.node)) {
+    const Shape& whole = !part.of.empty() ? part.of : joins ? site.out().shape : site.in().shape;
     for (size_t axis = 0; axis < part.stride.size(); ++axis)
       if (const char* reason = refuses_step(whole, part.size, part.stride, axis)) return reason;
     if (!box_of(whole, part.begin, part.size) ||
@@ -185,7 +222,8 @@ void legalise_parts(Builder& builder, const Node& node) {
                builder.part(node.outputs.at(0), part.begin, part.size));
       continue;
     }
-    const Operand from = builder.part(node.inputs.at(0), part.begin, part.size, part.stride);
+    const Operand from =
+        builder.part(node.inputs.at(0), part.begin, part.size, part.stride, part.of);
     copy_box(builder, from,
              part.at.empty() ? builder.write_as(part.tensor, from.extent)
                              : builder.part(part.tensor, part.at, part.size));

@@ -173,6 +173,7 @@ struct Part {
   graph::TensorId tensor;
   Shape begin, size, stride;  // no strides: 1
   Shape at = {};              // where it goes in `tensor`; empty: it is all of that
+  Shape of = {};  // the whole with fewer axes, which begin, size and stride are of; empty: as it is
 };
 std::vector<Part> parts_of(const graph::Function& function, const graph::Node& node);
 Reason refuses_parts(const Site& site);

@@ -1,0 +1,221 @@
+// What stands between DequantizeLinear and QuantizeLinear becomes an operator of integers, wherever the quantisation comes behind operators
+// that only move elements or choose some of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "onnx_values.h"
+
+namespace intarsia {
+namespace {
+
+using namespace onnx_models;
+
+constexpr float kFrom = 0.05f, kTo = 0.125f;
+constexpr int kFromZero = -7, kToZero = 5;
+
+void set_floats(Model& model, const std::string& name, const std::vector<int64_t>& shape,
+                const std::vector<float>& values) {
+  std::string raw(values.size() * sizeof(float), '\0');
+  std::memcpy(raw.data(), values.data(), raw.size());
+  model.constant(name, shape).set_raw(raw);
+}
+
+// Bytes "x" of the shape as the reals "real"; "y" is "made" as bytes.
+Model between_bytes(const std::vector<int64_t>& shape) {
+  Model model;
+  model.input("x", shape, kInt8).output("y");
+  set_floats(model, "from", {}, {kFrom}), set_floats(model, "to", {}, {kTo});
+  model.constant("from_zero", {}, kInt8).set_raw(std::string(1, static_cast<char>(kFromZero)));
+  model.constant("to_zero", {}, kInt8).set_raw(std::string(1, static_cast<char>(kToZero)));
+  model.node("DequantizeLinear", {"x", "from", "from_zero"}, {"real"});
+  return model;
+}
+
+void set_list(format::Node& node, const std::string& name, const std::vector<int64_t>& values) {
+  format::Attribute& attribute = Model::attribute(node, name);
+  for (const int64_t value : values) attribute.add_integers(value);
+}
+
+// Bytes of every value, as many as the shape has elements.
+std::vector<int8_t> bytes_of(const std::vector<int64_t>& shape) {
+  std::vector<int8_t> bytes(static_cast<size_t>(element_count(shape)));
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<int8_t>(i * 37 % 256 - 128);
+  return bytes;
+}
+
+using Reals = std::vector<float>;
+
+// No float is left, and the bytes are at most `steps` from what the reals are.
+void expect_in_integers(const Model& model, const std::vector<int64_t>& shape,
+                        const std::function<Reals(const Reals&)>& computed, int steps) {
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  for (const graph::Node& node : module->entry_function().nodes)
+    for (const graph::TensorId id : node.outputs)
+      EXPECT_NE(module->entry_function().tensor(id).type, DataType::Float32)
+          << node.name << " (" << to_string(node.kind) << ")";
+  const std::vector<int8_t> bytes = bytes_of(shape);
+  graph::Evaluator evaluator(*module);
+  const auto outputs = evaluator.run({raw_values(bytes)});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  Reals x;
+  for (const int8_t byte : bytes) x.push_back(kFrom * static_cast<float>(byte - kFromZero));
+  const Reals expected = computed(x);
+  ASSERT_EQ(outputs->at(0).size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const int real = static_cast<int>(std::nearbyint(expected[i] / kTo)) + kToZero;
+    EXPECT_NEAR(static_cast<int8_t>(outputs->at(0)[i]), std::clamp(real, -128, 127), steps) << i;
+  }
+}
+
+// A sum along the last axis, which [1,6,4] becomes [1,6,1] by.
+Reals sums_of_four(const Reals& x) {
+  Reals sums;
+  for (size_t i = 0; i < x.size(); i += 4) sums.push_back(x[i] + x[i + 1] + x[i + 2] + x[i + 3]);
+  return sums;
+}
+
+TEST(OnnxQuantisedBehind, BehindWhatMovesElements) {
+  const std::vector<int64_t> shape = {1, 6, 4};
+  for (const char* moved : {"Expand", "Gather", "Slice", "Tile"}) {
+    Model model = between_bytes(shape);
+    model.integers("last", {2}), model.integers("wide", {1, 6, 2}),
+        model.integers("times", {1, 1, 2});
+    model.integers("zeros", {0, 0}), model.integers("ends", {6, 1}), model.integers("axes", {1, 2});
+    model.node("ReduceSum", {"real", "last"}, {"sum"});
+    if (moved == std::string("Expand"))
+      model.node(moved, {"sum", "wide"}, {"made"});
+    else if (moved == std::string("Gather"))
+      Model::attribute(model.node(moved, {"sum", "zeros"}, {"made"}), "axis").set_integer(2);
+    else if (moved == std::string("Slice"))
+      model.node(moved, {"sum", "zeros", "ends", "axes"}, {"made"});
+    else
+      model.node(moved, {"sum", "times"}, {"made"});
+    model.node("QuantizeLinear", {"made", "to", "to_zero"}, {"y"});
+    expect_in_integers(
+        model, shape,
+        [&](const Reals& x) {
+          Reals made;
+          for (const float sum : sums_of_four(x))
+            made.insert(made.end(), moved == std::string("Slice") ? 1 : 2, sum);
+          return made;
+        },
+        1);
+  }
+}
+
+// The greatest of rounded numbers is the greatest one, rounded; and a limit may come before or behind.
+TEST(OnnxQuantisedBehind, BehindWhatKeepsTheOrder) {
+  const std::vector<int64_t> shape = {1, 6, 4};
+  Model model = between_bytes(shape);
+  model.integers("last", {2});
+  model.node("ReduceSum", {"real", "last"}, {"sum"});
+  set_list(model.node("MaxPool", {"sum"}, {"most"}), "kernel_shape", {1});
+  model.node("Relu", {"most"}, {"made"});
+  model.node("QuantizeLinear", {"made", "to", "to_zero"}, {"y"});
+  expect_in_integers(
+      model, shape,
+      [](const Reals& x) {
+        Reals made = sums_of_four(x);
+        for (float& each : made) each = std::max(each, 0.0f);
+        return made;
+      },
+      1);
+}
+
+TEST(OnnxQuantisedBehind, WhereEverythingThatReadsItDoesSoAlike) {
+  const std::vector<int64_t> shape = {1, 6, 4};
+  for (const bool alike : {true, false}) {
+    Model model = between_bytes(shape);
+    model.integers("last", {2});
+    model.output("other");
+    model.node("ReduceSum", {"real", "last"}, {"sum"});
+    model.node("QuantizeLinear", {"sum", "to", "to_zero"}, {"y"});
+    model.node("QuantizeLinear", {"sum", alike ? "to" : "from", "to_zero"}, {"other"});
+    if (alike) {
+      expect_in_integers(model, shape, sums_of_four, 1);
+      continue;
+    }
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const auto& nodes = module->entry_function().nodes;
+    EXPECT_EQ(std::ranges::count(nodes, graph::OpKind::Dequantize, &graph::Node::kind), 1);
+  }
+}
+
+// Whose places rounding would make equal.
+TEST(OnnxQuantisedBehind, NotBeforePlacesOfMaxima) {
+  Model model = between_bytes({1, 6, 4});
+  model.integers("last", {2});
+  model.output("places");
+  model.node("ReduceSum", {"real", "last"}, {"sum"});
+  set_list(model.node("MaxPool", {"sum"}, {"made", "places"}), "kernel_shape", {1});
+  model.node("QuantizeLinear", {"made", "to", "to_zero"}, {"y"});
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const auto& nodes = module->entry_function().nodes;
+  EXPECT_EQ(std::ranges::count(nodes, graph::OpKind::Dequantize, &graph::Node::kind), 1);
+}
+
+// Of branches whose sum is averaged, as in networks that choose among kernels.
+TEST(OnnxQuantisedBehind, AveragesOfSums) {
+  const std::vector<int64_t> shape = {1, 2, 3, 4};
+  Model model = between_bytes(shape);
+  model.integers("first", {1});
+  model.node("ReduceSum", {"real", "first"}, {"sum"});
+  set_list(model.node("ReduceMean", {"sum"}, {"made"}), "axes", {2, 3});
+  model.node("QuantizeLinear", {"made", "to", "to_zero"}, {"y"});
+  expect_in_integers(
+      model, shape,
+      [](const Reals& x) {
+        float sum = 0;
+        for (const float each : x) sum += each;
+        return Reals{sum / 12};
+      },
+      1);
+}
+
+TEST(OnnxQuantisedBehind, ReductionsOfOnePlaceMoveElements) {
+  const std::vector<int64_t> shape = {1, 6, 1, 4};
+  for (const char* type : {"ReduceMean", "ReduceMax"}) {
+    Model model = between_bytes(shape);
+    format::Node& node = model.node(type, {"real"}, {"made"});
+    set_list(node, "axes", {2}), Model::attribute(node, "keepdims").set_integer(0);
+    model.node("QuantizeLinear", {"made", "to", "to_zero"}, {"y"});
+    expect_in_integers(
+        model, shape, [](const Reals& x) { return x; }, 1);
+  }
+}
+
+// Of any rank, and with channels whose factor is 0 or next to it.
+TEST(OnnxQuantisedBehind, BatchNormalization) {
+  for (const std::vector<int64_t>& shape :
+       std::vector<std::vector<int64_t>>{{5, 3}, {2, 3, 7}, {1, 3, 4, 5}, {2, 3, 2, 2, 3}}) {
+    Model model = between_bytes(shape);
+    const Reals factor = {1.5f, 0, 1e-12f}, offset = {-1, 2.2f, 0.4f};
+    set_floats(model, "factor", {3}, factor), set_floats(model, "offset", {3}, offset);
+    set_floats(model, "mean", {3}, {0, 0, 0}), set_floats(model, "variance", {3}, {1, 1, 1});
+    format::Node& node = model.node("BatchNormalization",
+                                    {"real", "factor", "offset", "mean", "variance"}, {"made"});
+    Model::attribute(node, "epsilon").set_real(0);
+    model.node("QuantizeLinear", {"made", "to", "to_zero"}, {"y"});
+    const size_t places =
+        static_cast<size_t>(element_count(std::vector<int64_t>(shape.begin() + 2, shape.end())));
+    expect_in_integers(
+        model, shape,
+        [&](const Reals& x) {
+          Reals made;
+          for (size_t i = 0; i < x.size(); ++i)
+            made.push_back(x[i] * factor[i / places % 3] + offset[i / places % 3]);
+          return made;
+        },
+        1);
+  }
+}
+
+}  // namespace
+}  // namespace intarsia
