@@ -191,6 +191,55 @@ TEST(OnnxQuantisedBehind, ReductionsOfOnePlaceMoveElements) {
   }
 }
 
+// As quantisers write a layer that look at its inputs alone: weights stay bytes, and the floats are what the exact sums say.
+TEST(OnnxQuantisedBehind, FloatsOfLayersOfBytes) {
+  constexpr int64_t kDepth = 6, kColumns = 2;
+  for (const bool has_bias : {false, true})
+    for (const std::string type : {"Conv", "Gemm", "MatMul"}) {
+      const bool is_image = type == "Conv";
+      const std::vector<int64_t> shape =
+          is_image ? std::vector<int64_t>{1, kDepth, 1, 5} : std::vector<int64_t>{5, kDepth};
+      if (has_bias && type == "MatMul") continue;
+      Model model = between_bytes(shape);
+      model.raw().mutable_graph()->mutable_output(0)->set_name("made");
+      std::string weights;
+      for (int64_t i = 0; i < kDepth * kColumns; ++i)
+        weights.push_back(static_cast<char>(i * 23 % 256 - 128));
+      model
+          .constant("bytes",
+                    is_image ? std::vector<int64_t>{kColumns, kDepth, 1, 1}
+                             : std::vector<int64_t>{kDepth, kColumns},
+                    kInt8)
+          .set_raw(weights);
+      set_floats(model, "of_weights", {}, {0.25f}), set_floats(model, "bias", {2}, {0.5f, -3});
+      model.node("DequantizeLinear", {"bytes", "of_weights"}, {"weights"});
+      std::vector<std::string> operands = {"real", "weights"};
+      if (has_bias) operands.push_back("bias");
+      model.node(type, operands, {"made"});
+      const auto module = model.read();
+      ASSERT_TRUE(module.ok()) << module.error().to_string();
+      for (const graph::Tensor& tensor : module->entry_function().tensors)
+        EXPECT_FALSE(tensor.constant.valid() && tensor.type == DataType::Float32 &&
+                     element_count(tensor.shape) >= kDepth)
+            << tensor.name;
+      const std::vector<int8_t> bytes = bytes_of(shape);
+      const std::vector<float> made = floats_of(model, {raw_values(bytes)});
+      ASSERT_EQ(made.size(), 5U * kColumns);
+      for (size_t row = 0; row < 5; ++row)
+        for (size_t column = 0; column < kColumns; ++column) {
+          int sum = 0;
+          for (size_t k = 0; k < kDepth; ++k)
+            sum += (bytes[is_image ? k * 5 + row : row * kDepth + k] - kFromZero) *
+                   static_cast<int8_t>(
+                       weights[is_image ? column * kDepth + k : k * kColumns + column]);
+          const float offset = !has_bias ? 0 : column == 0 ? 0.5f : -3;
+          EXPECT_NEAR(made[is_image ? column * 5 + row : row * kColumns + column],
+                      static_cast<float>(sum) * (kFrom * 0.25f) + offset, 1e-3f)
+              << type;
+        }
+    }
+}
+
 // Of any rank, and with channels whose factor is 0 or next to it.
 TEST(OnnxQuantisedBehind, BatchNormalization) {
   for (const std::vector<int64_t>& shape :

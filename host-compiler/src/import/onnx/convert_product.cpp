@@ -37,6 +37,36 @@ TensorId scaled(Reader& in, TensorId weights, float factor) {
   return in.make_constant(in.values_of(weights), q);
 }
 
+// Bytes [..,K] times known bytes [N,K] as floats, where nothing quantises the result: several rows are the pixels of an image, which has one
+// scale.
+TensorId bytes_connected(Reader& in, TensorId bias, graph::Activation activation, bool turned,
+                         float factor) {
+  const Shape left = in.shape_of(0), right = in.shape_of(1);
+  if (left.empty() || right.size() != 2 || (bias.valid() && !in.is_constant(bias)) || factor <= 0)
+    return {};
+  const int64_t depth = right[turned ? 1 : 0], columns = right[turned ? 0 : 1];
+  if (left.back() != depth || depth == 0) return {};
+  const auto bytes = bytes_for_floats(in, 1, depth);
+  if (!bytes) return {};
+  const int64_t rows = element_count(left) / depth;
+  const TensorId w =
+      scaled(in, turned ? bytes->weights : in.transpose(bytes->weights, {1, 0}), factor);
+  const std::vector<TensorId> rest = {bias, bytes->scales, bytes->zero_points};
+  TensorId y;
+  if (rows == 1) {
+    y = in.emit(OpKind::HybridFullyConnected, graph::FullyConnectedAttrs{false, activation},
+                {in.reshape(bytes->values, {1, depth}), w, rest[0], rest[1], rest[2]}, kFloat);
+  } else {
+    y = in.emit(OpKind::HybridConv2d, graph::Conv2dAttrs{.activation = activation},
+                {in.reshape(bytes->values, {1, 1, rows, depth}),
+                 in.reshape(w, {columns, 1, 1, depth}), rest[0], rest[1], rest[2]},
+                kFloat);
+  }
+  Shape shape = left;
+  shape.back() = columns;
+  return y.valid() ? in.reshape(y, shape) : y;
+}
+
 }  // namespace
 
 void read_gemm(Reader& in) {
@@ -62,7 +92,6 @@ void read_gemm(Reader& in) {
     });
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
-  const TensorId a = upright(in.operand(0)), b = in.operand(1);
   TensorId bias;
   bool is_row = false;
   if (in.has(2)) {
@@ -75,6 +104,10 @@ void read_gemm(Reader& in) {
   const bool fused = !bias.valid() || is_row;
   const graph::Activation activation = fused ? tail.activation : graph::Activation::None;
   TensorId y;
+  if (!a_turned && fused)
+    y = in.attempt([&] { return bytes_connected(in, bias, activation, b_turned, alpha); });
+  if (y.valid()) return in.finish(tail, {y, Form::Plain, {}});
+  const TensorId a = upright(in.operand(0)), b = in.operand(1);
   if (in.is_constant(b)) {
     y = fully_connected(in, a, scaled(in, rows(b), alpha), is_row ? bias : TensorId{}, activation,
                         kFloat, {});
@@ -165,7 +198,9 @@ void read_matmul(Reader& in) {
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
-  in.result(matrix_product(in, in.operand(0), in.operand(1), kFloat, {}));
+  const TensorId made =
+      in.attempt([&] { return bytes_connected(in, {}, graph::Activation::None, false, 1); });
+  in.result(made.valid() ? made : matrix_product(in, in.operand(0), in.operand(1), kFloat, {}));
 }
 
 namespace {

@@ -91,6 +91,22 @@ bool in_integers(Reader& in, size_t input, size_t weights) {
   return !x.quantization.per_channel() && !x.constant.valid() && w.constant.valid();
 }
 
+std::optional<RowsOfBytes> bytes_for_floats(Reader& in, int64_t rows, int64_t terms) {
+  constexpr int64_t kMostTerms = std::numeric_limits<int32_t>::max() / (255 * 128);
+  if (!in_integers(in, 0, 1) || terms > kMostTerms || in.options().widen_weights)
+    return std::nullopt;
+  const TensorId x = in.value(0).tensor;
+  if (in.tensor(x).type != DataType::Int8) return std::nullopt;
+  const TensorId weights = symmetric_weights(in, in.value(1).tensor);
+  if (!weights.valid() || in.tensor(weights).type != DataType::Int8) return std::nullopt;
+  const graph::Quantization q = in.tensor(x).quantization;
+  const auto count = static_cast<size_t>(rows);
+  return RowsOfBytes{x, weights,
+                     in.make_constant(real_values({rows}, std::vector<float>(count, q.scale[0]))),
+                     in.make_constant(integer_values(
+                         DataType::Int32, {rows}, std::vector<int64_t>(count, q.zero_point[0])))};
+}
+
 bool within_a_step(float natural, const QuantizedAs& wanted) {
   return natural <= wanted.quantization.scale[0] * 1.0001f;
 }

@@ -22,6 +22,15 @@ graph::TensorId real_bias(Reader& in, size_t operand, graph::TensorId input,
 // Both are integers with scales, the weights known.
 bool in_integers(Reader& in, size_t input, size_t weights);
 
+// What operators of bytes that give floats take beside the values: a scale and a zero point for each row, or image.
+struct RowsOfBytes {
+  graph::TensorId values, weights, scales, zero_points;
+};
+
+// The operands 0 and 1 so, where nothing quantises the result: known weights stay bytes, and sums are exact. Nothing where they are no bytes,
+// or where a sum of `terms` products may have more than 32 bits.
+std::optional<RowsOfBytes> bytes_for_floats(Reader& in, int64_t rows, int64_t terms);
+
 // A convolution of floats with the attributes of the operator being read, which has operands of these shapes.
 graph::TensorId float_convolution(Reader& in, graph::TensorId input, graph::TensorId weights);
 
