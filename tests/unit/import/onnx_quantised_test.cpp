@@ -179,6 +179,27 @@ TEST(OnnxQuantisedBehind, AveragesOfSums) {
       1);
 }
 
+// An average keeps seven more bits for the function behind it.
+TEST(OnnxQuantisedBehind, FunctionsOfAverages) {
+  const std::vector<int64_t> shape = {1, 2, 3, 4};
+  Model model = between_bytes(shape);
+  set_list(model.node("ReduceMean", {"real"}, {"mean"}), "axes", {2, 3});
+  model.node("Sigmoid", {"mean"}, {"made"});
+  model.node("QuantizeLinear", {"made", "to", "to_zero"}, {"y"});
+  expect_in_integers(
+      model, shape,
+      [](const Reals& x) {
+        Reals made;
+        for (size_t channel = 0; channel < 2; ++channel) {
+          float sum = 0;
+          for (size_t i = 0; i < 12; ++i) sum += x[channel * 12 + i];
+          made.push_back(1 / (1 + std::exp(-sum / 12)));
+        }
+        return made;
+      },
+      1);
+}
+
 TEST(OnnxQuantisedBehind, ReductionsOfOnePlaceMoveElements) {
   const std::vector<int64_t> shape = {1, 6, 1, 4};
   for (const char* type : {"ReduceMean", "ReduceMax"}) {
@@ -238,6 +259,35 @@ TEST(OnnxQuantisedBehind, FloatsOfLayersOfBytes) {
               << type;
         }
     }
+}
+
+// What PyTorch's own quantiser makes of a linear layer on sequences: the product, a factor and a bias of floats, and integers behind them.
+TEST(OnnxQuantisedBehind, ProductsWithAFactorAndABias) {
+  const std::vector<int64_t> shape = {1, 5, 3};
+  Model model = between_bytes(shape);
+  model.constant("bytes", {3, 2}, kInt8).set_raw(std::string("\x10\xf0\x7f\x05\x80\x33", 6));
+  set_floats(model, "of_weights", {}, {0.01f}), set_floats(model, "bias", {2}, {0.5f, -3});
+  set_floats(model, "factor", {}, {0.75f});
+  model.node("DequantizeLinear", {"bytes", "of_weights"}, {"weights"});
+  model.node("MatMul", {"real", "weights"}, {"product"});
+  model.node("Add", {"bias", "product"}, {"sum"});
+  model.node("Mul", {"sum", "factor"}, {"scaled"});
+  model.node("Relu", {"scaled"}, {"made"});
+  model.node("QuantizeLinear", {"made", "to", "to_zero"}, {"y"});
+  expect_in_integers(
+      model, shape,
+      [](const Reals& x) {
+        const Reals weights = {16, -16, 127, 5, -128, 51}, bias = {0.5f, -3};
+        Reals made;
+        for (size_t row = 0; row < 5; ++row)
+          for (size_t column = 0; column < 2; ++column) {
+            float sum = bias[column];
+            for (size_t k = 0; k < 3; ++k) sum += x[row * 3 + k] * 0.01f * weights[k * 2 + column];
+            made.push_back(std::max(sum * 0.75f, 0.0f));
+          }
+        return made;
+      },
+      1);
 }
 
 // Of any rank, and with channels whose factor is 0 or next to it.

@@ -247,8 +247,8 @@ void read_binary(Reader& in) {
   if (carries_activation(kind))
     if (const TensorId norm = written_norm(in, tail); norm.valid())
       return in.finish(tail, {norm, Form::Real, {}});
-  if (const TensorId layer = layer_with(in, kind, tail.activation); layer.valid())
-    return in.finish(tail, {layer, Form::Plain, {}});
+  if (const Value layer = layer_with(in, kind, tail); layer.tensor.valid())
+    return in.finish(tail, layer);
   TensorId a = in.operand(0), b = in.operand(1);
   // Plain integers of few bits are computed with 32 bits, and wrap around when they are narrowed again.
   const DataType given = in.tensor(a).type;

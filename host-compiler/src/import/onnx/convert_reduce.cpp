@@ -56,19 +56,27 @@ Shape reduced(Shape shape, const graph::ReduceAttrs& attrs) {
 // Whether all that becomes of the result is an average of it, which is quantised.
 bool is_averaged_alone(const Reader& in) {
   const Node* reader = in.only_reader(in.node().outputs.front());
-  return reader != nullptr && reader->type == "ReduceMean" &&
+  return reader != nullptr && (reader->type == "ReduceMean" || reader->type == "AveragePool") &&
          in.quantized_behind(reader->outputs.front());
 }
 
-// Exactly, on the scale of the bytes that are added up; no tensor where the sum may have more than 16 bits.
+// Whether the result is the argument of a function alone which has a form of 16 bits, and which is quantised.
+bool is_argument_alone(const Reader& in) {
+  const Node* reader = in.only_reader(in.node().outputs.front());
+  return reader != nullptr && (reader->type == "Sigmoid" || reader->type == "Tanh") &&
+         in.quantized_behind(reader->outputs.front());
+}
+
+// Exactly, with as many more bits as the sum leaves; no tensor where it may have more than 16 bits.
 TensorId sum_in_words(Reader& in, const graph::ReduceAttrs& attrs, TensorId x) {
-  constexpr int64_t kMostBytes = 32767 / 255;
   const graph::Tensor bytes = in.tensor(x);
   const int64_t results = element_count(reduced(bytes.shape, attrs));
-  if (bytes.type != DataType::Int8 || results == 0 ||
-      element_count(bytes.shape) / results > kMostBytes)
-    return {};
-  const graph::Quantization scale{bytes.quantization.scale, {0}, 0};
+  if (bytes.type != DataType::Int8 || results == 0) return {};
+  const int64_t most = 255 * (element_count(bytes.shape) / results);
+  float parts = 1;  // of a step of the bytes
+  while (2 * static_cast<int64_t>(parts) * most <= 32767) parts *= 2;
+  if (most > 32767) return {};
+  const graph::Quantization scale{{bytes.quantization.scale[0] / parts}, {0}, 0};
   const TensorId words = in.emit(OpKind::Quantize, NoAttrs{}, {x}, DataType::Int16, scale, "wide");
   return in.emit(OpKind::Sum, attrs, {words}, DataType::Int16, scale);
 }
@@ -98,6 +106,8 @@ void read_reduce(Reader& in) {
       const TensorId x = in.value(0).tensor;
       if (selects) return in.emit_alike(what.kind, attrs, {x});
       if (what.kind == OpKind::Sum && is_averaged_alone(in)) return sum_in_words(in, attrs, x);
+      if (what.kind == OpKind::Mean && !tail.as && is_argument_alone(in))
+        return mean_of_bytes_in_words(in, attrs, x);
       if (!tail.as || what.kind == OpKind::ReduceProd) return {};
       if (what.kind == OpKind::Mean && in.tensor(x).type != tail.as->type)
         return in.requantize(mean_of_words(in, attrs, x), *tail.as);

@@ -4,13 +4,15 @@
 #include <cmath>
 #include <optional>
 
+#include "import/onnx/weighted.h"
+
 namespace intarsia::onnx {
 namespace {
 
 using graph::OpKind;
 using graph::TensorId;
 
-constexpr size_t kHybridWeights = 1, kHybridBias = 2, kHybridScales = 3;
+constexpr size_t kHybridWeights = 1, kHybridBias = 2, kHybridScales = 3, kHybridZeroPoints = 4;
 
 // A layer and what only moves its results.
 struct Layer {
@@ -83,12 +85,45 @@ void activate(graph::Node& layer, graph::Activation activation) {
     channels->activation = activation;
 }
 
-TensorId emit_layer(Reader& in, const Layer& found) {
+// The bytes' scale and zero point are what the layer is told that they are, once for all.
+bool has_known_scale(const Reader& in, const graph::Node& layer) {
+  const TensorId scales = layer.inputs[kHybridScales], zeros = layer.inputs[kHybridZeroPoints];
+  const graph::Quantization& q = in.tensor(layer.inputs[0]).quantization;
+  return in.is_constant(scales) && in.is_constant(zeros) && q.present() && !q.per_channel() &&
+         as_reals(in.values_of(scales)) == std::vector<float>{q.scale[0]} &&
+         as_integers(in.values_of(zeros)) == q.zero_point;
+}
+
+OpKind of_integers(OpKind hybrid) {
+  if (hybrid == OpKind::HybridFullyConnected) return OpKind::FullyConnected;
+  return hybrid == OpKind::HybridConv2d ? OpKind::Conv2d : OpKind::DepthwiseConv2d;
+}
+
+// The layer with results on the scale that follows.
+TensorId emit_integer_layer(Reader& in, const Layer& found, const QuantizedAs& as) {
+  const graph::Node& layer = found.layer;
+  const TensorId x = layer.inputs[0], w = layer.inputs[kHybridWeights];
+  TensorId bias = layer.inputs[kHybridBias];
+  if (bias.valid())
+    bias = bias_in_steps(in, as_reals(in.values_of(bias)), x, w, in.shape(layer.outputs[0]).back());
+  if (layer.inputs[kHybridBias].valid() != bias.valid()) return {};
+  TensorId id = in.emit(of_integers(layer.kind), layer.attributes, {x, w, bias}, as.type,
+                        as.quantization, "layer");
+  for (auto move = found.moves.rbegin(); move != found.moves.rend(); ++move)
+    id = in.emit(move->kind, move->attributes, {id}, as.type, as.quantization, "moved");
+  return id;
+}
+
+Value emit_layer(Reader& in, const Layer& found, const Tail& tail) {
+  if (tail.as && has_known_scale(in, found.layer)) {
+    const TensorId made = emit_integer_layer(in, found, *tail.as);
+    return {made, Form::Real, {}};
+  }
   TensorId id =
       in.emit(found.layer.kind, found.layer.attributes, found.layer.inputs, kFloat, {}, "layer");
   for (auto move = found.moves.rbegin(); move != found.moves.rend(); ++move)
     id = in.emit(move->kind, move->attributes, {id}, kFloat, {}, "moved");
-  return id;
+  return {id, Form::Plain, {}};
 }
 
 // The layer whose sums, as whole numbers, `id` has as floats.
@@ -122,7 +157,34 @@ TensorId scale_of_rows(Reader& in, TensorId running, const Shape& rows) {
              : in.emit(OpKind::BroadcastTo, graph::ShapeAttrs{rows}, {scales}, kFloat, {}, "rows");
 }
 
-TensorId with_scale(Reader& in, TensorId sums, TensorId scale, graph::Activation activation) {
+// A layer whose scales are known, times known numbers above 0.
+Value with_factor(Reader& in, TensorId id, TensorId factor, const Tail& tail) {
+  auto found = in.is_constant(factor) ? moved_layer(in, id) : std::nullopt;
+  if (!found || !has_known_scale(in, found->layer)) return {};
+  graph::Node& layer = found->layer;
+  const int64_t channels = in.shape(layer.outputs[0]).back();
+  const std::vector<float> factors = as_reals(in.values_of(factor));
+  if (!is_of_channels(in.shape(factor), in.shape(id).size(), found->channel_axis, channels) ||
+      std::ranges::any_of(factors, [](float one) { return !std::isnormal(one) || one < 0; }))
+    return {};
+  const auto factor_of = [&](size_t channel) { return factors[factors.size() == 1 ? 0 : channel]; };
+  const TensorId weights = layer.inputs[kHybridWeights];
+  graph::Quantization q = in.tensor(weights).quantization;
+  const size_t scales = std::max(q.scale.size(), factors.size());
+  q.scale.resize(scales, q.scale[0]), q.zero_point.resize(scales, 0);
+  for (size_t i = 0; i < scales; ++i) q.scale[i] *= factor_of(i);
+  q.axis = layer.kind == OpKind::HybridDepthwiseConv2d ? 3 : 0;
+  layer.inputs[kHybridWeights] = in.make_constant(in.values_of(weights), q);
+  if (layer.inputs[kHybridBias].valid()) {
+    std::vector<float> bias = as_reals(in.values_of(layer.inputs[kHybridBias]));
+    for (size_t i = 0; i < bias.size(); ++i) bias[i] *= factor_of(i);
+    layer.inputs[kHybridBias] = in.make_constant(real_values({channels}, bias));
+  }
+  activate(layer, tail.activation);
+  return emit_layer(in, *found, tail);
+}
+
+Value with_scale(Reader& in, TensorId sums, TensorId scale, const Tail& tail) {
   auto found = summing_layer(in, sums);
   if (!found) return {};
   graph::Node& layer = found->layer;
@@ -152,11 +214,11 @@ TensorId with_scale(Reader& in, TensorId sums, TensorId scale, graph::Activation
   const TensorId scales = scale_of_rows(in, running, rows);
   layer.inputs[kHybridWeights] = in.make_constant(in.values_of(weights), q);
   layer.inputs[kHybridScales] = scales;
-  activate(layer, activation);
-  return emit_layer(in, *found);
+  activate(layer, tail.activation);
+  return emit_layer(in, *found, tail);
 }
 
-TensorId with_bias(Reader& in, TensorId id, TensorId bias, graph::Activation activation) {
+Value with_bias(Reader& in, TensorId id, TensorId bias, const Tail& tail) {
   auto found = in.is_constant(bias) ? moved_layer(in, id) : std::nullopt;
   if (!found) return {};
   graph::Node& layer = found->layer;
@@ -166,28 +228,32 @@ TensorId with_bias(Reader& in, TensorId id, TensorId bias, graph::Activation act
     return {};
   layer.inputs[kHybridBias] =
       in.make_constant(real_values({channels}, as_reals(in.values_of(bias))));
-  activate(layer, activation);
-  return emit_layer(in, *found);
+  activate(layer, tail.activation);
+  return emit_layer(in, *found, tail);
 }
 
 }  // namespace
 
-TensorId layer_with(Reader& in, OpKind kind, graph::Activation activation) {
-  if ((kind != OpKind::Mul && kind != OpKind::Add) || in.is_real(0) || in.is_real(1)) return {};
+Value layer_with(Reader& in, OpKind kind, const Tail& tail) {
+  if (kind != OpKind::Mul && kind != OpKind::Add) return {};
   for (const size_t i : {0, 1}) {
     const std::string& made = in.node().inputs[i];
-    if (!in.is_read_once(made)) continue;
-    const TensorId id = in.value(i).tensor, other = in.value(1 - i).tensor;
-    if (in.tensor(id).type != kFloat || in.tensor(other).type != kFloat) return {};
-    if (kind == OpKind::Mul) {
-      const Node* cast = in.operator_of(made);
-      if (cast == nullptr || cast->type != "Cast" || !in.is_read_once(cast->inputs[0])) continue;
-    }
-    const TensorId layer = in.attempt([&] {
-      return kind == OpKind::Mul ? with_scale(in, id, other, activation)
-                                 : with_bias(in, id, other, activation);
+    const TensorId id = in.value(i).tensor;
+    if (!in.is_read_once(made) || in.is_real(i) || in.tensor(id).type != kFloat) continue;
+    const bool is_known = in.is_constant(in.value(1 - i).tensor);
+    if (in.is_real(1 - i) && !is_known) continue;
+    const Node* cast = in.operator_of(made);
+    const bool is_sum = cast != nullptr && cast->type == "Cast" && in.is_read_once(cast->inputs[0]);
+    Value layer;
+    layer.tensor = in.attempt([&]() -> TensorId {
+      const TensorId other = in.operand(1 - i);
+      if (in.tensor(other).type != kFloat) return {};
+      layer = kind == OpKind::Add ? with_bias(in, id, other, tail)
+              : is_sum            ? with_scale(in, id, other, tail)
+                                  : with_factor(in, id, other, tail);
+      return layer.tensor;
     });
-    if (layer.valid()) return layer;
+    if (layer.tensor.valid()) return layer;
   }
   return {};
 }

@@ -69,6 +69,21 @@ TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weigh
   return in.make_constant(integer_values(type, {channels}, steps));
 }
 
+TensorId bias_in_steps(Reader& in, const std::vector<float>& reals, TensorId input,
+                       TensorId weights, int64_t channels) {
+  const graph::Quantization &x = in.tensor(input).quantization,
+                            &w = in.tensor(weights).quantization;
+  std::vector<int64_t> steps;
+  for (size_t i = 0; i < reals.size(); ++i) {
+    const double step =
+        static_cast<double>(x.scale[0]) * static_cast<double>(w.scale[w.per_channel() ? i : 0]);
+    const double whole = std::round(static_cast<double>(reals[i]) / step);
+    if (!(std::abs(whole) <= static_cast<double>(std::numeric_limits<int32_t>::max()))) return {};
+    steps.push_back(static_cast<int64_t>(whole));
+  }
+  return in.make_constant(integer_values(DataType::Int32, {channels}, steps));
+}
+
 TensorId real_bias(Reader& in, size_t operand, TensorId input, TensorId weights) {
   const Value& given = in.value(operand);
   const graph::Tensor bias = in.tensor(given.tensor);

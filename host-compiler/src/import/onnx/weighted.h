@@ -15,6 +15,10 @@ graph::TensorId symmetric_weights(Reader& in, graph::TensorId weights);
 graph::TensorId integer_bias(Reader& in, size_t operand, graph::TensorId input,
                              graph::TensorId weights, int64_t channels, float factor = 1);
 
+// These reals, one of each channel, so. No tensor where one has more than 32 bits.
+graph::TensorId bias_in_steps(Reader& in, const std::vector<float>& reals, graph::TensorId input,
+                              graph::TensorId weights, int64_t channels);
+
 // The bias as floats; plain int32 counts in steps of input scale times weight scale.
 graph::TensorId real_bias(Reader& in, size_t operand, graph::TensorId input,
                           graph::TensorId weights);

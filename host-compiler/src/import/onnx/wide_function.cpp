@@ -151,14 +151,22 @@ TensorId averaged_words(Reader& in, size_t operand, bool& is_average) {
   // Emitting makes the nodes that were looked at move.
   const std::optional<graph::ReduceAttrs> attrs =
       mean == nullptr ? std::nullopt : std::optional(mean->attrs<graph::ReduceAttrs>());
-  const TensorId words = in.emit(OpKind::Quantize, graph::NoAttrs{}, {source}, DataType::Int16,
-                                 in_words(bytes.quantization), "wide");
-  if (!attrs || !words.valid()) return words;
+  if (!attrs)
+    return in.emit(OpKind::Quantize, graph::NoAttrs{}, {source}, DataType::Int16,
+                   in_words(bytes.quantization), "wide");
   is_average = true;
-  return mean_of_words(in, *attrs, words);
+  return mean_of_bytes_in_words(in, *attrs, source);
 }
 
 }  // namespace
+
+TensorId mean_of_bytes_in_words(Reader& in, const graph::ReduceAttrs& attrs, TensorId bytes) {
+  const graph::Tensor source = in.tensor(bytes);
+  if (source.type != DataType::Int8 || source.quantization.per_channel()) return {};
+  const TensorId words = in.emit(OpKind::Quantize, graph::NoAttrs{}, {bytes}, DataType::Int16,
+                                 in_words(source.quantization), "wide");
+  return words.valid() ? mean_of_words(in, attrs, words) : words;
+}
 
 TensorId sum_of_averages(Reader& in, OpKind kind, const Tail& tail) {
   if (!tail.as || tail.as->type != DataType::Int8 || tail.as->quantization.per_channel()) return {};

@@ -15,6 +15,10 @@ graph::TensorId as_words(Reader& in, graph::TensorId reals);
 // The average of words along the axes; no tensor where their sum has more than 32 bits.
 graph::TensorId mean_of_words(Reader& in, const graph::ReduceAttrs& attrs, graph::TensorId words);
 
+// The same of int8, which keeps seven more bits; no tensor of other types.
+graph::TensorId mean_of_bytes_in_words(Reader& in, const graph::ReduceAttrs& attrs,
+                                       graph::TensorId bytes);
+
 // A sum or difference that is quantised, of operands that are int8 or, one of them at least, averages of int8 which are not quantised
 // themselves: on 16 bits, of which an average keeps seven more. No tensor for others.
 graph::TensorId sum_of_averages(Reader& in, graph::OpKind kind, const Tail& tail);
