@@ -34,6 +34,7 @@ class Ordered {
     Operation made;
     made.kind = other < 0 ? OperationKind::AveragePool : OperationKind::Add;
     made.node = name;
+    made.kernel = {.height = 3, .width = 3};  // its result takes nobody's place
     made.ifm = whole(from), made.ofm = whole(to);
     if (other >= 0) made.ifm2 = whole(other);
     program_.operations.push_back(made);

@@ -81,11 +81,9 @@ class Neighbours {
   // Of one element's function, into a map that nothing else writes or lies in.
   bool is_short(const Operation& op) {
     const NpuTensor& out = tensor(op.ofm);
-    const bool is_pointwise =
-        is_elementwise(op.kind) ||
-        (op.kind == OperationKind::AveragePool && op.global_scale && op.kernel.height == 1 &&
-         op.kernel.width == 1 && op.ifm.extent == op.ofm.extent && op.upscale == Upscale::None);
-    return is_pointwise && op.ofm.extent.elements() < kLeastBandElements && !op.ifm.walk &&
+    const bool is_kind = is_elementwise(op.kind) || (op.kind == OperationKind::AveragePool &&
+                                                     op.global_scale && is_pointwise(op));
+    return is_kind && op.ofm.extent.elements() < kLeastBandElements && !op.ifm.walk &&
            !op.ofm.walk && out.kind == NpuTensor::Kind::Inner && out.alias_of < 0 && !out.is_kept &&
            !shared_[op.ofm.tensor] && writers_[op.ofm.tensor] == 1 && op.ofm.extent == out.extent;
   }

@@ -280,7 +280,7 @@ class Chains {
       return could_be(operand.tensor) && is_whole(operand) && life(operand.tensor).last == made;
     };
     if (aliased_[static_cast<size_t>(id)]) return made;
-    if (is_elementwise(op.kind) && writers_[static_cast<size_t>(id)] == 1 && is_whole(op.ofm) &&
+    if (is_pointwise(op) && writers_[static_cast<size_t>(id)] == 1 && is_whole(op.ofm) &&
         (ends_here(op.ifm) || (op.ifm2 && ends_here(*op.ifm2))))
       return made + 1;
     for (const int32_t other : tensor(id).may_replace)

@@ -224,7 +224,7 @@ class Order {
     if (std::any_of(listed.begin(), listed.end(), ends_here)) return true;
     const Group& maker = group(life.first);
     const Operation& op = maker.operations.back();
-    if (maker.operations.size() > 1 || !is_elementwise(op.kind)) return false;
+    if (maker.operations.size() > 1 || !is_pointwise(op)) return false;
     return ends_here(op.ifm.tensor) || (op.ifm2 && ends_here(op.ifm2->tensor));
   }
 

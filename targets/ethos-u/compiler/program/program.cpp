@@ -86,6 +86,15 @@ bool has_weights(OperationKind kind) {
   return kind == OperationKind::Conv || kind == OperationKind::Depthwise;
 }
 
+bool is_pointwise(const Operation& op) {
+  const Kernel& k = op.kernel;
+  const bool single = k.height == 1 && k.width == 1 && k.stride_y == 1 && k.stride_x == 1;
+  const bool padded = op.pads.top + op.pads.left + op.pads.bottom + op.pads.right > 0;
+  return is_elementwise(op.kind) ||
+         ((op.kind == OperationKind::AveragePool || op.kind == OperationKind::MaxPool) && single &&
+          !padded && op.upscale == Upscale::None);
+}
+
 std::string print(const Program& program) {
   constexpr const char* kKinds[] = {"input", "output", "inner", "constant", "state"};
   std::string result = fmt::format("program {}\n", program.name);

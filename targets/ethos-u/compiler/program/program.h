@@ -175,6 +175,9 @@ struct Operation {
   int32_t clamp_low = -128, clamp_high = 127;  // ACTIVATION_MIN, ACTIVATION_MAX
 };
 
+// Whether each output element follows from the input elements at its own place.
+bool is_pointwise(const Operation& op);
+
 // A look-up table as it lies in SHRAM: 256 bytes, 512 words of slope and base, or 256 words.
 struct LookUpTable {
   std::string name;

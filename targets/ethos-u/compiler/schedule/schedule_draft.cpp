@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "schedule/cascade.h"
 #include "schedule/constant_groups.h"
 #include "schedule/dependencies.h"
 
@@ -63,10 +64,13 @@ void ScheduleDraft::find_in_place() {
            !aliased[static_cast<size_t>(operand.tensor)] &&
            writers[static_cast<size_t>(operand.tensor)] == 1;
   };
+  const std::vector<bool> rolls = rolls_into_next(program);
   in_place_of.assign(count, -1);
   for (size_t i = 0; i < program.operations.size(); ++i) {
     const Operation& op = program.operations[i];
-    if (!is_elementwise(op.kind) || !free_standing(op.ofm)) continue;
+    if (!is_pointwise(op) || !free_standing(op.ofm)) continue;
+    // Rows of a window may be kept as they come and go, in buffers of their own.
+    if (!is_elementwise(op.kind) && (rolls[i] || (i > 0 && rolls[i - 1]))) continue;
     const auto take = [&](const Operand& operand) {
       const NpuTensor &from = tensor(operand.tensor), &to = tensor(op.ofm.tensor);
       if (in_place_of[static_cast<size_t>(op.ofm.tensor)] < 0 && free_standing(operand) &&

@@ -109,16 +109,6 @@ Operation split(const Program& program, const Operation& op, int32_t parts) {
   return view;
 }
 
-// Each output element follows from the input elements at its own place.
-bool is_pointwise(const Operation& op) {
-  const Kernel& k = op.kernel;
-  const bool single = k.height == 1 && k.width == 1 && k.stride_y == 1 && k.stride_x == 1;
-  const bool padded = op.pads.top + op.pads.left + op.pads.bottom + op.pads.right > 0;
-  return is_elementwise(op.kind) ||
-         ((op.kind == OperationKind::AveragePool || op.kind == OperationKind::MaxPool) && single &&
-          !padded && op.upscale == Upscale::None);
-}
-
 // The operand's elements follow each other without a gap.
 bool is_dense(const Program& program, const Operand& operand) {
   const Extent& all = program.tensors.at(static_cast<size_t>(operand.tensor)).extent;

@@ -1,0 +1,70 @@
+// Results that take the place of their operand, which every block of them has read before it is written.
+#include <gtest/gtest.h>
+
+#include "compiled.h"
+#include "graph_maker.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using graph::TensorId;
+
+constexpr int64_t kFew = 4, kMany = 32, kBytes = 2;
+constexpr float kScale = 0.00037f;
+
+TensorId pointwise(Graph& g, testing::Random& random, TensorId x, int64_t from, int64_t to) {
+  const TensorId w = g.constant(random, DataType::Int8, {to, 1, 1, from}, {{kScale}, {0}, 0});
+  const TensorId b = g.constant(random, DataType::Int64, {to}, {{kScale * kScale}, {0}, 0});
+  return g.node(OpKind::Conv2d, graph::Conv2dAttrs{}, {x, w, b}, 1, DataType::Int16, kScale, 0)[0];
+}
+
+// Of a convolution to more channels and one back, with three functions of 16 bits between, which are windows of one element. Where it
+// is kept, the second one's result is added to the third one's.
+int64_t sram_of_functions(const std::string& target, const Shape& shape, bool is_kept) {
+  testing::Random random(83);
+  Graph g;
+  const TensorId x = g.input(DataType::Int16, shape, kScale, 0);
+  TensorId y = pointwise(g, random, x, kFew, kMany);
+  TensorId kept = y;
+  for (int i = 0; i < 3; ++i) {
+    y = g.node(i % 2 == 0 ? OpKind::Tanh : OpKind::Logistic, {}, {y}, 1, DataType::Int16,
+               1.0f / 32768, 0)[0];
+    if (i == 1) kept = y;
+  }
+  if (is_kept)
+    y = g.node(OpKind::Add, graph::BinaryAttrs{}, {y, kept}, 1, DataType::Int16, 1.0f / 16384,
+               0)[0];
+  const graph::Module module = g.finish({pointwise(g, random, y, kMany, kFew)});
+  const std::string text = graph::print(module);
+  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {.target = target});
+  EXPECT_TRUE(model.ok()) << model.error().to_string();
+  if (!model.ok()) return 0;
+  const auto inputs = testing::random_inputs(random, module);
+  const SimulatedRun run = simulate(*model, inputs);
+  EXPECT_EQ(run.problem, "") << target;
+  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs)) << target;
+  return sram_bytes(*model);
+}
+
+TEST(InPlace, FunctionsOfOneElement) {
+  for (const char* target :
+       {"ethos-u55-32 -memory-mode=sram-only", "ethos-u55-256 -memory-mode=sram-only",
+        "ethos-u65-256 -memory-mode=sram-only"})
+    for (const int64_t width : {1, 75, 600}) {
+      const int64_t map = width * kMany * kBytes, edge = width * kFew * kBytes;
+      EXPECT_LE(sram_of_functions(target, {1, 1, width, kFew}, false), map + 2 * edge + 64)
+          << target << " " << width;
+      EXPECT_GE(sram_of_functions(target, {1, 1, width, kFew}, true), 2 * map)
+          << target << " " << width << ": read again, it has to stay";
+    }
+}
+
+// Rows may come and go, through buffers of their own.
+TEST(InPlace, FunctionsBetweenRows) {
+  sram_of_functions("ethos-u55-128", {1, 24, 40, kFew}, false);
+  sram_of_functions("ethos-u65-256", {1, 24, 40, kFew}, true);
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
