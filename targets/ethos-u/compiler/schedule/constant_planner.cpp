@@ -290,17 +290,24 @@ PrefetchPlan ConstantPlanner::choose_beside(const Worth& other,
   const std::vector<int64_t> budgets =
       sizes_between(base, std::max(base, other.bytes), kMostSliceBudgets);
   most_budget_ = budgets.back();
-  const auto least = [&](const std::vector<PrefetchUnit>& prefetch) {
+  const auto best_of = [&](const std::vector<PrefetchUnit>& prefetch) {
+    npu::ConstantPlan best;
+    std::optional<double> least;
     for (const int64_t budget : budgets) {
       PrefetchPlan plan = prefetch_.plan(prefetch, budget);
-      if (plan.cycles <= other.cycles || budget == budgets.back())
-        return npu::ConstantPlan{std::move(plan), budget};
+      const bool is_last = plan.cycles <= other.cycles || budget == budgets.back();
+      const double worth = value(plan.cycles, std::max(plan.peak_bytes, base));
+      if ((is_as_fast({plan.cycles, 0}, other) || is_last) && (!least || worth < *least)) {
+        least = worth;
+        best = {std::move(plan), budget};
+      }
+      if (is_last) break;
     }
-    return npu::ConstantPlan{};
+    return best;
   };
-  const npu::ConstantPlan plan = least(prefetch_units(false));
+  const npu::ConstantPlan plan = best_of(prefetch_units(false));
   chain_blocks(plan.budget, plan.prefetch);
-  return least(prefetch_units(true)).prefetch;
+  return best_of(prefetch_units(true)).prefetch;
 }
 
 PrefetchPlan ConstantPlanner::within(int64_t budget, const std::vector<int64_t>& gaps) {
@@ -323,6 +330,10 @@ bool ConstantPlanner::is_better(const ScheduleOptions& options, const Worth& one
                                 const Worth& other) {
   if (options.for_size) return one.bytes < other.bytes;
   return kWorthMore * value_of(options.memory, one) < value_of(options.memory, other);
+}
+
+bool ConstantPlanner::is_as_fast(const Worth& one, const Worth& other) {
+  return kWorthLess * one.cycles <= other.cycles;
 }
 
 bool ConstantPlanner::is_better_copied(const ScheduleOptions& options, const Worth& one,

@@ -31,7 +31,7 @@ class ConstantPlanner : private npu::ConstantDraft {
   // each unit runs.
   npu::PrefetchPlan within(int64_t budget, const std::vector<int64_t>& gaps);
   // The same for a draft of which there is a plan already, without cascades and with so many slices of each operation: with
-  // these, the least memory in which it takes no longer.
+  // these, the best of what is as fast, or what takes the most memory.
   npu::PrefetchPlan choose_beside(const Worth& other, const std::vector<int32_t>& slices);
   // With as much of the constants of whole operations as finds room, what the draft takes within that many bytes.
   double cycles_of_whole(int64_t budget) {
@@ -43,6 +43,8 @@ class ConstantPlanner : private npu::ConstantDraft {
   // The same where one of them has copies that stay (WeightCopies): more of a memory that nobody else has may go to these.
   static bool is_better_copied(const ScheduleOptions& options, const Worth& one,
                                const Worth& other);
+  // Whether it takes no longer than another by more than the estimate leaves open.
+  static bool is_as_fast(const Worth& one, const Worth& other);
 
   // Encoded constants of a unit for that block.
   const ConstantStream& stream(const Unit& unit, const BlockConfig& block);

@@ -28,8 +28,8 @@ constexpr int kGapRounds = 4;
 // percent of time are worth one percent of memory.
 constexpr double kMostCascadeCost = 1.5;
 constexpr double kCascadeTimeWeight = 0.25;
-// Where time counts, cascades are to take no longer than whole operations: a quarter of a percent is below what the estimate
-// tells apart. A percent of time is worth two of memory then, as in `ConstantPlanner::is_better`.
+// Where time counts, cascades are to take no longer than whole operations, constants aside: what these have in the memory that is
+// left is weighed behind that. A percent of time is worth two of memory then, as in `ConstantPlanner::is_better`.
 constexpr double kSameTime = 1.0025;
 constexpr double kSameTimeWeight = 2;
 // Copies of weights that stay are for time alone: less memory beside them is luck with gaps.
@@ -94,7 +94,7 @@ class Scheduler {
     for (const Unit& unit : other.draft_.units) ++slices[static_cast<size_t>(unit.operation)];
     const auto room = static_cast<int64_t>(kLessMemory * static_cast<double>(other.worth_.bytes));
     plan_freely(constants, constants.choose_beside({other.worth_.cycles, room}, slices), room);
-    return worth_.cycles <= kSameTime * other.worth_.cycles &&
+    return ConstantPlanner::is_as_fast(worth_, other.worth_) &&
            ConstantPlanner::is_better(draft_.options, worth_, other.worth_);
   }
 
