@@ -163,7 +163,7 @@ class Subject:
         left = [each for each in report["operators"] if each["member"] == report["target"].split(" ")[0]]
         found["off"] = len(left)
         found["off_kinds"] = sorted({each["kind"] for each in left})
-        found |= self.figures("compile", self.model.path, npu, NPUS[npu])
+        found |= self.figures("compile", self.model.path, npu, NPUS[npu], "balanced")  # as without an option
 
     def compared(self, target, inputs, scratch):
         """"" where the results are the peer's, otherwise the first difference; None without a peer."""

@@ -86,6 +86,24 @@ TEST_P(RepeatedWeights, StayInOwnMemory) {
   EXPECT_GT(sram_bytes(*model), int64_t{64} * 64) << "the weights of the state";
 }
 
+// By default they take no more of it than one product does that has its constants there.
+TEST_P(RepeatedWeights, TakeNoMoreThanOneProduct) {
+  constexpr int32_t kUnits = 64, kInputs = 40;
+  const graph::Module module = recurrent(GetParam(), 12, kInputs, kUnits);
+  const std::string text = graph::print(module);
+  const auto bytes_for = [&](LoweringOptions::Optimise optimise) {
+    const Result<CompiledModel> model =
+        compile_for({text.begin(), text.end()}, {.target = "ethos-u65-256", .optimise = optimise});
+    EXPECT_TRUE(model.ok()) << model.error().to_string();
+    return model.ok() ? sram_bytes(*model) : 0;
+  };
+  // Both matrices, and one with its scales and two vectors; what is encoded is a quarter larger at most.
+  const int64_t both = kUnits * (kUnits + kInputs);
+  const int64_t one = kUnits * kUnits * 5 / 4 + kUnits * 10 + 2 * kUnits * bits(GetParam()) / 8;
+  EXPECT_GT(bytes_for(LoweringOptions::Optimise::Speed), both);
+  EXPECT_LE(bytes_for(LoweringOptions::Optimise::Balanced), one);
+}
+
 // Maps make room for them where there is slower memory: with more memory the network is not slower.
 TEST_P(RepeatedWeights, MoreMemoryIsNotSlower) {
   const graph::Module module = recurrent(GetParam(), 24, 192, 64, true);

@@ -253,6 +253,9 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
     for (const Unit& unit : draft_.units)
       constants.push_back(aligned_to_stream(unit.fetched_bytes()));
     budgets = npu::fast_memory_sizes(live, constants, kMostBudgets);
+    const int64_t most = std::max(base, draft_.maker.copies().most_bytes);
+    for (int64_t& budget : budgets) budget = std::min(budget, most);
+    budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
   }
   most_budget_ = *std::max_element(budgets.begin(), budgets.end());
   whole_ = draft_.units;

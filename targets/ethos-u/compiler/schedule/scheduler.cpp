@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -111,6 +112,21 @@ class Scheduler {
   bool may_gain_by_copy(int64_t bytes, int64_t operations) const {
     const double fetch = draft_.cost.transfer(Memory::Constants, Memory::Cache, bytes).cycles;
     return static_cast<double>(operations - 1) * fetch > (1 - kLessTime) * worth_.cycles;
+  }
+
+  // What it takes, or would if each operation's constants were fetched by themselves: those and the operation's own maps.
+  int64_t bytes_in_turn() const {
+    int64_t most = worth_.bytes;
+    for (const Unit& unit : draft_.units) {
+      std::set<int32_t> maps = {unit.ifm.span.storage, unit.ofm.span.storage};
+      if (unit.ifm2) maps.insert(unit.ifm2->span.storage);
+      int64_t bytes = aligned_to_stream(unit.fetched_bytes());
+      for (const int32_t map : maps)
+        if (draft_.is_fast(map))
+          bytes += aligned_to_stream(draft_.schedule.storages[static_cast<size_t>(map)].bytes);
+      most = std::max(most, bytes);
+    }
+    return most;
   }
 
   // What feature maps take of fast memory at once.
@@ -268,6 +284,8 @@ class CopiesSearch {
                                     std::ssize(group.operations));
     });
     if (copies.groups.empty() || copies.groups.size() > kMostCopies) return;
+    // What stays takes no more than an operation with its constants needs anyway, unless time counts alone.
+    if (!options_.sram_limit && !options_.for_speed) copies.most_bytes = best->bytes_in_turn();
     take_better(scheduled(copies), best);
     const size_t groups = copies.groups.size(), plans = groups * (groups + 1) / 2;
     if (plans * program_.operations.size() > kMostPlanned)
@@ -326,7 +344,7 @@ class CopiesSearch {
     if (!options_.sram_limit) {
       if (!fastest_ || ConstantPlanner::is_better_copied(for_speed_, made->worth(), *fastest_))
         fastest_ = made->worth();
-      return made;
+      return made->worth().bytes <= copies.most_bytes ? std::move(made) : nullptr;
     }
     const int64_t excess = made->placed_bytes() - *options_.sram_limit;
     if (excess <= 0) return made;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "program/program.h"
@@ -17,6 +18,8 @@ struct WeightCopies {
   };
   std::vector<Group> groups;
   std::vector<int32_t> groups_of;  // by operation; -1: none. Empty: nothing lies apart
+  // What these, maps and all that is fetched may take of fast memory at any time.
+  int64_t most_bytes = std::numeric_limits<int64_t>::max();
 
   int32_t group_of(int32_t operation) const {
     return groups_of.empty() ? -1 : groups_of[static_cast<size_t>(operation)];
