@@ -27,6 +27,9 @@ class Search {
         random_(strategy.seed),
         state_(instance, capacity) {
     for (const auto& item : in_.items) preference_.push_back(base_preference(item));
+    entries_before_.push_back(0);
+    for (const std::vector<int>& section : in_.in_section)
+      entries_before_.push_back(entries_before_.back() + std::ssize(section));
   }
 
   SearchAnswer run() {
@@ -102,20 +105,24 @@ class Search {
   // The groups of sections within `range` that no waiting item connects, the tightest first: a part
   // without a solution says so at once, whatever was chosen in its neighbours.
   std::vector<Range> parts_of(const Range& range) const {
-    std::vector<std::pair<int64_t, Range>> parts;
-    int begin = range.first;
-    int64_t least_slack = std::numeric_limits<int64_t>::max();
-    for (int s = range.first; s < range.second; ++s) {
-      least_slack = std::min(least_slack, state_.slack(s));
-      if (s + 1 < range.second && state_.is_crossed(s + 1)) continue;
-      if (state_.has_waiting(begin)) parts.push_back({least_slack, {begin, s + 1}});
-      begin = s + 1;
-      least_slack = std::numeric_limits<int64_t>::max();
-    }
-    std::sort(parts.begin(), parts.end());
     std::vector<Range> ranges;
-    for (const auto& part : parts) ranges.push_back(part.second);
+    for (int begin = range.first; begin < range.second;) {
+      const int end = state_.next_uncrossed(begin + 1, range.second);
+      if (state_.has_waiting(begin)) ranges.push_back({begin, end});
+      begin = end;
+    }
+    if (ranges.size() < 2) return ranges;
+    std::vector<std::pair<int64_t, Range>> parts;
+    for (const Range& part : ranges) parts.push_back({least_slack(part), part});
+    std::sort(parts.begin(), parts.end());
+    for (size_t i = 0; i < parts.size(); ++i) ranges[i] = parts[i].second;
     return ranges;
+  }
+
+  int64_t least_slack(const Range& part) const {
+    int64_t least = state_.slack(part.first);
+    for (int s = part.first + 1; s < part.second; ++s) least = std::min(least, state_.slack(s));
+    return least;
   }
 
   Frame open(const Range& range) {
@@ -180,16 +187,15 @@ class Search {
         continue;
       }
       if (in_.items[i].fixed >= 0) continue;  // it lies here and nowhere else
-      // It has to rest on a waiting item beside section s.
-      for (int t = in_.items[i].first; t <= in_.items[i].last; ++t) {
-        if (t == s) continue;
-        work_ += std::ssize(in_.in_section[t]);
-        for (int j : in_.in_section[t]) {
-          const auto& other = in_.items[j];
-          if (!state_.is_waiting(j) || j == i || (other.first <= s && s <= other.last)) continue;
-          next = std::min(next, state_.least(j) + other.size);
-        }
-      }
+      // It has to rest on a waiting item beside section s. Whoever counts the work sees these in each of their sections.
+      const auto& item = in_.items[i];
+      work_ += entries_before_[item.last + 1] - entries_before_[item.first] -
+               std::ssize(in_.in_section[s]);
+      in_.for_each_alive_with(i, [&](int j) {
+        const auto& other = in_.items[j];
+        if (!state_.is_waiting(j) || (other.first <= s && s <= other.last)) return;
+        next = std::min(next, state_.least(j) + other.size);
+      });
     }
     return next;
   }
@@ -209,18 +215,18 @@ class Search {
     double best_score = 0;
     work_ += end - begin;
     for (int s = begin; s < end;) {
-      int run_end = s + 1;
-      while (run_end < end && state_.floor(run_end) == state_.floor(s)) ++run_end;
+      const int run_end = state_.end_of_floor(s, end);
       const bool valley = (s == begin || state_.floor(s - 1) > state_.floor(s)) &&
                           (run_end == end || state_.floor(run_end) > state_.floor(s));
       if (valley) {
+        work_ += entries_before_[run_end] - entries_before_[s];
         for (int t = s; t < run_end; ++t) {
-          work_ += std::ssize(in_.in_section[t]);
+          // Sections of a part have room, and an item that waits: nothing is more urgent than its trouble says.
+          if (best >= 0 && state_.trouble(t) <= best_score) continue;
           const int64_t slack = state_.slack(t);
           int choices = slack > 0 ? 1 : 0;
           const int64_t floor = state_.floor(t);
-          // One item at least lies on the floor where any waits; more choices only make it worse. Nothing is more urgent than
-          // its trouble says, which takes no division.
+          // One item at least lies on the floor where any waits; more choices only make it worse.
           const bool waits = best >= 0 && state_.has_waiting(t);
           const double at_most = choices > 0 ? 0.5 : 1.0;
           if (waits && slack >= 0 && state_.trouble(t) * at_most <= best_score) continue;
@@ -252,6 +258,7 @@ class Search {
 
   SearchState state_;
   std::vector<double> preference_;
+  std::vector<int64_t> entries_before_;  // of the items listed in the sections before each
 };
 
 }  // namespace

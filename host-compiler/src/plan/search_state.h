@@ -28,8 +28,20 @@ class SearchState {
   // Bytes of section s that may still go to waste.
   int64_t slack(int s) const { return capacity_ - floor_[s] - waiting_size_[s]; }
   bool has_waiting(int s) const { return waiting_[s] > 0; }
-  bool is_crossed(int s) const { return across_[s] > 0; }  // an item waits in s - 1 and in s
-  double trouble(int s) const { return trouble_[s]; }      // 1 and the times s was without room
+  // The first section from `from` on that no item waits in which waits in the one before as well; or `end`.
+  int next_uncrossed(int from, int end) const {
+    const int* const across = across_.data();
+    while (from < end && across[from] > 0) ++from;
+    return from;
+  }
+  // The first section behind s whose floor is another; or `end`.
+  int end_of_floor(int s, int end) const {
+    const int64_t* const floors = floor_.data();
+    const int64_t level = floors[s];
+    while (++s < end && floors[s] == level) continue;
+    return s;
+  }
+  double trouble(int s) const { return trouble_[s]; }  // 1 and the times s was without room
   int64_t least(int item) const { return least_[item]; }
   bool is_waiting(int item) const { return !placed_[item]; }
   // Whether an item waits whose least offset is that.
