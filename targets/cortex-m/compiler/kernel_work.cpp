@@ -27,28 +27,6 @@ Window window_of(const std::vector<int64_t>& numbers) {
   return w;
 }
 
-KernelWork pool(CoreClass core, const Window& w, bool average, bool wide) {
-  const int64_t bytes = core != CoreClass::Mve ? 4
-                        : average              ? 8
-                                               : 16,
-                lanes = wide ? bytes / 2 : bytes;
-  int64_t rows = 0, taps = 0, changes = 0, last_rows = 0, last_columns = 0;
-  for (int64_t y = 0; y < w.out_h; ++y) {
-    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
-    for (int64_t x = 0; x < w.out_w; ++x) {
-      const int64_t columns = inside(x * w.stride_w - w.pad_left, w.kernel_w, 1, w.in_w);
-      changes += seen != last_rows || columns != last_columns;
-      last_rows = seen, last_columns = columns;
-      rows += seen, taps += seen * columns;
-    }
-  }
-  const int64_t blocks = ceil_div(w.in_c, lanes), n = w.batches;
-  return {average ? (wide ? KernelFamily::WideAveragePool : KernelFamily::AveragePool)
-                  : (wide ? KernelFamily::WideMaxPool : KernelFamily::MaxPool),
-          {1, number(w.pixels()), number(average ? n * changes : 0), number(w.pixels() * blocks),
-           number(n * rows * blocks), number(n * taps * blocks)}};
-}
-
 #define FIELD(name) int64_t name = take();
 struct Sum : Numbers {
   using Numbers::Numbers;
@@ -484,7 +462,9 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("mve_depthwise_wide"))
     return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseWide)};
   if (name.starts_with("average_pool") || name.starts_with("max_pool")) {
-    return {pool(core, window_of(numbers), name.starts_with("average"), name.ends_with("s16"))};
+    const bool wide = name.ends_with("s16");
+    return {name.starts_with("max") ? max_pool(core, window_of(numbers), wide)
+                                    : average_pool(core, window_of(numbers), wide)};
   }
   if (name == "each_sum_s8") return {sum(core, Sum(numbers))};
   if (name == "each_add_s8") return {add(core, Add(numbers))};

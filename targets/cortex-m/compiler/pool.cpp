@@ -1,6 +1,9 @@
 // Average and maximum over windows: device/pool_softmax.h.
+#include <algorithm>
+
 #include "channels.h"
-#include "kernels.h"
+#include "intarsia/plugin/rounding.h"
+#include "operators.h"
 
 namespace intarsia::targets::cortex_m {
 
@@ -22,6 +25,53 @@ Window window_of_all(const ReducedShape& shape) {
   return w;
 }
 
+// What intarsia_max_pool_s8 needs: a line of the columns that some outputs see, and sometimes another (device/pool_softmax.h).
+struct MaxScratch {
+  int64_t strip, elements;
+};
+MaxScratch max_scratch(const Window& w, int64_t element_bytes) {
+  constexpr int64_t kMostBytes = 2048, kFewChannels = 16;
+  const bool two_lines = w.stride_w > 1 && w.in_c < kFewChannels;
+  const bool padded = w.pad_left > 0 || (w.out_w - 1) * w.stride_w + w.kernel_w > w.in_w;
+  if (w.kernel_h == 1 && !padded && !two_lines) return {w.out_w, 0};
+  const int64_t column = (two_lines ? 2 : 1) * w.in_c;
+  const int64_t columns = kMostBytes / (column * element_bytes);
+  const int64_t most = columns < w.kernel_w ? 1 : (columns - w.kernel_w) / w.stride_w + 1;
+  const int64_t strip = std::min(w.out_w, most);
+  return {strip, ((strip - 1) * w.stride_w + w.kernel_w) * column};
+}
+
+// Whether loops, which have no lines to begin, are as soon done with the few outputs of a row whose columns are picked: by the code, in cycles of
+// a Cortex-M4.
+bool rows_are_short(const Window& w, int64_t element_bytes) {
+  constexpr int64_t kFewBytes = 4, kRow = 300, kPick = 8, kWordTap = 5, kLoopTap = 6;
+  if (w.stride_w == 1 || w.in_c * element_bytes >= kFewBytes) return false;
+  const int64_t outputs = w.out_w * w.in_c, words = ceil_div(w.in_w * w.in_c * element_bytes, 4);
+  return kLoopTap * w.kernel_h * w.kernel_w * outputs <=
+         kRow + kWordTap * (w.kernel_h + w.kernel_w) * words + kPick * outputs;
+}
+
+LowerKernel max_kernel(Window w, bool wide) {
+  const int64_t element_bytes = wide ? 2 : 1;
+  const MaxScratch scratch = max_scratch(w, element_bytes);
+  if (scratch.elements * element_bytes > kMostScratch || rows_are_short(w, element_bytes))
+    return nullptr;
+  w.strip_w = scratch.strip;
+  return [w, wide, scratch](OpLowering& op) {
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    constexpr int64_t kWord = 4;
+    const BufferId buffer = op.b.local("scratch", wide ? DataType::Int16 : DataType::Int8,
+                                       {std::max(scratch.elements, kWord)}, kWord);
+    return call_kernel(op.b.func(), {wide ? "intarsia_max_pool_s16" : "intarsia_max_pool_s8",
+                                     w.values(),
+                                     {op.in(0)},
+                                     op.out(),
+                                     buffer,
+                                     {}});
+  };
+}
+
 }  // namespace
 
 LowerKernel reduce_max_kernel(CoreClass core, const OpView& view) {
@@ -36,15 +86,7 @@ LowerKernel reduce_max_kernel(CoreClass core, const OpView& view) {
   const Range range = type_range(type);
   w.low = range.low, w.high = range.high;
   if (!w.fits()) return nullptr;
-  return [w, wide](OpLowering& op) {
-    op.declare({Shape{w.batches, 1, w.in_w, w.in_c}}, Shape{w.batches, 1, 1, w.out_c});
-    return call_kernel(op.b.func(), {wide ? "intarsia_max_pool_s16" : "intarsia_max_pool_s8",
-                                     w.values(),
-                                     {op.in(0)},
-                                     op.out(),
-                                     {},
-                                     {}});
-  };
+  return max_kernel(w, wide);
 }
 
 LowerKernel pool_kernel(CoreClass core, const OpView& view) {
@@ -70,6 +112,7 @@ LowerKernel pool_kernel(CoreClass core, const OpView& view) {
       !sees_input(w.in_w, w.out_w, w.kernel_w, w.stride_w, w.pad_left))
     return nullptr;
   const bool average = view.node.kind == graph::OpKind::AveragePool2d;
+  if (!average && !lanes) return max_kernel(w, wide);
   constexpr int64_t kMostTaps = 255;
   const int64_t least_channels = lanes ? 16 : wide ? 2 : 4;
   const int64_t taps = w.kernel_h * w.kernel_w;

@@ -207,28 +207,38 @@ TEST(Choices, ShapesFitSixteenBits) {
 }
 
 std::string pooling(const char* core, OpKind kind, int64_t filter_h, int64_t filter_w,
-                    int64_t channels) {
+                    int64_t channels, int64_t stride = 1) {
   Random random(5);
   return kernel_of(
-      core, plain_module(random, kind,
-                         graph::Pool2dAttrs{filter_h, filter_w, 1, 1, {}, graph::Activation::None},
-                         {1, 17, 18, channels}));
+      core, plain_module(
+                random, kind,
+                graph::Pool2dAttrs{filter_h, filter_w, stride, stride, {}, graph::Activation::None},
+                {1, 17, 18, channels}));
 }
 
-TEST(Choices, PoolingPaysFromFourChannelsAndFiveElements) {
-  const std::string average = "intarsia_average_pool_s8", most = "intarsia_max_pool_s8";
+TEST(Choices, AveragesPayFromFourChannelsAndFiveElements) {
+  const std::string average = "intarsia_average_pool_s8";
   EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 2, 2, 4), "");
   EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 1, 5, 4), average);
   EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 1, 5, 3), "");
   EXPECT_EQ(pooling("cortex-m55", OpKind::AveragePool2d, 2, 2, 4), average);
   EXPECT_EQ(pooling("cortex-m55", OpKind::AveragePool2d, 2, 2, 3), "");
-  EXPECT_EQ(pooling("cortex-m4", OpKind::MaxPool2d, 2, 2, 4), most);
-  EXPECT_EQ(pooling("cortex-m4", OpKind::MaxPool2d, 2, 2, 3), "");
-  EXPECT_EQ(pooling("cortex-m3", OpKind::MaxPool2d, 2, 2, 4), "");
   // A halfword holds the sum of 255 elements.
   EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 15, 17, 4), average);
   EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 16, 16, 4), "");
+}
+
+// Where a step leaves out columns, those of one channel are picked one by one, and small windows are sooner compared.
+TEST(Choices, MaximaPayForAnyChannels) {
+  const std::string most = "intarsia_max_pool_s8";
+  for (const int64_t channels : {1, 2, 3, 4, 40})
+    for (const char* core : {"cortex-m4", "cortex-m55"})
+      EXPECT_EQ(pooling(core, OpKind::MaxPool2d, 2, 2, channels), most) << core << channels;
+  EXPECT_EQ(pooling("cortex-m4", OpKind::MaxPool2d, 2, 2, 1, 2), "");
+  EXPECT_EQ(pooling("cortex-m4", OpKind::MaxPool2d, 5, 5, 1, 2), most);
+  EXPECT_EQ(pooling("cortex-m4", OpKind::MaxPool2d, 2, 2, 4, 2), most);
   EXPECT_EQ(pooling("cortex-m4", OpKind::MaxPool2d, 16, 16, 4), most);
+  EXPECT_EQ(pooling("cortex-m3", OpKind::MaxPool2d, 2, 2, 4), "");
 }
 
 TEST(Choices, MeansPayWhereSumsAreLong) {

@@ -72,6 +72,7 @@ class Samples {
     for (int i = 0; i < count_; ++i) add(pair(i)), add(wide_depthwise_3x3());
     for (int i = 0; i < count_; i += 2)
       add(wide_softmax_module(r_, r_.range(1, 12), r_.range(2, 120), 1.0f / 2048, 1));
+    for (int i = 0; i < count_; ++i) add(maxima(i));
     return std::move(all_);
   }
 
@@ -457,6 +458,14 @@ class Samples {
     return wide_pool_module(
         r_, kind, {1, side, side, channels(48)},
         graph::Pool2dAttrs{filter, filter, r_.range(1, 2), r_.range(1, 2), {}, activation()});
+  }
+  // Maxima of every second column: of few channels, and of two by two.
+  graph::Module maxima(int which) {
+    const int64_t height = size(4, 16), width = size(8, 40), filter = which % 4 < 2 ? 2 : 3;
+    const graph::Pool2dAttrs attrs{filter, filter, 2, 2, {}, Activation::None};
+    const Shape shape{1, height, width, which % 4 == 0 ? channels(24) : r_.range(1, 4)};
+    return which % 2 == 0 ? wide_pool_module(r_, OpKind::MaxPool2d, shape, attrs)
+                          : plain_module(r_, OpKind::MaxPool2d, attrs, shape);
   }
   graph::Module rectified_by_alphas(int which) {
     const float ratio = r_.real(0.5f, 1.5f);

@@ -358,6 +358,13 @@ std::vector<graph::Module> poolings_and_rows() {
         modules.push_back(
             plain_module(random, kind, attrs, {random.range(1, 2), size, size, channels}));
       }
+  // Maxima of images so wide that they are taken in strips, of one, few and many channels.
+  for (const auto& [width, channels, filter, stride] :
+       {std::tuple{90, 40, 3, 2}, {90, 40, 5, 1}, {130, 33, 2, 2}, {700, 2, 3, 2}, {2100, 1, 4, 3}})
+    modules.push_back(plain_module(
+        random, OpKind::MaxPool2d,
+        graph::Pool2dAttrs{filter, filter, stride, stride, {1, 1, 1, 1}, any_activation(random)},
+        {1, 4, width, channels}));
   for (const int64_t count : {1, 2, 10, 100, 1001})
     modules.push_back(plain_module(random, OpKind::Softmax,
                                    graph::SoftmaxAttrs{random.real(0.1f, 3.0f)}, {3, count}));

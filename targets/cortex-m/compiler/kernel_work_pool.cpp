@@ -1,0 +1,111 @@
+// What averages and maxima over windows do.
+#include <algorithm>
+
+#include "intarsia/plugin/rounding.h"
+#include "kernel_work.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+double number(int64_t value) {
+  return static_cast<double>(value);
+}
+
+// Of device/largest.h.
+class Largest {
+ public:
+  Largest(CoreClass core, bool wide)
+      : vectors_(core == CoreClass::Mve), lanes_((vectors_ ? 16 : 4) / (wide ? 2 : 1)) {}
+
+  void of(int64_t taps, int64_t count, int64_t times) {
+    const int64_t words = times * ceil_div(count, lanes_);
+    const int64_t most_by_passes = vectors_ ? 5 : 3;
+    calls_ += times;
+    if (taps > most_by_passes) {
+      many_ += words, taps_ += words * taps;
+      return;
+    }
+    if (taps == 1) copied_ += words;
+    if (taps == 2 || taps == 4) twos_ += words;
+    if (taps >= 3) threes_ += words * (taps == 5 ? 2 : 1);
+    calls_ += taps > 3 ? times : 0;
+  }
+
+  // Of two rows and columns.
+  void of_square(int64_t count, int64_t times) {
+    calls_ += times, fours_ += times * ceil_div(count, lanes_);
+  }
+
+  std::vector<double> amounts(int64_t rows, int64_t picked) const {
+    return {1,
+            number(rows),
+            number(calls_),
+            number(copied_),
+            number(twos_),
+            number(threes_),
+            number(fours_),
+            number(many_),
+            number(taps_),
+            number(picked)};
+  }
+
+ private:
+  bool vectors_;
+  int64_t lanes_;
+  int64_t calls_ = 0, copied_ = 0, twos_ = 0, threes_ = 0, fours_ = 0, many_ = 0, taps_ = 0;
+};
+
+}  // namespace
+
+KernelWork average_pool(CoreClass core, const Window& w, bool wide) {
+  const int64_t lanes = (core != CoreClass::Mve ? 4 : 8) / (wide ? 2 : 1);
+  int64_t rows = 0, taps = 0, changes = 0, last_rows = 0, last_columns = 0;
+  for (int64_t y = 0; y < w.out_h; ++y) {
+    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
+    for (int64_t x = 0; x < w.out_w; ++x) {
+      const int64_t columns = inside(x * w.stride_w - w.pad_left, w.kernel_w, 1, w.in_w);
+      changes += seen != last_rows || columns != last_columns;
+      last_rows = seen, last_columns = columns;
+      rows += seen, taps += seen * columns;
+    }
+  }
+  const int64_t blocks = ceil_div(w.in_c, lanes), n = w.batches;
+  return {wide ? KernelFamily::WideAveragePool : KernelFamily::AveragePool,
+          {1, number(w.pixels()), number(n * changes), number(w.pixels() * blocks),
+           number(n * rows * blocks), number(n * taps * blocks)}};
+}
+
+KernelWork max_pool(CoreClass core, const Window& w, bool wide) {
+  Largest largest(core, wide);
+  const int64_t few = core == CoreClass::Mve ? 16 : wide ? 2 : 4, n = w.batches;
+  int64_t rows = 0, picked = 0;
+  for (int64_t first = 0; first < w.out_w; first += w.strip_w) {
+    const int64_t pixels = std::min(w.strip_w, w.out_w - first);
+    const int64_t columns = (pixels - 1) * w.stride_w + w.kernel_w;
+    const int64_t x = first * w.stride_w - w.pad_left, seen = inside(x, columns, 1, w.in_w);
+    for (int64_t y = 0; y < w.out_h; ++y) {
+      const int64_t of_rows = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
+      rows += n;
+      if (pixels == 1 && seen == w.in_w) {
+        largest.of(of_rows * seen, w.in_c, n);
+        continue;
+      }
+      if (w.kernel_w == 2 && of_rows == 2 && seen == columns && w.stride_w > 1 && w.in_c >= few) {
+        largest.of_square(w.in_c, n * pixels);
+        continue;
+      }
+      if (seen < columns || of_rows > 1) largest.of(of_rows, seen * w.in_c, n);
+      if (w.stride_w == 1) {
+        largest.of(w.kernel_w, pixels * w.in_c, n);
+      } else if (w.in_c < few) {
+        largest.of(w.kernel_w, ((pixels - 1) * w.stride_w + 1) * w.in_c, n);
+        picked += n * pixels;
+      } else {
+        largest.of(w.kernel_w, w.in_c, n * pixels);
+      }
+    }
+  }
+  return {wide ? KernelFamily::WideMaxPool : KernelFamily::MaxPool, largest.amounts(rows, picked)};
+}
+
+}  // namespace intarsia::targets::cortex_m
