@@ -18,6 +18,10 @@ constexpr std::string_view kQuantise =
     "convert the model to integers with a representative data set: what stays float runs on the "
     "CPU";
 
+constexpr std::string_view kQuantiseResults =
+    "have the quantiser look at the results of operators too (a QuantizeLinear behind each that feeds another): without, the "
+    "model does not say on which scale the accelerator is to compute";
+
 constexpr std::string_view kConvertOutside =
     "--io int8 leaves this conversion at the model's edge to the application, which then gives and "
     "takes integers";
@@ -103,16 +107,31 @@ bool has_floats(const graph::Module& module, const std::string& name) {
   return false;
 }
 
+// Whether layers take integers on known scales and give floats, as files have it whose quantiser looked at what layers take alone.
+bool has_layers_without_results(const graph::Module& module) {
+  constexpr size_t kScales = 3;
+  for (const graph::Function& function : module.functions)
+    for (const graph::Node& node : function.nodes)
+      if ((node.kind == graph::OpKind::HybridConv2d ||
+           node.kind == graph::OpKind::HybridDepthwiseConv2d ||
+           node.kind == graph::OpKind::HybridFullyConnected) &&
+          function.tensor(node.inputs[kScales]).constant.valid())
+        return true;
+  return false;
+}
+
 // What the host runs because an accelerator cannot.
 std::vector<Refusals> left_to_the_host(const Partitioned& partitioned, const TargetSpec& target,
                                        const std::set<std::string>& at_the_edges) {
   RefusalList refused;
+  const std::string_view quantise =
+      has_layers_without_results(partitioned.module) ? kQuantiseResults : kQuantise;
   int64_t index = -1;
   for (const Explanation::Operator& row : partitioned.explanation.operators) {
     ++index;
     if (row.device != target.host().name) continue;
     const std::string_view advice = at_the_edges.contains(row.name)            ? kConvertOutside
-                                    : has_floats(partitioned.module, row.name) ? kQuantise
+                                    : has_floats(partitioned.module, row.name) ? quantise
                                                                                : "";
     for (const Offer& offer : row.offers)
       if (offer.device != row.device && !offer.can)

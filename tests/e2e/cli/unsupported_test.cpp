@@ -1,4 +1,6 @@
 // `explain --unsupported`: what is refused, how often, where first, why, and what to do.
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
@@ -130,6 +132,17 @@ entry @main
     EXPECT_TRUE(says(row["what_to_do"], "--io int8")) << row;
     EXPECT_FALSE(says(row["what_to_do"], "representative")) << row;
   }
+}
+
+// A quantiser that looked at what layers take alone has left out what the NPU needs.
+TEST_F(Unsupported, ResultsThatNobodyQuantises) {
+  const Json found =
+      json({INTARSIA_SOURCE_DIR "/tests/golden/onnx_layers/layers_of_bytes/model.onnx", "--target",
+            "cortex-m55+ethos-u55-128"});
+  const auto layer = std::ranges::find_if(
+      found["off_npu"], [](const Json& row) { return row["type"] == "hybrid_conv2d"; });
+  ASSERT_NE(layer, found["off_npu"].end()) << found.dump(2);
+  EXPECT_TRUE(says((*layer)["what_to_do"], "a QuantizeLinear behind each")) << *layer;
 }
 
 TEST_F(Unsupported, AModelWithoutRefusalsSaysSo) {

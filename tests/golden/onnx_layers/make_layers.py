@@ -66,6 +66,39 @@ def recurrent(kind, steps=5, batches=1, inputs=3, units=4, directions=1, bias=Tr
     return Case(kind, operands, list(outputs)[:3 if kind == "LSTM" else 2], opset=14, hidden_size=units, **attributes)
 
 
+def layers_of_bytes():
+    """A residual block whose quantiser looked at the inputs of layers alone: their results, and the sum, are floats."""
+    case = Case("Add", [], ["y"])
+    case.nodes = []
+    case.inputs = [("x", RNG.integers(-128, 128, (1, 4, 6, 6)).astype(np.int8))]
+
+    def known(name, values):
+        case.constants.append((name, values))
+        return name
+
+    def node(kind, operands, result, **attributes):
+        case.nodes.append(helper.make_node(kind, operands, [result], name=result, **attributes))
+        return result
+
+    def layer(kind, real, name, shape, axis, **attributes):
+        weights = known(name + "_w", RNG.integers(-127, 128, shape).astype(np.int8))
+        scales = known(name + "_s", RNG.uniform(0.002, 0.02, shape[axis]).astype(np.float32))
+        of = node("DequantizeLinear", [weights, scales, known(name + "_z", np.zeros(shape[axis], np.int8))], name + "_r", axis=axis)
+        return node(kind, [real, of, known(name + "_b", random(shape[axis]))], name, **attributes)
+
+    def again(real, name, scale):
+        one = [known(name + "_s", np.float32(scale)), known(name + "_z", np.int8(-3))]
+        return node("DequantizeLinear", [node("QuantizeLinear", [real, *one], name + "_q"), *one], name)
+
+    x = node("DequantizeLinear", ["x", known("x_s", np.float32(0.03)), known("x_z", np.int8(5))], "x_r")
+    first = node("Relu", [layer("Conv", x, "first", (4, 4, 3, 3), 0, pads=[1, 1, 1, 1])], "first_relu")
+    second = layer("Conv", again(first, "first_again", 0.06), "second", (4, 1, 3, 3), 0, pads=[1, 1, 1, 1], group=4)
+    total = node("Relu", [node("Add", [second, x], "sum")], "total")
+    flat = node("Flatten", [node("GlobalAveragePool", [total], "average")], "flat")
+    node("Identity", [layer("Gemm", again(flat, "flat_again", 0.03), "last", (3, 4), 0, transB=1)], "y")
+    return case
+
+
 def quantised_lstm():
     """Activations and weights between QuantizeLinear and DequantizeLinear, as quantisers write them."""
     case = recurrent("LSTM", steps=6, batches=2, outputs=("y",))
@@ -530,6 +563,7 @@ CASES = {
     "pad_wrap": lambda: Case("Pad", [random(2, 3), np.int64([1, 2, 0, 1])], ["y"], opset=19, mode="wrap"),
     "pad_edge_cut": lambda: Case("Pad", [random(4, 3), np.int64([-1, 3, 2, 2])], ["y"], opset=19, mode="edge"),
     "dynamic_quantised_product": lambda: dynamic_product(),
+    "layers_of_bytes": lambda: layers_of_bytes(),
     "dynamic_lstm": lambda: dynamic_lstm(),
     "dynamic_lstm_by_column": lambda: dynamic_lstm(by_column=True, direction="reverse"),
     "dynamic_lstm_two_ways": lambda: dynamic_lstm(steps=4, directions=2, states=True, peepholes=True),
