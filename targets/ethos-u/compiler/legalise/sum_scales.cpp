@@ -52,19 +52,23 @@ class Pairs {
       multiply_each(tfl);
       return;
     }
-    const std::array<int32_t, kValues> least = least_sums_of(tfl);
+    const std::array<int32_t, kValues + 1> least = least_sums_of(tfl);
     const int32_t step = other_sign_ * (1 << (tfl.left_shift - 1));
-    int32_t first =
-        0;  // the result of the first pair with a value of the smaller operand, from 0 on
+    // The result of the first pair with a value of the smaller operand, from 0 on.
+    size_t first = 0;
     for (size_t x = 0; x < kValues; ++x) {
-      const int32_t scaled = sign_ * tfl.scaled_smaller(smaller(x));
-      int32_t result = first;
-      for (size_t y = 0; y < kValues; ++y) {
-        const int32_t sum = scaled + step * larger(y);
-        while (result < kHigh - kLow && least[static_cast<size_t>(result) + 1] <= sum) ++result;
-        while (result > 0 && least[static_cast<size_t>(result)] > sum) --result;
-        if (y == 0) first = result;
-        results_[x * kValues + y] = static_cast<int8_t>(result + kLow);
+      int32_t sum = sign_ * tfl.scaled_smaller(smaller(x)) + step * larger(0);
+      int8_t* const results = results_.data() + x * kValues;
+      while (least[first + 1] <= sum) ++first;
+      while (first > 0 && least[first] > sum) --first;
+      size_t result = first;
+      // They rise with the larger operand or fall with it.
+      for (size_t y = 0; y < kValues; ++y, sum += step) {
+        if (step > 0)
+          while (least[result + 1] <= sum) ++result;
+        else
+          while (result > 0 && least[result] > sum) --result;
+        results[y] = static_cast<int8_t>(static_cast<int32_t>(result) + kLow);
       }
     }
   }
@@ -103,9 +107,10 @@ class Pairs {
     }
   }
 
-  // TFLite's results rise with the sum: the least one with each of them or a larger one.
-  std::array<int32_t, kValues> least_sums_of(const TflSum& tfl) const {
-    std::array<int32_t, kValues> least = {};
+  // TFLite's results rise with the sum: the least one with each of them or a larger one, and more than any at the end.
+  std::array<int32_t, kValues + 1> least_sums_of(const TflSum& tfl) const {
+    std::array<int32_t, kValues + 1> least = {};
+    least[kValues] = std::numeric_limits<int32_t>::max();
     int32_t from = -kMostTflSum;
     for (size_t r = 0; r < kValues; ++r) {
       int32_t low = from, high = kMostTflSum;
@@ -171,20 +176,30 @@ struct Factors {
 
 // Those whose ratio is closest to `ratio`, the closest first.
 std::vector<Factors> closest_fractions(double ratio) {
-  std::vector<std::pair<double, Factors>> all;
-  all.reserve(kMostFactor);
+  // A heap of those that are kept, the worst of them in front, and room for one more.
+  std::vector<std::pair<double, Factors>> kept;
+  kept.reserve(kFactorPairs + 1);
+  const auto is_closer = [](const auto& a, const auto& b) { return a.first < b.first; };
   for (int32_t larger = 1; larger <= kMostFactor; ++larger) {
     const double wanted = ratio * larger;  // no more than `larger`
     auto smaller = static_cast<int32_t>(wanted);
     smaller += wanted - smaller >= 0.5 ? 1 : 0;
     if (smaller < 1) continue;
-    all.push_back({std::abs(smaller / wanted - 1), {smaller, larger}});
+    const double distance = std::abs(smaller / wanted - 1);
+    if (kept.size() == kFactorPairs) {
+      if (distance >= kept.front().first) continue;
+      kept.push_back({distance, {smaller, larger}});
+      std::pop_heap(kept.begin(), kept.end(), is_closer);
+      kept.pop_back();
+      continue;
+    }
+    kept.push_back({distance, {smaller, larger}});
+    if (kept.size() == kFactorPairs) std::make_heap(kept.begin(), kept.end(), is_closer);
   }
-  const size_t kept = std::min(kFactorPairs, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
-                    [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (kept.size() < kFactorPairs) std::make_heap(kept.begin(), kept.end(), is_closer);
+  std::sort_heap(kept.begin(), kept.end(), is_closer);
   std::vector<Factors> result;
-  for (size_t i = 0; i < kept; ++i) result.push_back(all[i].second);
+  for (const auto& each : kept) result.push_back(each.second);
   return result;
 }
 
@@ -193,33 +208,26 @@ std::vector<Factors> closest_fractions(double ratio) {
 class SumsOfResults {
  public:
   SumsOfResults(const Pairs& pairs, const Factors& factors) : out_zero_(pairs.out_zero()) {
-    const int64_t step = int64_t{pairs.other_sign()} * factors.larger;
-    for (size_t x = 0; x < kValues; ++x) {
-      int64_t sum =
-          int64_t{pairs.sign()} * factors.smaller * pairs.smaller(x) + step * pairs.larger(0);
-      for (size_t y = 0; y < kValues;) {
-        const int8_t result = pairs.result(x, y);
-        const int64_t first = sum;
-        for (; y < kValues && pairs.result(x, y) == result; ++y) sum += step;
-        Extremes& of = extremes_[static_cast<size_t>(result - kLow)];
-        const int64_t last = sum - step, low = std::min(first, last), high = std::max(first, last);
-        of.least = std::min(of.least, low);
-        of.most = std::max(of.most, high);
-        if (low > 0) {
-          of.least_positive = std::min(of.least_positive, low);
-          continue;
-        }
-        if (high < 0) {
-          of.most_negative = std::max(of.most_negative, high);
-          continue;
-        }
-        // Those beside zero, where these sums have not all the same sign.
-        const int64_t steps = floor_div(-first, step);
-        for (const int64_t near : {steps - 1, steps, steps + 1})
-          if (const int64_t one = first + near * step; one >= low && one <= high)
-            of.add_beside_zero(one);
-      }
+    for_each_sum(pairs, factors, [&](size_t result, int32_t sum) {
+      Extremes& of = extremes_[result];
+      of.least = std::min(of.least, sum);
+      of.most = std::max(of.most, sum);
+    });
+    // Few results have sums of both signs, or 0, for which those beside it are looked for.
+    bool has_both = false;
+    for (Extremes& of : extremes_) {
+      if (of.least > of.most) continue;
+      if (of.least > 0)
+        of.least_positive = of.least;
+      else if (of.most < 0)
+        of.most_negative = of.most;
+      else
+        has_both = of.has_both = true;
     }
+    if (!has_both) return;
+    for_each_sum(pairs, factors, [&](size_t result, int32_t sum) {
+      if (extremes_[result].has_both) extremes_[result].add_beside_zero(sum);
+    });
   }
 
   // What they may be multiplied by, so that all results are TFLite's when they are rounded once; as the NPU's multiplier, from
@@ -265,12 +273,24 @@ class SumsOfResults {
   }
 
  private:
-  struct Extremes {
-    int64_t least = std::numeric_limits<int64_t>::max(), most = std::numeric_limits<int64_t>::min();
-    int64_t least_positive = std::numeric_limits<int64_t>::max(),
-            most_negative = std::numeric_limits<int64_t>::min();
+  // Of numbers of 9 bits with factors of 15.
+  template <class What>
+  static void for_each_sum(const Pairs& pairs, const Factors& factors, const What& what) {
+    const int32_t step = pairs.other_sign() * factors.larger;
+    for (size_t x = 0; x < kValues; ++x) {
+      int32_t sum = pairs.sign() * factors.smaller * pairs.smaller(x) + step * pairs.larger(0);
+      for (size_t y = 0; y < kValues; ++y, sum += step)
+        what(static_cast<size_t>(pairs.result(x, y) - kLow), sum);
+    }
+  }
 
-    void add_beside_zero(int64_t sum) {
+  struct Extremes {
+    int32_t least = std::numeric_limits<int32_t>::max(), most = std::numeric_limits<int32_t>::min();
+    int32_t least_positive = std::numeric_limits<int32_t>::max(),
+            most_negative = std::numeric_limits<int32_t>::min();
+    bool has_both = false;
+
+    void add_beside_zero(int32_t sum) {
       if (sum > 0) least_positive = std::min(least_positive, sum);
       if (sum < 0) most_negative = std::max(most_negative, sum);
     }
