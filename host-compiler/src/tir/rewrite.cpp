@@ -171,6 +171,10 @@ Stmt rename_buffers(const Stmt& stmt, const std::vector<BufferId>& new_ids) {
     const bool moves = id.at() < new_ids.size() && new_ids[id.at()].valid();
     return moves ? new_ids[id.at()] : id;
   };
+  bool changes = false;
+  for (size_t i = 0; i < new_ids.size(); ++i)
+    changes = changes || (new_ids[i].valid() && new_ids[i].at() != i);
+  if (!changes) return stmt;
   const Stmt loads = rewrite(stmt, [&](const Expr& expr) -> Expr {
     const auto* load = std::get_if<Load>(&expr->node);
     if (load == nullptr || renamed(load->buffer) == load->buffer) return expr;

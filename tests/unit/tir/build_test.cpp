@@ -182,5 +182,16 @@ TEST(Rewrite, ReachesTheOperandsOfIntrinsics) {
   EXPECT_EQ(rewrite(stmt, with(1, 2)), stmt);
 }
 
+// Streams of commands are long: they are copied where a number changes, and not else.
+TEST(RenameBuffers, CopiesWhatChangesItsNumberAlone) {
+  Var1 it;
+  const Stmt stmt = it.f.store(it.buffer, {}, int_imm(1));
+  EXPECT_EQ(rename_buffers(stmt, {it.buffer}), stmt);
+  EXPECT_EQ(rename_buffers(stmt, {BufferId{}}), stmt);
+  const Stmt moved = rename_buffers(stmt, {BufferId{3}});
+  ASSERT_NE(moved, stmt);
+  EXPECT_EQ(std::get<Store>(moved->node).buffer, BufferId{3});
+}
+
 }  // namespace
 }  // namespace intarsia::tir

@@ -33,7 +33,11 @@ class Writer {
 
   tir::LoweredFunction run() {
     declare_parameters();
-    for (size_t i = 0; i < schedule_.storages.size(); ++i) declare(i);
+    // What becomes a parameter where functions are put together comes before constants, so that nobody has another number then:
+    // renaming copies every command.
+    for (const bool is_constant : {false, true})
+      for (size_t i = 0; i < schedule_.storages.size(); ++i)
+        if ((schedule_.storages[i].kind == Storage::Kind::Constant) == is_constant) declare(i);
     std::vector<tir::Stmt> body;
     for (const Step& step : schedule_.steps) body.push_back(statement(step));
     tir::Func func = builder_.finish(tir::seq(std::move(body)));
