@@ -33,7 +33,7 @@ bool SearchState::start() {
     if (lowest + in_.items[i].size > capacity_) return false;
     least_[i] = waiting_least_[i] = lowest;
   }
-  enqueue(0, in_.section_count - 1, 0);
+  enqueue(0, in_.section_count - 1, 0, kDisturbed | kRaised);
   return propagate();
 }
 
@@ -88,7 +88,7 @@ void SearchState::count_waiting(int item, int direction) {
 }
 
 // Without branches, which nobody could foresee: what is in the queue already is overwritten by the next.
-inline void SearchState::enqueue(int first, int last, int64_t low) {
+inline void SearchState::enqueue(int first, int last, int64_t low, uint8_t how) {
   uint8_t* const queued = queued_.data();
   const int64_t* const floors = floor_.data();
   int* const queue = queue_.data();
@@ -96,7 +96,7 @@ inline void SearchState::enqueue(int first, int last, int64_t low) {
   for (int s = first; s <= last; ++s) {
     queue[size] = s;
     size += queued[s] == 0 ? 1 : 0;
-    queued[s] = static_cast<uint8_t>(queued[s] | kQueued | (low <= floors[s] ? kDisturbed : 0));
+    queued[s] = static_cast<uint8_t>(queued[s] | kQueued | (low <= floors[s] ? how : 0));
   }
   queue_size_ = size;
 }
@@ -104,7 +104,7 @@ inline void SearchState::enqueue(int first, int last, int64_t low) {
 void SearchState::set_floor(int s, int64_t value) {
   trail_.push_back({Kind::Floor, s, floor_[s]});
   floor_[s] = value;
-  enqueue(s, s, value);
+  enqueue(s, s, value, kDisturbed | kRaised);
 }
 
 // Sections in which another item lies lower stay as they are. They are looked at nevertheless: the order in which the others are
@@ -117,24 +117,31 @@ bool SearchState::raise_item(int item, int64_t at_least) {
   const int64_t before = least_[item];
   trail_.push_back({Kind::Least, item, before});
   least_[item] = waiting_least_[item] = offset;
-  enqueue(it.first, it.last, before);
+  enqueue(it.first, it.last, before, kDisturbed);
   return true;
 }
 
 bool SearchState::propagate() {
   while (queue_size_ > 0) {
     const int s = queue_[--queue_size_];
-    const bool disturbed = (queued_[s] & kDisturbed) != 0;
+    const bool disturbed = (queued_[s] & kDisturbed) != 0, raised = (queued_[s] & kRaised) != 0;
     queued_[s] = 0;
     if (waiting_[s] == 0) continue;
     work_ += std::ssize(in_.in_section[s]);
-    if (!disturbed || settle_section(s)) continue;
+    if (!disturbed || (!raised && has_lowest(s)) || settle_section(s)) continue;
     ++trouble_[s];
     // What follows is undone anyway.
     while (queue_size_ > 0) queued_[queue_[--queue_size_]] = 0;
     return false;
   }
   return true;
+}
+
+// Of a section whose floor is where it was at rest, so that no waiting item lies lower: whether one lies there still.
+bool SearchState::has_lowest(int s) const {
+  const std::vector<int>& items = in_.in_section[s];
+  return std::any_of(items.begin(), items.end(),
+                     [&](int i) { return waiting_least_[i] == floor_[s]; });
 }
 
 bool SearchState::settle_section(int s) {

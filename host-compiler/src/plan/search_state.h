@@ -56,11 +56,12 @@ class SearchState {
     int64_t old;
   };
 
-  // Sections from `first` to `last`; those whose floor is not below `low` are disturbed.
-  void enqueue(int first, int last, int64_t low);
+  // Sections from `first` to `last`; those whose floor is not below `low` are disturbed so.
+  void enqueue(int first, int last, int64_t low, uint8_t how);
   void set_floor(int s, int64_t value);
   bool raise_item(int item, int64_t at_least);
   bool propagate();
+  bool has_lowest(int s) const;
   bool settle_section(int s);
   void count_waiting(int item, int direction);
 
@@ -78,8 +79,8 @@ class SearchState {
   std::vector<int> queue_;  // the first `queue_size_`, and room for one more
   size_t queue_size_ = 0;
   // Of sections in the queue. Those that nothing has disturbed are at rest: their lowest waiting item lies at their floor, and they
-  // have room.
-  enum : uint8_t { kQueued = 1, kDisturbed = 2 };
+  // have room. The floor of some has been raised, so that items may lie below it.
+  enum : uint8_t { kQueued = 1, kDisturbed = 2, kRaised = 4 };
   std::vector<uint8_t> queued_;
   int64_t work_ = 0;
 };
