@@ -232,9 +232,12 @@ class Search {
           if (waits && slack >= 0 && state_.trouble(t) * at_most <= best_score) continue;
           const double urgent = urgency(t);
           if (waits && urgent * at_most <= best_score) continue;
-          for (int i : in_.in_section[t])
-            if (state_.may_lie_at(i, floor)) ++choices;
-          const double score = urgent / choices;
+          double score = 0;
+          for (int i : in_.in_section[t]) {
+            if (!state_.may_lie_at(i, floor)) continue;
+            score = urgent / ++choices;
+            if (best >= 0 && score <= best_score) break;
+          }
           if (best < 0 || score > best_score) {
             best = t;
             best_score = score;
