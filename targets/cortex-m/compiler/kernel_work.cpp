@@ -462,9 +462,11 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("mve_depthwise_wide"))
     return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseWide)};
   if (name.starts_with("average_pool") || name.starts_with("max_pool")) {
-    const bool wide = name.ends_with("s16");
-    return {name.starts_with("max") ? max_pool(core, window_of(numbers), wide)
-                                    : average_pool(core, window_of(numbers), wide)};
+    return {pool(core, window_of(numbers), name.starts_with("average"), name.ends_with("s16"))};
+  }
+  if (name == "rows_average_pool_s8") return {rows_average_pool(core, window_of(numbers))};
+  if (name.starts_with("rows_max_pool_")) {
+    return {rows_max_pool(core, window_of(numbers), name.ends_with("s16"))};
   }
   if (name == "each_sum_s8") return {sum(core, Sum(numbers))};
   if (name == "each_add_s8") return {add(core, Add(numbers))};

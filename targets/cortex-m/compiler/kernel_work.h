@@ -54,8 +54,9 @@ KernelWork thumb_depthwise(CoreClass core, const Window& w, Way way,
                            std::span<const uint8_t> table);
 KernelWork mve_depthwise(const Window& w, KernelFamily family);
 
-KernelWork average_pool(CoreClass core, const Window& w, bool wide);
-KernelWork max_pool(CoreClass core, const Window& w, bool wide);
+KernelWork pool(CoreClass core, const Window& w, bool average, bool wide);
+KernelWork rows_average_pool(CoreClass core, const Window& w);
+KernelWork rows_max_pool(CoreClass core, const Window& w, bool wide);
 
 KernelWork real_depthwise(const Window& w);
 KernelWork hybrid_convolution(const Window& w, bool vectors);  // channels of results in bytes

@@ -57,8 +57,12 @@ class Largest {
 
 }  // namespace
 
-KernelWork average_pool(CoreClass core, const Window& w, bool wide) {
-  const int64_t lanes = (core != CoreClass::Mve ? 4 : 8) / (wide ? 2 : 1);
+// Pixel by pixel.
+KernelWork pool(CoreClass core, const Window& w, bool average, bool wide) {
+  const int64_t bytes = core != CoreClass::Mve ? 4
+                        : average              ? 8
+                                               : 16,
+                lanes = wide ? bytes / 2 : bytes;
   int64_t rows = 0, taps = 0, changes = 0, last_rows = 0, last_columns = 0;
   for (int64_t y = 0; y < w.out_h; ++y) {
     const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
@@ -70,12 +74,66 @@ KernelWork average_pool(CoreClass core, const Window& w, bool wide) {
     }
   }
   const int64_t blocks = ceil_div(w.in_c, lanes), n = w.batches;
-  return {wide ? KernelFamily::WideAveragePool : KernelFamily::AveragePool,
-          {1, number(w.pixels()), number(n * changes), number(w.pixels() * blocks),
+  return {average ? (wide ? KernelFamily::WideAveragePool : KernelFamily::AveragePool)
+                  : (wide ? KernelFamily::WideMaxPool : KernelFamily::MaxPool),
+          {1, number(w.pixels()), number(average ? n * changes : 0), number(w.pixels() * blocks),
            number(n * rows * blocks), number(n * taps * blocks)}};
 }
 
-KernelWork max_pool(CoreClass core, const Window& w, bool wide) {
+// Of device/rows_average_pool.c.
+KernelWork rows_average_pool(CoreClass core, const Window& w) {
+  const bool vectors = core == CoreClass::Mve;
+  const int64_t together = vectors ? 8 : 4, results = vectors ? 8 : 2, n = w.batches;
+  int64_t rows = 0, lines = 0, quotients = 0, words = 0, taps = 0, long_words = 0, long_taps = 0,
+          runs = 0, units = 0, unit_taps = 0;
+  const auto sums = [&](int64_t of, int64_t count, int64_t times, bool is_square) {
+    const int64_t made = n * times * ceil_div(count, together);
+    const bool is_long = of > 3 && !is_square;
+    lines += n * times;
+    (is_long ? long_words : words) += made;
+    (is_long ? long_taps : taps) += made * of;
+  };
+  const auto averages = [&](int64_t of, int64_t count, int64_t times) {
+    const int64_t made = n * times * ceil_div(count, results);
+    runs += n * times, units += made, unit_taps += made * of;
+  };
+  for (int64_t first = 0; first < w.out_w; first += w.strip_w) {
+    const int64_t pixels = std::min(w.strip_w, w.out_w - first);
+    const int64_t columns = (pixels - 1) * w.stride_w + w.kernel_w;
+    const int64_t x = first * w.stride_w - w.pad_left, seen = inside(x, columns, 1, w.in_w);
+    for (int64_t y = 0; y < w.out_h; ++y) {
+      const int64_t of_rows = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
+      rows += n;
+      if (pixels == 1 && seen == w.in_w) {
+        sums(of_rows * seen, w.in_c, 1, false), averages(1, w.in_c, 1);
+        continue;
+      }
+      if (w.kernel_w == 2 && of_rows == 2 && seen == columns && w.stride_w > 1 &&
+          w.in_c >= together) {
+        sums(4, w.in_c, pixels, true), averages(1, pixels * w.in_c, 1);
+        continue;
+      }
+      sums(of_rows, seen * w.in_c, 1, false);
+      for (int64_t at = 0; at < pixels;) {
+        const auto columns_of = [&](int64_t pixel) {
+          return inside((first + pixel) * w.stride_w - w.pad_left, w.kernel_w, 1, w.in_w);
+        };
+        const int64_t from = at;
+        while (at < pixels && columns_of(at) == columns_of(from)) ++at;
+        quotients += n * (seen < columns);
+        if (w.stride_w == 1)
+          averages(w.kernel_w, (at - from) * w.in_c, 1);
+        else
+          averages(w.kernel_w, w.in_c, at - from);
+      }
+    }
+  }
+  return {KernelFamily::RowsAveragePool,
+          {1, number(rows), number(lines), number(quotients), number(words), number(taps),
+           number(long_words), number(long_taps), number(runs), number(units), number(unit_taps)}};
+}
+
+KernelWork rows_max_pool(CoreClass core, const Window& w, bool wide) {
   Largest largest(core, wide);
   const int64_t few = core == CoreClass::Mve ? 16 : wide ? 2 : 4, n = w.batches;
   int64_t rows = 0, picked = 0;
@@ -105,7 +163,8 @@ KernelWork max_pool(CoreClass core, const Window& w, bool wide) {
       }
     }
   }
-  return {wide ? KernelFamily::WideMaxPool : KernelFamily::MaxPool, largest.amounts(rows, picked)};
+  return {wide ? KernelFamily::RowsWideMaxPool : KernelFamily::RowsMaxPool,
+          largest.amounts(rows, picked)};
 }
 
 }  // namespace intarsia::targets::cortex_m

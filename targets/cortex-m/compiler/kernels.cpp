@@ -247,7 +247,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return small ? nullptr : mean_kernel(core, view);
     case graph::OpKind::AveragePool2d:
     case graph::OpKind::MaxPool2d:
-      return pool_kernel(core, view);
+      return pool_kernel(core, view, small);
     case graph::OpKind::ReduceMax:
       return small ? nullptr : reduce_max_kernel(core, view);
     case graph::OpKind::ResizeBilinear:

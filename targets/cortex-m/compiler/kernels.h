@@ -90,7 +90,7 @@ LowerKernel squared_difference_kernel(CoreClass core, const OpView& view);
 LowerKernel mean_kernel(CoreClass core, const OpView& view);  // of Mean and Sum
 LowerKernel matmul_kernel(CoreClass core, const OpView& view);
 LowerKernel mul_kernel(CoreClass core, const OpView& view);
-LowerKernel pool_kernel(CoreClass core, const OpView& view);
+LowerKernel pool_kernel(CoreClass core, const OpView& view, bool small);
 LowerKernel reduce_max_kernel(CoreClass core, const OpView& view);  // as a pooling of all
 LowerKernel relu_kernel(CoreClass core, const OpView& view, bool small);
 LowerKernel prelu_kernel(CoreClass core, const OpView& view);

@@ -143,7 +143,7 @@ LowerKernel lane_kernel(const OpView& view) {
       return mean_kernel(CoreClass::Lanes, view);
     case graph::OpKind::AveragePool2d:
     case graph::OpKind::MaxPool2d:
-      return pool_kernel(CoreClass::Lanes, view);
+      return pool_kernel(CoreClass::Lanes, view, /*small=*/false);
     default:
       return nullptr;
   }

@@ -3,6 +3,7 @@
 
 #include "channels.h"
 #include "intarsia/plugin/rounding.h"
+#include "kernel_costs.h"
 #include "operators.h"
 
 namespace intarsia::targets::cortex_m {
@@ -25,50 +26,58 @@ Window window_of_all(const ReducedShape& shape) {
   return w;
 }
 
-// What intarsia_max_pool_s8 needs: a line of the columns that some outputs see, and sometimes another (device/pool_softmax.h).
-struct MaxScratch {
-  int64_t strip, elements;
+// What is made of an image's rows before its columns (device/pool_softmax.h).
+enum class Pooling { Average, Max, WideMax };
+
+// A line of the columns that some outputs see, of sums or maxima, and sometimes another.
+struct Lines {
+  int64_t strip, bytes;
 };
-MaxScratch max_scratch(const Window& w, int64_t element_bytes) {
+Lines lines_of(const Window& w, Pooling pooling) {
   constexpr int64_t kMostBytes = 2048, kFewChannels = 16;
-  const bool two_lines = w.stride_w > 1 && w.in_c < kFewChannels;
+  const bool average = pooling == Pooling::Average;
+  const int64_t element_bytes = pooling == Pooling::Max ? 1 : 2;
+  const bool two_lines = !average && w.stride_w > 1 && w.in_c < kFewChannels;
   const bool padded = w.pad_left > 0 || (w.out_w - 1) * w.stride_w + w.kernel_w > w.in_w;
-  if (w.kernel_h == 1 && !padded && !two_lines) return {w.out_w, 0};
-  const int64_t column = (two_lines ? 2 : 1) * w.in_c;
-  const int64_t columns = kMostBytes / (column * element_bytes);
+  if (!average && w.kernel_h == 1 && !padded && !two_lines) return {w.out_w, 0};
+  const int64_t column = (two_lines ? 2 : 1) * w.in_c * element_bytes;
+  const int64_t columns = kMostBytes / column;
   const int64_t most = columns < w.kernel_w ? 1 : (columns - w.kernel_w) / w.stride_w + 1;
   const int64_t strip = std::min(w.out_w, most);
   return {strip, ((strip - 1) * w.stride_w + w.kernel_w) * column};
 }
 
-// Whether loops, which have no lines to begin, are as soon done with the few outputs of a row whose columns are picked: by the code, in cycles of
-// a Cortex-M4.
-bool rows_are_short(const Window& w, int64_t element_bytes) {
-  constexpr int64_t kFewBytes = 4, kRow = 300, kPick = 8, kWordTap = 5, kLoopTap = 6;
-  if (w.stride_w == 1 || w.in_c * element_bytes >= kFewBytes) return false;
-  const int64_t outputs = w.out_w * w.in_c, words = ceil_div(w.in_w * w.in_c * element_bytes, 4);
-  return kLoopTap * w.kernel_h * w.kernel_w * outputs <=
-         kRow + kWordTap * (w.kernel_h + w.kernel_w) * words + kPick * outputs;
+// Whether they save so much that their two kilobytes are worth it, of the kernel that takes pixel by pixel or, without one, of loops.
+bool rows_pay(CoreClass core, const Window& w, Pooling pooling, bool by_pixel) {
+  constexpr double kLeastSaved = 8192, kOutput = 15, kLoopTap = 6;
+  const CostCore cost_core = core == CoreClass::Mve ? CostCore::M55 : CostCore::M4;
+  const bool average = pooling == Pooling::Average, wide = pooling == Pooling::WideMax;
+  const auto outputs = static_cast<double>(w.pixels() * w.out_c);
+  const double loops =
+      outputs * (kOutput + kLoopTap * static_cast<double>(w.kernel_h * w.kernel_w));
+  const double others =
+      by_pixel ? cycles_of_work(cost_core, {pool(core, w, average, wide)}).value_or(loops) : loops;
+  const KernelWork work = average ? rows_average_pool(core, w) : rows_max_pool(core, w, wide);
+  const std::optional<double> cycles = cycles_of_work(cost_core, {work});
+  return cycles && *cycles + kLeastSaved <= others;
 }
 
-LowerKernel max_kernel(Window w, bool wide) {
-  const int64_t element_bytes = wide ? 2 : 1;
-  const MaxScratch scratch = max_scratch(w, element_bytes);
-  if (scratch.elements * element_bytes > kMostScratch || rows_are_short(w, element_bytes))
-    return nullptr;
-  w.strip_w = scratch.strip;
-  return [w, wide, scratch](OpLowering& op) {
+// Empty where they do not pay.
+LowerKernel rows_kernel(CoreClass core, Window w, Pooling pooling, bool by_pixel) {
+  const Lines lines = lines_of(w, pooling);
+  w.strip_w = lines.strip;
+  if (lines.bytes > kMostScratch || !rows_pay(core, w, pooling, by_pixel)) return nullptr;
+  return [w, pooling, lines](OpLowering& op) {
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
                Shape{w.batches, w.out_h, w.out_w, w.out_c});
     constexpr int64_t kWord = 4;
+    const bool wide = pooling == Pooling::WideMax;
     const BufferId buffer = op.b.local("scratch", wide ? DataType::Int16 : DataType::Int8,
-                                       {std::max(scratch.elements, kWord)}, kWord);
-    return call_kernel(op.b.func(), {wide ? "intarsia_max_pool_s16" : "intarsia_max_pool_s8",
-                                     w.values(),
-                                     {op.in(0)},
-                                     op.out(),
-                                     buffer,
-                                     {}});
+                                       {std::max(lines.bytes, kWord) / (wide ? 2 : 1)}, kWord);
+    const char* kernel = pooling == Pooling::Average ? "intarsia_rows_average_pool_s8"
+                         : wide                      ? "intarsia_rows_max_pool_s16"
+                                                     : "intarsia_rows_max_pool_s8";
+    return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), buffer, {}});
   };
 }
 
@@ -86,10 +95,18 @@ LowerKernel reduce_max_kernel(CoreClass core, const OpView& view) {
   const Range range = type_range(type);
   w.low = range.low, w.high = range.high;
   if (!w.fits()) return nullptr;
-  return max_kernel(w, wide);
+  return [w, wide](OpLowering& op) {
+    op.declare({Shape{w.batches, 1, w.in_w, w.in_c}}, Shape{w.batches, 1, 1, w.out_c});
+    return call_kernel(op.b.func(), {wide ? "intarsia_max_pool_s16" : "intarsia_max_pool_s8",
+                                     w.values(),
+                                     {op.in(0)},
+                                     op.out(),
+                                     {},
+                                     {}});
+  };
 }
 
-LowerKernel pool_kernel(CoreClass core, const OpView& view) {
+LowerKernel pool_kernel(CoreClass core, const OpView& view, bool small) {
   const bool lanes = core == CoreClass::Lanes;
   if (core != CoreClass::Dsp && core != CoreClass::Mve && !lanes)
     return nullptr;  // loops of known bounds are faster
@@ -112,13 +129,18 @@ LowerKernel pool_kernel(CoreClass core, const OpView& view) {
       !sees_input(w.in_w, w.out_w, w.kernel_w, w.stride_w, w.pad_left))
     return nullptr;
   const bool average = view.node.kind == graph::OpKind::AveragePool2d;
-  if (!average && !lanes) return max_kernel(w, wide);
   constexpr int64_t kMostTaps = 255;
   const int64_t least_channels = lanes ? 16 : wide ? 2 : 4;
   const int64_t taps = w.kernel_h * w.kernel_w;
+  if (average && taps > kMostTaps && !lanes) return nullptr;
   const bool pays =
       !average || core != CoreClass::Dsp || taps > 4;  // the division takes most of small windows
-  if (w.in_c < least_channels || !pays || (average && taps > kMostTaps && !lanes)) return nullptr;
+  const bool by_pixel = w.in_c >= least_channels && pays;
+  if (!lanes && !small && !(average && wide)) {
+    const Pooling pooling = average ? Pooling::Average : wide ? Pooling::WideMax : Pooling::Max;
+    if (LowerKernel kernel = rows_kernel(core, w, pooling, by_pixel)) return kernel;
+  }
+  if (!by_pixel) return nullptr;
   return [w, average, wide, lanes](OpLowering& op) {
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
                Shape{w.batches, w.out_h, w.out_w, w.out_c});

@@ -2,13 +2,10 @@
 //
 // A row of outputs is made in two steps. First the largest of the rows that its windows see, element by element of the image's
 // row, whatever channels there are; then, of that line, the largest of the columns. Both are the same work: `taps` runs of memory, `step` elements apart.
-#include "intarsia/targets/cortex_m/pool_softmax.h"
+#ifndef INTARSIA_CORTEX_M_LARGEST_H_
+#define INTARSIA_CORTEX_M_LARGEST_H_
 
-#include "intarsia/targets/cortex_m/optimise.h"
-
-#include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
-
-#define INTARSIA_SIZE ((int32_t)sizeof(INTARSIA_ELEMENT))
+#include "intarsia/targets/cortex_m/pool_elements.h"
 
 // to[i] of `count` elements is the largest of from[i] and `taps` - 1 more, `apart` elements from each other; and so on for each of `runs`,
 // which begin `step` apart and whose results lie behind each other.
@@ -19,7 +16,7 @@ struct lines {
 };
 
 #if INTARSIA_HAS_MVE
-enum { kMostByPasses = 5, kFewChannels = 16 };
+enum { kMostByPasses = 5, kFewChannels = 16, kFewest = 1 };
 
 // to[i] = the largest of a[i], b[i] and, of more taps, of c[i] and d[i]; `to` may be `a`.
 INTARSIA_INLINE void pass(INTARSIA_ELEMENT *to, const INTARSIA_ELEMENT *a,
@@ -82,80 +79,101 @@ INTARSIA_OUTLINE void largest_of_many(INTARSIA_ELEMENT *to, const INTARSIA_ELEME
 }
 
 #else
-enum { kMostByPasses = 3, kFewChannels = 4 / (int)sizeof(INTARSIA_ELEMENT) };
+enum {
+  kMostByPasses = 3,
+  kFewChannels = 4 / (int)sizeof(INTARSIA_ELEMENT),
+  kFewest = kFewChannels
+};
 
 INTARSIA_INLINE INTARSIA_ELEMENT larger_element(INTARSIA_ELEMENT a, INTARSIA_ELEMENT b) {
   return a > b ? a : b;
 }
 
 #if INTARSIA_HAS_DSP_WORDS
-enum { kTogether = 4 / (int)sizeof(INTARSIA_ELEMENT) };
-
-INTARSIA_INLINE uint32_t word_at(const INTARSIA_ELEMENT *from) {
-  uint32_t word;
-  memcpy(&word, from, sizeof word);
-  return word;
-}
-
-INTARSIA_INLINE uint32_t larger(uint32_t a, uint32_t b) {
-  uint32_t difference;
-  __asm__ volatile(INTARSIA_SUBTRACT " %0, %2, %1\nsel %1, %2, %1"
-                   : "=&r"(difference), "+r"(a)
-                   : "r"(b)
-                   : "cc");
-  return a;
-}
-
-INTARSIA_INLINE uint32_t largest_word(const INTARSIA_ELEMENT *a, const INTARSIA_ELEMENT *b,
-                                      const INTARSIA_ELEMENT *c, const INTARSIA_ELEMENT *d,
-                                      int32_t taps) {
-  uint32_t most = larger(word_at(a), word_at(b));
-  if (taps > 2) most = larger(most, word_at(c));
-  return taps > 3 ? larger(most, word_at(d)) : most;
+// Words, one at least: a cycle of a Cortex-M4 more where a jump goes to an instruction across two words.
+INTARSIA_INLINE void pass_words(INTARSIA_ELEMENT *to, const INTARSIA_ELEMENT *a,
+                                const INTARSIA_ELEMENT *b, const INTARSIA_ELEMENT *c,
+                                const INTARSIA_ELEMENT *d, int32_t words, int32_t taps) {
+  uint32_t most, other, third, fourth, difference;
+#define INTARSIA_WORDS(loads, others)                                                           \
+  __asm__ volatile(                                                                             \
+      ".balign 4\n"                                                                             \
+      "1: ldr.w %[most], [%[a]], #4\n"                                                          \
+      "ldr.w %[other], [%[b]], #4\n" loads INTARSIA_SUBTRACT                                    \
+      " %[difference], %[other], %[most]\n"                                                     \
+      "sel %[most], %[other], %[most]\n" others                                                 \
+      "str.w %[most], [%[to]], #4\n"                                                            \
+      "subs.w %[words], %[words], #1\n"                                                         \
+      "bne.w 1b\n"                                                                              \
+      : [to] "+r"(to), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [words] "+r"(words), \
+        [most] "=&r"(most), [other] "=&r"(other), [third] "=&r"(third), [fourth] "=&r"(fourth), \
+        [difference] "=&r"(difference)                                                          \
+      :                                                                                         \
+      : "cc", "memory")
+#define INTARSIA_THIRD                  \
+  INTARSIA_SUBTRACT                     \
+  " %[difference], %[third], %[most]\n" \
+  "sel %[most], %[third], %[most]\n"
+  if (taps == 2)
+    INTARSIA_WORDS("", "");
+  else if (taps == 3)
+    INTARSIA_WORDS("ldr.w %[third], [%[c]], #4\n", INTARSIA_THIRD);
+  else
+    INTARSIA_WORDS("ldr.w %[third], [%[c]], #4\nldr.w %[fourth], [%[d]], #4\n",
+                   INTARSIA_THIRD INTARSIA_SUBTRACT
+                   " %[difference], %[fourth], %[most]\nsel %[most], %[fourth], %[most]\n");
+#undef INTARSIA_WORDS
+#undef INTARSIA_THIRD
 }
 #endif
 
-// to[i] = the largest of a[i], b[i] and, of more taps, of c[i] and d[i]; `to` may be `a`. The last word overlaps the one before.
+// to[i] = the largest of a[i], b[i] and, of more taps, of c[i] and d[i]; of a word's elements at least.
 INTARSIA_INLINE void pass(INTARSIA_ELEMENT *to, const INTARSIA_ELEMENT *a,
                           const INTARSIA_ELEMENT *b, const INTARSIA_ELEMENT *c,
                           const INTARSIA_ELEMENT *d, int32_t count, int32_t taps) {
-  int32_t i = 0;
 #if INTARSIA_HAS_DSP_WORDS
-  for (; i + 2 * kTogether <= count; i += 2 * kTogether) {
-    const int32_t next = i + kTogether;
-    const uint32_t first = largest_word(a + i, b + i, c + i, d + i, taps);
-    const uint32_t second = largest_word(a + next, b + next, c + next, d + next, taps);
-    memcpy(to + i, &first, sizeof first);
-    memcpy(to + next, &second, sizeof second);
+  const int32_t rest = count & (kTogether - 1);
+  if (rest != 0) {
+    pass_words(to, a, b, c, d, 1, taps);
+    to += rest, a += rest, b += rest, c += rest, d += rest;
   }
-  for (; i < count && count >= kTogether; i += kTogether) {
-    if (i > count - kTogether) i = count - kTogether;
-    const uint32_t word = largest_word(a + i, b + i, c + i, d + i, taps);
-    memcpy(to + i, &word, sizeof word);
-  }
-#endif
-  for (; i < count; ++i) {
+  pass_words(to, a, b, c, d, count / kTogether, taps);
+#else
+  for (int32_t i = 0; i < count; ++i) {
     INTARSIA_ELEMENT most = larger_element(a[i], b[i]);
     if (taps > 2) most = larger_element(most, c[i]);
     to[i] = taps > 3 ? larger_element(most, d[i]) : most;
   }
+#endif
 }
 
-// A word at a time, of all taps, by twos.
+// Of two taps and more, by twos, and any number of elements.
 INTARSIA_OUTLINE void largest_of_many(INTARSIA_ELEMENT *to, const INTARSIA_ELEMENT *from,
                                       int32_t apart, int32_t taps, int32_t count) {
   int32_t i = 0;
 #if INTARSIA_HAS_DSP_WORDS
-  for (; i < count && count >= kTogether; i += kTogether) {
-    if (i > count - kTogether) i = count - kTogether;
+  const int32_t bytes = apart * INTARSIA_SIZE;
+  int32_t next = (count - 1) % kTogether + 1;
+  for (; i + kTogether <= count; i = next, next += kTogether) {
     const INTARSIA_ELEMENT *tap = from + i;
-    uint32_t most = word_at(tap);
+    uint32_t most = word_at(tap), a, b, difference;
     if ((taps & 1) != 0) tap += apart;
-    for (int32_t left = taps / 2; left > 0; --left) {
-      const uint32_t a = word_at(tap), b = word_at(tap + apart);
-      tap += 2 * apart;
-      most = larger(larger(most, a), b);
-    }
+    int32_t left = taps / 2;  // one at least
+    __asm__ volatile(
+        ".balign 4\n"
+        "1: ldr.w %[a], [%[tap]]\n"
+        "ldr.w %[b], [%[tap], %[bytes]]\n"
+        "add.w %[tap], %[tap], %[bytes], lsl #1\n" INTARSIA_SUBTRACT
+        " %[difference], %[a], %[most]\n"
+        "sel %[most], %[a], %[most]\n" INTARSIA_SUBTRACT
+        " %[difference], %[b], %[most]\n"
+        "sel %[most], %[b], %[most]\n"
+        "subs.w %[left], %[left], #1\n"
+        "bne.w 1b\n"
+        : [tap] "+r"(tap), [most] "+r"(most), [left] "+r"(left), [a] "=&r"(a), [b] "=&r"(b),
+          [difference] "=&r"(difference)
+        : [bytes] "r"(bytes)
+        : "cc", "memory");
     memcpy(to + i, &most, sizeof most);
   }
 #endif
@@ -202,11 +220,12 @@ INTARSIA_INLINE INTARSIA_ELEMENT *copied(INTARSIA_ELEMENT *to, const INTARSIA_EL
 
 // `to` lies elsewhere than `from`.
 INTARSIA_OUTLINE void largest(const struct lines *l) {
-  if (l->taps == 2) {
+  const bool by_passes = l->count >= kFewest && l->taps <= kMostByPasses;
+  if (by_passes && l->taps == 2) {
     largest_of_two(l);
-  } else if (l->taps == 3) {
+  } else if (by_passes && l->taps == 3) {
     largest_of_three(l);
-  } else if (l->taps > 3 && l->taps <= kMostByPasses) {
+  } else if (by_passes && l->taps > 3) {
     largest_of_three(l);
     largest_with_others(l);
   } else {
@@ -219,42 +238,6 @@ INTARSIA_OUTLINE void largest(const struct lines *l) {
         largest_of_many(to, from, l->apart, l->taps, l->count);
     }
   }
-}
-
-// Results that are written already, into their range, which is rarely narrower than the type's.
-INTARSIA_OUTLINE void limit_elements(INTARSIA_ELEMENT *at, int32_t count, int32_t low,
-                                     int32_t high) {
-#if INTARSIA_HAS_MVE
-  __asm__ volatile("vdup." INTARSIA_WIDTH
-                   " q1, %[low]\n"
-                   "vdup." INTARSIA_WIDTH
-                   " q2, %[high]\n"
-                   "dlstp." INTARSIA_WIDTH
-                   " lr, %[count]\n"
-                   "1: " INTARSIA_LOAD
-                   " q0, [%[at]]\n"
-                   "vmax.s" INTARSIA_WIDTH
-                   " q0, q0, q1\n"
-                   "vmin.s" INTARSIA_WIDTH " q0, q0, q2\n" INTARSIA_STORE
-                   " q0, [%[at]], #16\n"
-                   "letp lr, 1b\n"
-                   : [at] "+r"(at)
-                   : [count] "r"(count), [low] "r"(low), [high] "r"(high)
-                   : "q0", "q1", "q2", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
-#else
-#if INTARSIA_HAS_DSP_WORDS
-  const uint32_t lows = INTARSIA_SPREAD(low), highs = INTARSIA_SPREAD(high);
-  for (; count >= kTogether; count -= kTogether, at += kTogether) {
-    uint32_t word = larger(word_at(at), lows), difference;
-    __asm__ volatile(INTARSIA_SUBTRACT " %0, %2, %1\nsel %1, %1, %2"
-                     : "=&r"(difference), "+r"(word)
-                     : "r"(highs)
-                     : "cc");
-    memcpy(at, &word, sizeof word);
-  }
-#endif
-  for (; count > 0; --count, ++at) *at = (INTARSIA_ELEMENT)intarsia_clamp_i32(*at, low, high);
-#endif
 }
 
 // The wanted ones of a line of few channels, `step` apart.
@@ -325,3 +308,5 @@ INTARSIA_INLINE void largest_of_windows(const struct intarsia_window *w,
     output += w->out_h * w->out_w * w->in_c;
   }
 }
+
+#endif  // INTARSIA_CORTEX_M_LARGEST_H_

@@ -12,17 +12,25 @@ extern "C" {
 // elements at most, rounded to the nearest, halves away from zero. Results are limited to low .. high.
 void intarsia_average_pool_s8(const struct intarsia_window *window, const int8_t *input,
                               int8_t *output);
+void intarsia_max_pool_s8(const struct intarsia_window *window, const int8_t *input,
+                          int8_t *output);
+
 // The same of int16; in_c >= 2.
 void intarsia_average_pool_s16(const struct intarsia_window *window, const int16_t *input,
                                int16_t *output);
-
-// The largest of each window, of any number of channels, limited alike. Columns of outputs are taken strip_w at a time.
-// scratch: the columns that so many outputs see, and as many again where stride_w > 1 and there are fewer than sixteen channels. Where no
-// window reaches over a side, kernel_h is one and that does not hold, nothing of it is used.
-void intarsia_max_pool_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                          int8_t *scratch);
 void intarsia_max_pool_s16(const struct intarsia_window *window, const int16_t *input,
-                           int16_t *output, int16_t *scratch);
+                           int16_t *output);
+
+// The same of any number of channels, rows of the image first and then columns. Columns of outputs are taken strip_w at a time.
+// scratch, word-aligned: of averages a halfword for each element of the columns that so many see; of maxima such elements, and as many again
+// where stride_w > 1 and there are fewer than sixteen channels. Where no window reaches over a side, kernel_h is one and that does not hold,
+// maxima use nothing of it.
+void intarsia_rows_average_pool_s8(const struct intarsia_window *window, const int8_t *input,
+                                   int8_t *output, int8_t *scratch);
+void intarsia_rows_max_pool_s8(const struct intarsia_window *window, const int8_t *input,
+                               int8_t *output, int8_t *scratch);
+void intarsia_rows_max_pool_s16(const struct intarsia_window *window, const int16_t *input,
+                                int16_t *output, int16_t *scratch);
 
 // Softmax with the exponentials looked up: they depend on a difference of two int8 alone.
 // As intarsia_softmax_s8 (intarsia/kernels/softmax.h) for each of `rows` rows of `count` elements.

@@ -342,7 +342,7 @@ std::vector<graph::Module> poolings_and_rows() {
       modules.push_back(testing::random_operator(random, kind, DataType::Int8));
   // Shapes that networks have: padded windows, global ones, channels beyond a vector.
   for (const OpKind kind : {OpKind::AveragePool2d, OpKind::MaxPool2d})
-    for (const int64_t channels : {3, 4, 7, 8, 15, 16, 20, 33})
+    for (const int64_t channels : {1, 3, 4, 7, 8, 15, 16, 20, 33})
       for (const auto& [size, filter, stride, padding] : {std::tuple{6, 2, 2, 0},
                                                           {7, 3, 2, 1},
                                                           {5, 3, 1, 1},
@@ -355,10 +355,11 @@ std::vector<graph::Module> poolings_and_rows() {
                                        stride,
                                        {padding, padding, padding, padding},
                                        any_activation(random)};
-        modules.push_back(
-            plain_module(random, kind, attrs, {random.range(1, 2), size, size, channels}));
+        // And so many images that rows pay.
+        for (const int64_t batches : {random.range(1, 2), 1 + 24000 / (size * size * channels)})
+          modules.push_back(plain_module(random, kind, attrs, {batches, size, size, channels}));
       }
-  // Maxima of images so wide that they are taken in strips, of one, few and many channels.
+  // Images so wide that they are taken in strips, of one, few and many channels.
   for (const auto& [width, channels, filter, stride] :
        {std::tuple{90, 40, 3, 2}, {90, 40, 5, 1}, {130, 33, 2, 2}, {700, 2, 3, 2}, {2100, 1, 4, 3}})
     modules.push_back(plain_module(

@@ -12,7 +12,7 @@
 #define INTARSIA_SPREAD(value) (((uint32_t)(value)&0xffffu) * 0x00010001u)
 #include "intarsia/targets/cortex_m/largest.h"
 
-void intarsia_max_pool_s16(const struct intarsia_window *window, const int16_t *input,
-                           int16_t *output, int16_t *scratch) {
+void intarsia_rows_max_pool_s16(const struct intarsia_window *window, const int16_t *input,
+                                int16_t *output, int16_t *scratch) {
   largest_of_windows(window, input, output, scratch);
 }
