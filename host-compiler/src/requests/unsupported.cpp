@@ -19,7 +19,8 @@ constexpr std::string_view kQuantise =
     "CPU";
 
 constexpr std::string_view kQuantiseResults =
-    "have the quantiser look at the results of operators too (a QuantizeLinear behind each that feeds another): without, the "
+    "have the quantiser look at the results of operators too (a QuantizeLinear behind each that "
+    "feeds another): without, the "
     "model does not say on which scale the accelerator is to compute";
 
 constexpr std::string_view kConvertOutside =

@@ -140,7 +140,7 @@ TEST_F(Unsupported, ResultsThatNobodyQuantises) {
       json({INTARSIA_SOURCE_DIR "/tests/golden/onnx_layers/layers_of_bytes/model.onnx", "--target",
             "cortex-m55+ethos-u55-128"});
   const auto layer = std::ranges::find_if(
-      found["off_npu"], [](const Json& row) { return row["type"] == "hybrid_conv2d"; });
+      found["off_npu"], [](const Json& row) { return row["type"] == "hybrid_depthwise_conv2d"; });
   ASSERT_NE(layer, found["off_npu"].end()) << found.dump(2);
   EXPECT_TRUE(says((*layer)["what_to_do"], "a QuantizeLinear behind each")) << *layer;
 }
