@@ -73,10 +73,11 @@ TensorId sum_in_words(Reader& in, const graph::ReduceAttrs& attrs, TensorId x) {
   const int64_t results = element_count(reduced(bytes.shape, attrs));
   if (bytes.type != DataType::Int8 || results == 0) return {};
   const int64_t most = 255 * (element_count(bytes.shape) / results);
-  float parts = 1;  // of a step of the bytes
-  while (2 * static_cast<int64_t>(parts) * most <= 32767) parts *= 2;
-  if (most > 32767) return {};
-  const graph::Quantization scale{{bytes.quantization.scale[0] / parts}, {0}, 0};
+  if (most == 0 || most > 32767) return {};
+  int64_t parts = 1;  // of a step of the bytes
+  while (2 * parts * most <= 32767) parts *= 2;
+  const graph::Quantization scale{
+      {bytes.quantization.scale[0] / static_cast<float>(parts)}, {0}, 0};
   const TensorId words = in.emit(OpKind::Quantize, NoAttrs{}, {x}, DataType::Int16, scale, "wide");
   return in.emit(OpKind::Sum, attrs, {words}, DataType::Int16, scale);
 }

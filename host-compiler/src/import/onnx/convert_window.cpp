@@ -163,6 +163,7 @@ void read_conv(Reader& in) {
       in.has(2) ? real_bias(in, 2, in.value(0).tensor, in.value(1).tensor) : TensorId{};
   const TensorId of_bytes = in.attempt([&]() -> TensorId {
     const Shape filters = in.shape_of(1);
+    if (filters[0] == 0) return {};
     const auto bytes = bytes_for_floats(in, in.shape_of(0)[0], element_count(filters) / filters[0]);
     if (!bytes || window->depth || (bias.valid() && !in.is_constant(bias))) return {};
     return convolution(in, *window, bytes->values, bytes->weights, bias, tail.activation, kFloat,
