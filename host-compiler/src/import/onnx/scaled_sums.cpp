@@ -104,8 +104,10 @@ TensorId emit_integer_layer(Reader& in, const Layer& found, const QuantizedAs& a
   const graph::Node& layer = found.layer;
   const TensorId x = layer.inputs[0], w = layer.inputs[kHybridWeights];
   TensorId bias = layer.inputs[kHybridBias];
-  if (bias.valid())
-    bias = bias_in_steps(in, as_reals(in.values_of(bias)), x, w, in.shape(layer.outputs[0]).back());
+  if (bias.valid()) {
+    const std::vector<float> reals = as_reals(in.values_of(bias));
+    bias = bias_in_steps(in, {reals.begin(), reals.end()}, x, w);
+  }
   if (layer.inputs[kHybridBias].valid() != bias.valid()) return {};
   TensorId id = in.emit(of_integers(layer.kind), layer.attributes, {x, w, bias}, as.type,
                         as.quantization, "layer");

@@ -27,13 +27,15 @@ TensorId symmetric_weights(Reader& in, TensorId weights) {
   return in.make_constant(integer_values(type, source.shape, numbers), q);
 }
 
+static DataType type_of_bias(const Reader& in, TensorId input) {
+  return in.tensor(input).type == DataType::Int16 ? DataType::Int64 : DataType::Int32;
+}
+
 TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weights,
                       int64_t channels, float factor) {
   const Value& given = in.value(operand);
   const graph::Tensor bias = in.tensor(given.tensor);
   if (!bias.constant.valid()) return {};
-  const graph::Quantization &x = in.tensor(input).quantization,
-                            &w = in.tensor(weights).quantization;
   const int64_t count = element_count(bias.shape);
   if (count != channels && count != 1) return {};
   const bool counts_steps = given.form == Form::Plain && bias.type == DataType::Int32;
@@ -41,47 +43,37 @@ TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weigh
   const Values values = in.values_of(given.tensor);
   const std::vector<int64_t> integers =
       bias.type == kFloat ? std::vector<int64_t>{} : as_integers(values);
-  const std::vector<float> reals = bias.type == kFloat ? as_reals(values) : std::vector<float>{};
+  const std::vector<float> floats = bias.type == kFloat ? as_reals(values) : std::vector<float>{};
+  const graph::Quantization& b = bias.quantization;
   std::vector<int64_t> steps;
+  std::vector<double> reals;
   for (size_t i = 0; i < static_cast<size_t>(channels); ++i) {
-    const size_t at = count == 1 ? 0 : i;
-    if (counts_steps) {
+    const size_t at = count == 1 ? 0 : i, own = b.per_channel() ? at : 0;
+    if (counts_steps)
       steps.push_back(integers[at]);
-      continue;
-    }
-    const double step =
-        static_cast<double>(x.scale[0]) * static_cast<double>(w.scale[w.per_channel() ? i : 0]);
-    double real;
-    if (bias.type == kFloat) {
-      real = static_cast<double>(reals[at]);
-    } else {
-      const graph::Quantization& b = bias.quantization;
-      const size_t own = b.per_channel() ? at : 0;
-      real =
-          static_cast<double>(integers[at] - b.zero_point[own]) * static_cast<double>(b.scale[own]);
-    }
-    const double whole = std::round(real * static_cast<double>(factor) / step);
-    if (!(std::abs(whole) <= static_cast<double>(std::numeric_limits<int32_t>::max()))) return {};
-    steps.push_back(static_cast<int64_t>(whole));
+    else if (bias.type == kFloat)
+      reals.push_back(static_cast<double>(floats[at]) * static_cast<double>(factor));
+    else
+      reals.push_back(static_cast<double>(integers[at] - b.zero_point[own]) *
+                      static_cast<double>(b.scale[own]) * static_cast<double>(factor));
   }
-  const DataType type =
-      in.tensor(input).type == DataType::Int16 ? DataType::Int64 : DataType::Int32;
-  return in.make_constant(integer_values(type, {channels}, steps));
+  if (!counts_steps) return bias_in_steps(in, reals, input, weights);
+  return in.make_constant(integer_values(type_of_bias(in, input), {channels}, steps));
 }
 
-TensorId bias_in_steps(Reader& in, const std::vector<float>& reals, TensorId input,
-                       TensorId weights, int64_t channels) {
+TensorId bias_in_steps(Reader& in, const std::vector<double>& reals, TensorId input,
+                       TensorId weights) {
   const graph::Quantization &x = in.tensor(input).quantization,
                             &w = in.tensor(weights).quantization;
   std::vector<int64_t> steps;
   for (size_t i = 0; i < reals.size(); ++i) {
     const double step =
         static_cast<double>(x.scale[0]) * static_cast<double>(w.scale[w.per_channel() ? i : 0]);
-    const double whole = std::round(static_cast<double>(reals[i]) / step);
+    const double whole = std::round(reals[i] / step);
     if (!(std::abs(whole) <= static_cast<double>(std::numeric_limits<int32_t>::max()))) return {};
     steps.push_back(static_cast<int64_t>(whole));
   }
-  return in.make_constant(integer_values(DataType::Int32, {channels}, steps));
+  return in.make_constant(integer_values(type_of_bias(in, input), {std::ssize(steps)}, steps));
 }
 
 TensorId real_bias(Reader& in, size_t operand, TensorId input, TensorId weights) {

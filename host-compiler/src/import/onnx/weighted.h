@@ -16,8 +16,8 @@ graph::TensorId integer_bias(Reader& in, size_t operand, graph::TensorId input,
                              graph::TensorId weights, int64_t channels, float factor = 1);
 
 // These reals, one of each channel, so. No tensor where one has more than 32 bits.
-graph::TensorId bias_in_steps(Reader& in, const std::vector<float>& reals, graph::TensorId input,
-                              graph::TensorId weights, int64_t channels);
+graph::TensorId bias_in_steps(Reader& in, const std::vector<double>& reals, graph::TensorId input,
+                              graph::TensorId weights);
 
 // The bias as floats; plain int32 counts in steps of input scale times weight scale.
 graph::TensorId real_bias(Reader& in, size_t operand, graph::TensorId input,
