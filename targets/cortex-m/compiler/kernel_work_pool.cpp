@@ -55,6 +55,24 @@ class Largest {
   int64_t calls_ = 0, copied_ = 0, twos_ = 0, threes_ = 0, fours_ = 0, many_ = 0, taps_ = 0;
 };
 
+// A row of outputs as far as a strip goes: its first pixel and how many there are, the columns that these see, with those beside the image and
+// without, and the rows.
+struct StripRow {
+  int64_t first, pixels, columns, seen, of_rows;
+};
+
+template <class Row>
+void for_each_row(const Window& w, Row&& row) {
+  for (int64_t first = 0; first < w.out_w; first += w.strip_w) {
+    const int64_t pixels = std::min(w.strip_w, w.out_w - first);
+    const int64_t columns = (pixels - 1) * w.stride_w + w.kernel_w;
+    const int64_t seen = inside(first * w.stride_w - w.pad_left, columns, 1, w.in_w);
+    for (int64_t y = 0; y < w.out_h; ++y)
+      row(StripRow{first, pixels, columns, seen,
+                   inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h)});
+  }
+}
+
 }  // namespace
 
 // Pixel by pixel.
@@ -97,37 +115,32 @@ KernelWork rows_average_pool(CoreClass core, const Window& w) {
     const int64_t made = n * times * ceil_div(count, results);
     runs += n * times, units += made, unit_taps += made * of;
   };
-  for (int64_t first = 0; first < w.out_w; first += w.strip_w) {
-    const int64_t pixels = std::min(w.strip_w, w.out_w - first);
-    const int64_t columns = (pixels - 1) * w.stride_w + w.kernel_w;
-    const int64_t x = first * w.stride_w - w.pad_left, seen = inside(x, columns, 1, w.in_w);
-    for (int64_t y = 0; y < w.out_h; ++y) {
-      const int64_t of_rows = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
-      rows += n;
-      if (pixels == 1 && seen == w.in_w) {
-        sums(of_rows * seen, w.in_c, 1, false), averages(1, w.in_c, 1);
-        continue;
-      }
-      if (w.kernel_w == 2 && of_rows == 2 && seen == columns && w.stride_w > 1 &&
-          w.in_c >= together) {
-        sums(4, w.in_c, pixels, true), averages(1, pixels * w.in_c, 1);
-        continue;
-      }
-      sums(of_rows, seen * w.in_c, 1, false);
-      for (int64_t at = 0; at < pixels;) {
-        const auto columns_of = [&](int64_t pixel) {
-          return inside((first + pixel) * w.stride_w - w.pad_left, w.kernel_w, 1, w.in_w);
-        };
-        const int64_t from = at;
-        while (at < pixels && columns_of(at) == columns_of(from)) ++at;
-        quotients += n * (seen < columns);
-        if (w.stride_w == 1)
-          averages(w.kernel_w, (at - from) * w.in_c, 1);
-        else
-          averages(w.kernel_w, w.in_c, at - from);
-      }
+  for_each_row(w, [&](const StripRow& row) {
+    const auto& [first, pixels, columns, seen, of_rows] = row;
+    rows += n;
+    if (pixels == 1 && seen == w.in_w) {
+      sums(of_rows * seen, w.in_c, 1, false), averages(1, w.in_c, 1);
+      return;
     }
-  }
+    if (w.kernel_w == 2 && of_rows == 2 && seen == columns && w.stride_w > 1 &&
+        w.in_c >= together) {
+      sums(4, w.in_c, pixels, true), averages(1, pixels * w.in_c, 1);
+      return;
+    }
+    sums(of_rows, seen * w.in_c, 1, false);
+    for (int64_t at = 0; at < pixels;) {
+      const auto columns_of = [&](int64_t pixel) {
+        return inside((row.first + pixel) * w.stride_w - w.pad_left, w.kernel_w, 1, w.in_w);
+      };
+      const int64_t from = at;
+      while (at < pixels && columns_of(at) == columns_of(from)) ++at;
+      quotients += n * (seen < columns);
+      if (w.stride_w == 1)
+        averages(w.kernel_w, (at - from) * w.in_c, 1);
+      else
+        averages(w.kernel_w, w.in_c, at - from);
+    }
+  });
   return {KernelFamily::RowsAveragePool,
           {1, number(rows), number(lines), number(quotients), number(words), number(taps),
            number(long_words), number(long_taps), number(runs), number(units), number(unit_taps)}};
@@ -137,32 +150,27 @@ KernelWork rows_max_pool(CoreClass core, const Window& w, bool wide) {
   Largest largest(core, wide);
   const int64_t few = core == CoreClass::Mve ? 16 : wide ? 2 : 4, n = w.batches;
   int64_t rows = 0, picked = 0;
-  for (int64_t first = 0; first < w.out_w; first += w.strip_w) {
-    const int64_t pixels = std::min(w.strip_w, w.out_w - first);
-    const int64_t columns = (pixels - 1) * w.stride_w + w.kernel_w;
-    const int64_t x = first * w.stride_w - w.pad_left, seen = inside(x, columns, 1, w.in_w);
-    for (int64_t y = 0; y < w.out_h; ++y) {
-      const int64_t of_rows = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
-      rows += n;
-      if (pixels == 1 && seen == w.in_w) {
-        largest.of(of_rows * seen, w.in_c, n);
-        continue;
-      }
-      if (w.kernel_w == 2 && of_rows == 2 && seen == columns && w.stride_w > 1 && w.in_c >= few) {
-        largest.of_square(w.in_c, n * pixels);
-        continue;
-      }
-      if (seen < columns || of_rows > 1) largest.of(of_rows, seen * w.in_c, n);
-      if (w.stride_w == 1) {
-        largest.of(w.kernel_w, pixels * w.in_c, n);
-      } else if (w.in_c < few) {
-        largest.of(w.kernel_w, ((pixels - 1) * w.stride_w + 1) * w.in_c, n);
-        picked += n * pixels;
-      } else {
-        largest.of(w.kernel_w, w.in_c, n * pixels);
-      }
+  for_each_row(w, [&](const StripRow& row) {
+    const auto& [first, pixels, columns, seen, of_rows] = row;
+    rows += n;
+    if (pixels == 1 && seen == w.in_w) {
+      largest.of(of_rows * seen, w.in_c, n);
+      return;
     }
-  }
+    if (w.kernel_w == 2 && of_rows == 2 && seen == columns && w.stride_w > 1 && w.in_c >= few) {
+      largest.of_square(w.in_c, n * pixels);
+      return;
+    }
+    if (seen < columns || of_rows > 1) largest.of(of_rows, seen * w.in_c, n);
+    if (w.stride_w == 1) {
+      largest.of(w.kernel_w, pixels * w.in_c, n);
+    } else if (w.in_c < few) {
+      largest.of(w.kernel_w, ((pixels - 1) * w.stride_w + 1) * w.in_c, n);
+      picked += n * pixels;
+    } else {
+      largest.of(w.kernel_w, w.in_c, n * pixels);
+    }
+  });
   return {wide ? KernelFamily::RowsWideMaxPool : KernelFamily::RowsMaxPool,
           largest.amounts(rows, picked)};
 }
