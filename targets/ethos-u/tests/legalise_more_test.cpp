@@ -404,37 +404,6 @@ TEST(Legalise, SlicesByOtherStepsThanTheNpusAreCopiesOfPlaces) {
   }
 }
 
-// A piece of an axis between others, as of the queries, keys and values of attention: [rows, 3, heads, width].
-TEST(Legalise, PiecesOfTensorsOfMoreAxesThanAnImage) {
-  Random random(15);
-  for (const DataType type : kTypes) {
-    Graph g;
-    const TensorId x = g.input(type, {1, 6, 3, 2, 5}, 0.05f, 0);
-    const auto cut =
-        g.like(OpKind::Slice,
-               graph::SliceAttrs{{0, 0, 1, 0, 0}, {1, 6, 1, 2, 5}, {1, 1, 1, 1, 1}, {}}, {x});
-    const auto stepped =
-        g.like(OpKind::Slice,
-               graph::SliceAttrs{{0, 0, 0, 0, 0}, {1, 6, 2, 2, 5}, {1, 1, 2, 1, 1}, {}}, {x});
-    const auto halves = g.like(OpKind::Split, graph::SplitAttrs{2, {1, 2}}, {x}, 2);
-    const auto each = g.like(OpKind::Unpack, graph::AxisAttrs{2}, {x}, 3);
-    expect_taken_and_same(random, g.finish({cut[0], stepped[0], halves[1], each[2]}));
-    Graph of_two;
-    const TensorId y = of_two.input(type, {2, 3, 4, 5, 6}, 0.05f, 0);
-    const auto inner =
-        of_two.like(OpKind::Slice,
-                    graph::SliceAttrs{{0, 1, 0, 2, 0}, {2, 1, 4, 2, 6}, {1, 1, 1, 1, 1}, {}}, {y});
-    expect_taken_and_same(random, of_two.finish(inner));
-    Graph of_three;
-    const TensorId z = of_three.input(type, {2, 3, 4, 5, 6}, 0.05f, 0);
-    const graph::Module module = of_three.finish(of_three.like(
-        OpKind::Slice, graph::SliceAttrs{{0, 1, 0, 2, 1}, {2, 1, 4, 2, 3}, {1, 1, 1, 1, 1}, {}},
-        {z}));
-    EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]),
-              "a piece is no box of one image");
-  }
-}
-
 TEST(Legalise, PackAndUnpack) {
   Random random(10);
   for (const int64_t axis : {0, 1, 2}) {
