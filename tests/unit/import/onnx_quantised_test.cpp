@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <tuple>
 
 #include "onnx_values.h"
 
@@ -313,6 +314,46 @@ TEST(OnnxQuantisedBehind, BatchNormalization) {
           return made;
         },
         1);
+  }
+}
+
+// A mask that hides nothing, as exporters write it: zeros with a scale that has nothing to do with the other operand's.
+TEST(OnnxQuantised, WhatChangesNothingIsNoOperator) {
+  struct Case {
+    const char* type;
+    int8_t number;
+    std::vector<std::string> operands;
+  };
+  for (const Case& each : {Case{"Add", 0, {"real", "none"}}, Case{"Add", 0, {"none", "real"}},
+                           Case{"Sub", 0, {"real", "none"}}, Case{"Mul", 1, {"none", "real"}},
+                           Case{"Div", 1, {"real", "none"}}}) {
+    SCOPED_TRACE(each.type);
+    Model model = between_bytes({1, 6, 4});
+    set_floats(model, "none_scale", {}, {1.0f});
+    model.constant("none_zero", {}, kInt8).set_raw(std::string(1, '\3'));
+    model.constant("none_bytes", {1, 4}, kInt8)
+        .set_raw(std::string(4, static_cast<char>(each.number + 3)));
+    model.node("DequantizeLinear", {"none_bytes", "none_scale", "none_zero"}, {"none"});
+    model.node(each.type, each.operands, {"made"});
+    model.node("QuantizeLinear", {"made", "to", "to_zero"}, {"y"});
+    expect_in_integers(
+        model, {1, 6, 4}, [](const Reals& x) { return x; }, 1);
+    EXPECT_EQ(model.read()->entry_function().nodes.size(), 1U);
+  }
+}
+
+// What is left where the constant is larger, or is what the other one is taken from, or holds anything else.
+TEST(OnnxQuantised, WhatChangesSomethingIs) {
+  for (const auto& [type, number, shape] :
+       {std::tuple{"Sub", 0.0f, Shape{1, 2}}, std::tuple{"Add", 0.0f, Shape{3, 2}},
+        std::tuple{"Mul", 0.0f, Shape{1, 2}}}) {
+    Model model;
+    model.input("x", {1, 2}).output("y");
+    set_floats(model, "known", shape, Reals(static_cast<size_t>(element_count(shape)), number));
+    model.node(type, {"known", "x"}, {"y"});
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    EXPECT_EQ(module->entry_function().nodes.size(), 1U) << type;
   }
 }
 

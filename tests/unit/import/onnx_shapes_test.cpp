@@ -50,6 +50,27 @@ TEST(OnnxShapes, TheBatchIsGivenToo) {
   EXPECT_EQ(result_of(model, {{"b", {4, 2}}}), (Shape{4, 2}));
 }
 
+// A state of a recurrent layer has the batch as its second axis, and its input has it first.
+TEST(OnnxShapes, AnOpenBatchIsOneWhereverItsSymbolStands) {
+  Model model;
+  model.input("x", {-1, 3}, kFloat, "batch")
+      .input("state", {2, -1, 3}, kFloat, "batch")
+      .output("y");
+  model.node("Add", {"x", "state"}, {"y"});
+  EXPECT_EQ(result_of(model, {}), (Shape{2, 1, 3}));
+  EXPECT_EQ(result_of(model, {{"x", {4, 3}}}), (Shape{2, 4, 3}));
+  EXPECT_EQ(result_of(model, {{"state", {2, 4, 3}}}), (Shape{2, 4, 3}));
+}
+
+// The only axis of a vector, and the first axis of an input whose shape is given, say nothing about others.
+TEST(OnnxShapes, OtherSymbolsStayOpen) {
+  Model model;
+  model.input("lengths", {-1}, kFloat, "time").input("x", {1, -1}, kFloat, "time").output("y");
+  model.node("Add", {"lengths", "x"}, {"y"});
+  EXPECT_THAT(model.refusal(),
+              HasSubstr("model input 'x': has an open extent along axis 1 (time)"));
+}
+
 // Marks are no names: Paddle's exporter writes "?" for every open axis.
 TEST(OnnxShapes, MarksWithoutALetterAreNoNames) {
   Model model;

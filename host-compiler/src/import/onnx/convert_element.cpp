@@ -224,8 +224,39 @@ static TensorId whole_result(Reader& in, OpKind kind, TensorId a, TensorId b,
   return with(OpKind::Sub, a, with(OpKind::Mul, with(OpKind::Div, a, b), b));
 }
 
+// Whether the operand is a constant of which every number is `neutral`, and no larger than the other operand along any axis.
+static bool is_neutral(Reader& in, size_t operand, float neutral) {
+  const Value& given = in.value(operand);
+  const Shape &own = in.shape_of(operand), &other = in.shape_of(1 - operand);
+  if (!in.is_constant(given.tensor) || own.size() > other.size()) return false;
+  for (size_t i = 0; i < own.size(); ++i)
+    if (own[i] != 1 && own[i] != other[i + other.size() - own.size()]) return false;
+  const graph::Quantization& steps = in.tensor(given.tensor).quantization;
+  float scale = 1, zero = 0;
+  if (given.form == Form::Real && steps.scale.size() == 1) {
+    scale = steps.scale[0];
+    zero = static_cast<float>(steps.zero_point[0]);
+  } else if (given.form != Form::Plain || steps.present()) {
+    return false;
+  }
+  return std::ranges::all_of(as_reals(in.values_of(given.tensor)),
+                             [&](float number) { return scale * (number - zero) == neutral; });
+}
+
+// x + 0, x - 0, x * 1, x / 1: masks that hide nothing, and scales of layers that have none. Which operand is x, if one is.
+static std::optional<size_t> unchanged_operand(Reader& in, OpKind kind) {
+  const bool adds = kind == OpKind::Add || kind == OpKind::Sub;
+  if (!adds && kind != OpKind::Mul && kind != OpKind::Div) return std::nullopt;
+  const float neutral = adds ? 0.0f : 1.0f;
+  if (is_neutral(in, 1, neutral)) return 0;
+  if ((kind == OpKind::Add || kind == OpKind::Mul) && is_neutral(in, 0, neutral)) return 1;
+  return std::nullopt;
+}
+
 void read_binary(Reader& in) {
   const OpKind kind = kind_of(in);
+  if (const std::optional<size_t> same = unchanged_operand(in, kind))
+    return in.result(0, in.value(*same));
   const Tail tail = in.tail(carries_activation(kind));
   const auto attributes = [&](Activation activation) -> graph::Attributes {
     if (carries_activation(kind)) return BinaryAttrs{activation};

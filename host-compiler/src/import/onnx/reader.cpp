@@ -194,6 +194,15 @@ void Reader::bind_symbols() {
           "axes with one symbol have one extent");
     }
   }
+  // What stands for the batch of one input stands for it in all others, wherever their axis of it is: in states of recurrent
+  // layers it is the second. A vector's only axis may be anything.
+  for (const format::Named& input : file_.graph().input()) {
+    const format::Extents& extents = input.kind().tensor().extents();
+    if (extents.dimension_size() < 2 || options_.shapes.contains(input.name())) continue;
+    const format::Dimension& first = extents.dimension(0);
+    if (const std::string symbol = name_of(first); is_open(first) && !symbol.empty())
+      batches_.insert(symbol);
+  }
 }
 
 void Reader::read_inputs() {
@@ -242,14 +251,14 @@ void Reader::read_inputs() {
         tensor.shape.push_back(known->second);
         continue;
       }
-      if (open && i > 0) {
+      if (open && i > 0 && !batches_.contains(name_of(dimension))) {
         problems_.add(
             where, "has " + open_extents(kind.extents()),
             fmt::format("give numbers for the marks in --shape {}={}", printable(input.name()),
                         shape_to_fill_in(open_shape(kind.extents()))));
         break;
       }
-      if (open)
+      if (open && i == 0)
         note(where, fmt::format("has an open batch ({}), which becomes 1", mark_of(dimension)), "");
       if (!open && dimension.extent() == 0) {
         problems_.add(where, fmt::format("has the extent 0 along axis {}", i),

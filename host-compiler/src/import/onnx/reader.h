@@ -283,8 +283,10 @@ class Reader {
   std::map<std::string, TensorList> lists_;
   std::map<std::string, std::vector<const Node*>> readers_;  // operators by the value they read
   std::map<std::string, int64_t> symbols_;                   // extents by their symbols
-  std::map<std::string, const Node*> makers_;                // operators by the value they make
+  std::set<std::string> batches_;              // symbols of open batches, which become 1
+  std::map<std::string, const Node*> makers_;  // operators by the value they make
   std::map<std::pair<size_t, std::vector<int64_t>>, graph::TensorId> made_along_;
+  std::map<std::pair<size_t, std::vector<int64_t>>, graph::TensorId> transposed_;  // constants
   std::set<std::string> results_;  // what the model returns
   std::set<const Node*> absorbed_;
   UniqueNames names_;

@@ -215,8 +215,18 @@ TensorId Reader::transpose(TensorId id, std::vector<int64_t> permutation) {
   graph::Quantization q = tensor(id).quantization;
   if (q.per_channel())
     q.axis = static_cast<int32_t>(std::ranges::find(permutation, q.axis) - permutation.begin());
-  return emit(OpKind::Transpose, graph::TransposeAttrs{std::move(permutation)}, {id},
-              tensor(id).type, q, "order");
+  const auto make = [&] {
+    return emit(OpKind::Transpose, graph::TransposeAttrs{permutation}, {id}, tensor(id).type, q,
+                "order");
+  };
+  // Weights that many operators read, as the steps of an unrolled loop do, are one constant in this order too. What is made
+  // in an attempt may be taken back.
+  if (attempting_ || !is_constant(id)) return make();
+  const auto known = transposed_.find({id.at(), permutation});
+  if (known != transposed_.end()) return known->second;
+  const TensorId made = make();
+  if (made.valid() && is_constant(made)) transposed_.emplace(std::pair{id.at(), permutation}, made);
+  return made;
 }
 
 TensorId Reader::reshape(TensorId id, Shape shape) {
