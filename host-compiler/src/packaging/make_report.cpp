@@ -129,14 +129,34 @@ std::string placement_text(const Explanation::Operator& row) {
   return text;
 }
 
+// Of branches and bodies of loops, functions that no region of the entry calls. A name may stand in several of them, so that the
+// operator is the one that the function was made from: "NAME: KIND SHAPES", or "NAME: copy of SHAPE" of what has no node.
+void describe_inner_operator(const graph::Module& partitioned, OperatorRow& row) {
+  const size_t begin = row.name.size() + 2;
+  if (!row.origin.starts_with(row.name + ": ")) return;
+  row.kind = row.origin.substr(begin, row.origin.find(' ', begin) - begin);
+  for (const graph::Function& function : partitioned.functions)
+    for (const graph::Node& node : function.nodes) {
+      const std::string shapes = node.name == row.name ? packaging::shapes_of(function, node) : "";
+      if (shapes.empty() ||
+          row.origin.substr(begin) != fmt::format("{} {}", graph::to_string(node.kind), shapes))
+        continue;
+      row.shapes = shapes;
+      row.region = function.name;
+      return;
+    }
+}
+
 // Kinds and shapes are the graph's.
-void describe_operators(Report& report) {
+void describe_operators(const graph::Module& partitioned, Report& report) {
   std::map<std::string, const GraphRow*> rows;
   for (const GraphRow& row : report.graph) rows.try_emplace(row.name, &row);
   for (OperatorRow& row : report.operators)
     if (const auto found = rows.find(row.name); found != rows.end()) {
       row.kind = found->second->kind;
       row.shapes = found->second->shapes;
+    } else {
+      describe_inner_operator(partitioned, row);
     }
 }
 
@@ -268,7 +288,7 @@ Report make_report(const CompiledProgram& program, const std::string& target,
   add_constant_memories(program.plan, report);
   packaging::add_buffers(program, report);
   packaging::add_graph(program.module, report);
-  describe_operators(report);
+  describe_operators(program.module, report);
   return report;
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -119,6 +120,26 @@ TEST(ReportPlan, OfStreamsBesideACpu) {
             std::vector<std::string>{"classifier"});
   EXPECT_EQ(operator_named(made.report, "widen")->placement,
             "ethos-u could run it: the operator is pinned to c");
+}
+
+// Branches and bodies of loops are functions of their own, whose operators may have one name.
+TEST(ReportPlan, OperatorsInsideOfBranchesAndLoopsHaveKindsToo) {
+  using Rows = std::vector<std::array<std::string, 4>>;  // name, kind, shapes, function
+  const auto rows_of = [](const char* name) {
+    const Made made = file_on(std::string("tests/golden/operators/") + name + "/model.tflite", "c");
+    Rows rows;
+    for (const OperatorRow& row : made.report.operators)
+      rows.push_back({row.name, row.kind, row.shapes, row.region});
+    return rows;
+  };
+  const std::string two = "f32[2,3], f32[2,3] -> f32[2,3]";
+  EXPECT_EQ(rows_of("if_chooses"), (Rows{{"t2", "add", two, "plus"}, {"t2", "mul", two, "minus"}}));
+  EXPECT_EQ(rows_of("while_counts"), (Rows{{"t1_begin0", "copy", "", ""},
+                                           {"t1_begin1", "copy", "", ""},
+                                           {"t2", "add", "i32[1] -> i32[1]", "body"},
+                                           {"t3", "add", "f32[2], f32[2] -> f32[2]", "body"},
+                                           {"t1_next0", "copy", "", ""},
+                                           {"t1_next1", "copy", "", ""}}));
 }
 
 // In-place pairs and reshapes name whose bytes they share.

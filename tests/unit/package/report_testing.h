@@ -36,11 +36,17 @@ inline Made made_on(std::span<const uint8_t> bytes, const std::string& file,
   return {std::move(model).value(), std::move(report)};
 }
 
-inline Made digits_on(const std::string& target, std::map<std::string, std::string> pins = {}) {
-  std::ifstream in(INTARSIA_SOURCE_DIR "/examples/digits/digits.tflite", std::ios::binary);
+// `file`: within the repository.
+inline Made file_on(const std::string& file, const std::string& target,
+                    std::map<std::string, std::string> pins = {}) {
+  std::ifstream in(INTARSIA_SOURCE_DIR "/" + file, std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), {});
-  return made_on({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "digits.tflite",
-                 target, std::move(pins));
+  return made_on({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                 file.substr(file.rfind('/') + 1), target, std::move(pins));
+}
+
+inline Made digits_on(const std::string& target, std::map<std::string, std::string> pins = {}) {
+  return file_on("examples/digits/digits.tflite", target, std::move(pins));
 }
 
 }  // namespace intarsia::test
