@@ -1,6 +1,8 @@
 #include "intarsia/plugin/op_lowering.h"
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -98,16 +100,38 @@ void OpLowering::declare(const std::vector<std::optional<Shape>>& inputs,
   }
 }
 
+// Each run of `lanes` rows becomes columns of as many elements. Large networks have hundreds of megabytes of them: whole elements are
+// moved.
+template <size_t kBytes>
+static void interleave(std::span<const uint8_t> from, size_t lanes, size_t columns,
+                       std::span<uint8_t> to) {
+  const size_t row = columns * kBytes;
+  for (size_t block = 0; block + lanes * row <= from.size(); block += lanes * row)
+    for (size_t lane = 0; lane < lanes; ++lane)
+      for (size_t column = 0; column < columns; ++column)
+        std::memcpy(&to[block + (column * lanes + lane) * kBytes],
+                    &from[block + lane * row + column * kBytes], kBytes);
+}
+
 BufferId OpLowering::interleaved_weights(size_t input, int64_t lanes, const Shape& extents) {
   const DataType type = view.stored_type(input);
   const std::vector<uint8_t> from = view.stored_bytes(input);
   const auto element = static_cast<size_t>(bits(type)) / 8;
   const auto width = static_cast<size_t>(lanes);
-  const size_t block = from.size() / static_cast<size_t>(extents[0]), row = block / width;
+  const size_t columns = from.size() / static_cast<size_t>(extents[0]) / width / element;
   std::vector<uint8_t> bytes(from.size());
-  for (size_t i = 0; i < from.size(); ++i) {
-    const size_t in_block = i % block, lane = in_block / row, column = in_block % row / element;
-    bytes[i - in_block + (column * width + lane) * element + i % element] = from[i];
+  switch (element) {
+    case 1:
+      interleave<1>(from, width, columns, bytes);
+      break;
+    case 2:
+      interleave<2>(from, width, columns, bytes);
+      break;
+    case 4:
+      interleave<4>(from, width, columns, bytes);
+      break;
+    default:
+      INTARSIA_CHECK(false, "weights have elements of one, two or four bytes");
   }
   const ConstantId id =
       pool_.add({name_ + "_weights", type, extents, std::move(bytes), tir::ConstantUse::Weights});
