@@ -16,6 +16,7 @@ import tempfile
 
 import numpy as np
 import onnx
+import onnx.version_converter
 import onnxruntime
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -34,8 +35,10 @@ FORMS = {"u8, per tensor": (QuantType.QUInt8, QuantType.QInt8, False), "i8, per 
 
 
 class Calibration(CalibrationDataReader):
-    def __init__(self, name, samples):
-        self.rows = iter([{name: sample} for sample in samples])
+    """`feeds`: for each sample the inputs by their names."""
+
+    def __init__(self, feeds):
+        self.rows = iter(feeds)
 
     def get_next(self):
         return next(self.rows, None)
@@ -50,18 +53,26 @@ def quietly():
     return options
 
 
+def session(path):
+    return onnxruntime.InferenceSession(str(path), quietly(), providers=["CPUExecutionProvider"])
+
+
 def scores(path, samples):
-    session = onnxruntime.InferenceSession(str(path), quietly(), providers=["CPUExecutionProvider"])
-    name = session.get_inputs()[0].name
-    return np.stack([session.run(None, {name: sample})[0].reshape(-1) for sample in samples])
+    asked = session(path)
+    name = asked.get_inputs()[0].name
+    return np.stack([asked.run(None, {name: sample})[0].reshape(-1) for sample in samples])
 
 
 def quantised(path, made, samples, form):
+    """`samples`: of the only input, or for each all inputs by their names."""
     activations, weights, per_channel = FORMS[form]
     prepared = made.with_suffix(".prepared.onnx")
     quant_pre_process(str(path), str(prepared), skip_symbolic_shape=True)
-    name = onnx.load(prepared).graph.input[0].name
-    quantize_static(str(prepared), str(made), Calibration(name, samples), quant_format=QuantFormat.QDQ, per_channel=per_channel,
+    model = onnx.load(prepared)
+    if any(each.domain == "" and each.version < 13 for each in model.opset_import):  # has no scale per channel
+        onnx.save(onnx.version_converter.convert_version(model, 13), prepared)
+    feeds = [sample if isinstance(sample, dict) else {model.graph.input[0].name: sample} for sample in samples]
+    quantize_static(str(prepared), str(made), Calibration(feeds), quant_format=QuantFormat.QDQ, per_channel=per_channel,
                     activation_type=activations, weight_type=weights)
 
 
