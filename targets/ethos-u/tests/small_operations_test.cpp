@@ -1,4 +1,7 @@
 // Operations on a few elements take as long as their commands: what the NPU does not look at is not set again.
+#include <tuple>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "compiled.h"
@@ -47,6 +50,64 @@ TEST(SmallOperations, StridesThatAreUsedAreSet) {
   expect_strides({1, 2, 3, 12}, 2, 4);
 }
 
+// Of a single pixel the channels are bricks one behind the other. From the first of one to the next it is never gone, nor from a factor
+// of one channel.
+TEST(SmallOperations, StepsFromBrickToBrickOfOneAreNotSet) {
+  constexpr size_t kSums = 4;
+  for (const auto& [channels, most] : {std::pair<int64_t, size_t>{16, 2}, {32, 2 * kSums}}) {
+    testing::Random random(34);
+    Graph g;
+    const Shape shape = {1, 1, 1, channels};
+    graph::TensorId sum = g.input(DataType::Int16, shape, 0.0011f, 0);
+    const graph::TensorId y = g.input(DataType::Int16, shape, 0.0043f, 0);
+    for (size_t i = 0; i < kSums; ++i)
+      sum = g.node(graph::OpKind::Add, graph::BinaryAttrs{}, {sum, y}, 1, DataType::Int16,
+                   0.0041f - 0.0003f * static_cast<float>(i), 0)[0];
+    const graph::Module module = g.finish({sum});
+    const std::string text = graph::print(module);
+    const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {});
+    ASSERT_TRUE(model.ok()) << model.error().to_string();
+    const auto inputs = testing::random_inputs(random, module);
+    const SimulatedRun run = simulate(*model, inputs);
+    EXPECT_EQ(run.problem, "");
+    EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs));
+    const auto commands =
+        targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
+    ASSERT_TRUE(commands && commands->ok());
+    // What is between inputs and output goes from 16 to 32 bits and back for each sum.
+    EXPECT_EQ(count(**commands, "_IFM2_STRIDE_C "), 1u) << **commands;
+    EXPECT_LE(count(**commands, "_OFM_STRIDE_C "), most) << **commands;
+  }
+}
+
+// A unit less on the way where what is put through a table is short. Micro-blocks of one pixel have a slower output unit for it.
+TEST(SmallOperations, ShortFunctionsAreProductsWithOne) {
+  for (const auto& [target, width, pools] :
+       {std::tuple<const char*, int64_t, size_t>{"ethos-u55-128", 4, 0},
+        {"ethos-u55-128", 64, 2},
+        {"ethos-u55-32", 4, 2}}) {
+    testing::Random random(35);
+    Graph g;
+    const graph::TensorId x = g.input(DataType::Int16, {1, 1, width, 16}, 0.0002f, 0);
+    const graph::TensorId y =
+        g.node(graph::OpKind::Tanh, graph::NoAttrs{}, {x}, 1, DataType::Int16, 1.0f / 32768, 0)[0];
+    const graph::Module module = g.finish(g.node(graph::OpKind::Logistic, graph::NoAttrs{}, {y}, 1,
+                                                 DataType::Int16, 1.0f / 32768, 0));
+    const std::string text = graph::print(module);
+    const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {.target = target});
+    ASSERT_TRUE(model.ok()) << model.error().to_string();
+    const auto inputs = testing::random_inputs(random, module);
+    const SimulatedRun run = simulate(*model, inputs);
+    EXPECT_EQ(run.problem, "");
+    EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs));
+    const auto commands =
+        targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
+    ASSERT_TRUE(commands && commands->ok());
+    EXPECT_EQ(count(**commands, "OP_POOL"), pools) << target << **commands;
+    EXPECT_EQ(count(**commands, "OP_ELEMENTWISE"), 2 - pools) << target << **commands;
+  }
+}
+
 // Functions with a table each, one behind the other.
 graph::Module functions(size_t count) {
   Graph g;
@@ -88,7 +149,7 @@ TEST(SmallOperations, TablesComeTogetherFromMemoriesOfLongLatency) {
 // have eight channels at least, which a mask of one would leave empty. Two rows of them, where micro-blocks have two.
 TEST(SmallOperations, MapsOfFewChannelsFillMicroBlocks) {
   for (const DataType type : {DataType::Int8, DataType::Int16})
-    for (const Shape& shape : {Shape{1, 16, 48, 1}, Shape{1, 1, 256, 1}, Shape{1, 40, 48, 3}}) {
+    for (const Shape& shape : {Shape{1, 16, 48, 1}, Shape{1, 1, 1024, 1}, Shape{1, 40, 48, 3}}) {
       testing::Random random(33);
       Graph g;
       const graph::TensorId x = g.input(type, shape, 0.031f, 0);

@@ -57,10 +57,11 @@ std::optional<uint32_t> first_tile(uint32_t code) {
   return found == tiles.end() ? std::nullopt : std::optional(found->second);
 }
 
-// The step to the next row of a feature map of one row, and to the next pixel of one column, which the NPU never takes.
-std::set<uint32_t> unused_strides(const Intrinsic& intrinsic) {
+// The step to the next row of a feature map of one row, to the next pixel of one column, to the next brick of a single one
+// and to the next channel of one, which the NPU never takes; and the second factor of a sum that scales one operand alone.
+std::set<uint32_t> unused_registers(const Intrinsic& intrinsic) {
   struct Map {
-    uint32_t height, width, second_tile, stride_y, stride_x;
+    uint32_t height, width, second_tile, stride_y, stride_x, depth, precision, stride_c;
   };
   static const std::vector<Map> maps = [] {
     std::vector<Map> result;
@@ -68,20 +69,46 @@ std::set<uint32_t> unused_strides(const Intrinsic& intrinsic) {
       const auto code = [&](std::string_view rest) {
         return command_named(fmt::format("SET_{}_{}", map, rest)).code;
       };
+      // The second operand of an element-wise operation has no more channels than the first.
+      const std::string_view depth = map == "OFM" ? "SET_OFM_DEPTH_M1" : "SET_IFM_DEPTH_M1";
       result.push_back({code("HEIGHT0_M1"), code("WIDTH0_M1"), code("BASE2"), code("STRIDE_Y"),
-                        code("STRIDE_X")});
+                        code("STRIDE_X"), command_named(depth).code, code("PRECISION"),
+                        code("STRIDE_C")});
     }
     return result;
   }();
-  const auto is = [&](uint32_t code, int64_t value) {
+  const auto holds = [&](uint32_t code, const auto& what) {
     return std::any_of(
         intrinsic.registers.begin(), intrinsic.registers.end(),
-        [&](const RegisterValue& one) { return one.code == code && one.value == value; });
+        [&](const RegisterValue& one) { return one.code == code && what(one.value); });
+  };
+  const auto is = [&](uint32_t code, int64_t value) {
+    return holds(code, [&](int64_t own) { return own == value; });
+  };
+  const auto is_bricks = [](int64_t precision) {
+    return field_value("SET_IFM_PRECISION", "activation_format",
+                       static_cast<uint32_t>(precision)) ==
+           enumerator("activation_format", "NHCWB16");
+  };
+  const auto has_two_factors = [](int64_t precision) {
+    return field_value("SET_IFM_PRECISION", "scale_mode", static_cast<uint32_t>(precision)) ==
+           enumerator("ifm_scale_mode", "OPA_OPB_16");
+  };
+  const auto repeats_channel = [](int64_t broadcast) {
+    return field_value("SET_IFM2_BROADCAST", "broadcast_c", static_cast<uint32_t>(broadcast)) != 0;
   };
   std::set<uint32_t> unused;
+  if (holds(command_named("SET_IFM2_BROADCAST").code, repeats_channel))
+    unused.insert(command_named("SET_IFM2_STRIDE_C").code);
+  if (!holds(command_named("SET_IFM_PRECISION").code, has_two_factors))
+    unused.insert(command_named("SET_OPB_SCALE").code);
   for (const Map& map : maps) {
     if (is(map.height, 0) && is(map.second_tile, kNoTile)) unused.insert(map.stride_y);
     if (is(map.width, 0)) unused.insert(map.stride_x);
+    if (is(map.depth, 0)) unused.insert(map.stride_c);
+    if (holds(map.precision, is_bricks) &&
+        holds(map.depth, [](int64_t depth_m1) { return depth_m1 < kBrickDepth; }))
+      unused.insert(map.stride_c);
   }
   return unused;
 }
@@ -98,7 +125,7 @@ class CommandWriter {
   // What is never looked at stays as it is, where that is aligned as well: small operations take as long as their commands.
   void set_unused(uint32_t code, int64_t value) {
     const auto known = values_.find(code);
-    const int64_t alignment = value & -value;
+    const int64_t alignment = std::min<int64_t>(value & -value, kStreamAlignment);
     if (known != values_.end() && (value == 0 || known->second % alignment == 0)) return;
     set(code, value);
   }
@@ -199,7 +226,7 @@ class StreamWriter {
       writer_.set(region_command(operand.base), operand.range.region);
       if (!first_tile(operand.base)) writer_.set(operand.base, operand.range.begin);
     }
-    const std::set<uint32_t> unused = unused_strides(intrinsic);
+    const std::set<uint32_t> unused = unused_registers(intrinsic);
     for (const RegisterValue& value : intrinsic.registers) {
       const std::optional<uint32_t> map = first_tile(value.code);
       if (!map) {

@@ -428,7 +428,10 @@ Program legalise(const graph::Module& module, const graph::Function& function,
                  const LegaliseOptions& options) {
   Program program = Builder(module, function, options).run();
   fuse(program);
-  if (!options.confirmed_only) join_neighbours(program);
+  if (!options.confirmed_only) {
+    multiply_short_activations(program, options.micro_block);
+    join_neighbours(program);
+  }
   drop_unused(program);
   keep_pieces_apart(program);
   if (!options.confirmed_only) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "legalise/wide.h"
 #include "program/scaling.h"
 
 namespace intarsia::targets::ethos_u {
@@ -93,6 +94,20 @@ class Fusion {
 
 void fuse(Program& program) {
   Fusion(program).run();
+}
+
+void multiply_short_activations(Program& program, const Extent& micro_block) {
+  if (micro_block.height * micro_block.width == 1) return;
+  for (Operation& op : program.operations) {
+    const DataType type = program.tensors[static_cast<size_t>(op.ifm.tensor)].type;
+    if (op.kind != OperationKind::AveragePool || !is_pointwise(op) || !op.global_scale ||
+        op.global_scale->bias != 0 || op.activation == Activation::None ||
+        op.ofm.extent.elements() >= kLeastBandElements || bits(type) > 16)
+      continue;
+    op.kind = OperationKind::Mul;
+    op.ifm2_scalar = 1;
+    op.ifm2_type = type;
+  }
 }
 
 void drop_unused(Program& program) {

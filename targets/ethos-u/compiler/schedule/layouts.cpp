@@ -49,9 +49,17 @@ bool lies_in_single_bricks(const FeatureMap& map) {
          is_aligned(map.base) && is_aligned(map.wrap_base.value_or(0));
 }
 
+// The channels of one pixel are the same bytes as bricks one behind the other. Of 16 and 32 bits a brick is no shorter than a burst
+// of SRAM, and commands need not say how far it is from channel to channel of each type.
+bool is_pixel_of_bricks(const FeatureMap& map) {
+  return map.layout == Layout::Nhwc && map.extent.width == 1 && map.extent.height == 1 &&
+         map.extent.depth % kBrickDepth == 0 && element_bytes(map.type) > 1 &&
+         map.base % kBrickDepth == 0 && !map.wrap_base;
+}
+
 void name_brick(FeatureMap& map) {
   map.layout = Layout::Nhcwb16;
-  map.stride_c = kBrickDepth;  // of any brick: there is no second one
+  map.stride_c = kBrickDepth * element_bytes(map.type);
 }
 
 }  // namespace
@@ -62,9 +70,8 @@ void name_single_bricks(Schedule& schedule) {
     const OperationKind kind = schedule.operations[static_cast<size_t>(step.operation)].kind;
     const auto name = [&](FeatureMap& map, int32_t least_depth) {
       const Storage& storage = schedule.storages[static_cast<size_t>(map.span.storage)];
-      if (storage.kind == Storage::Kind::Inner && lies_in_single_bricks(map) &&
-          map.extent.depth >= least_depth)
-        name_brick(map);
+      if (storage.kind != Storage::Kind::Inner || map.extent.depth < least_depth) return;
+      if (lies_in_single_bricks(map) || is_pixel_of_bricks(map)) name_brick(map);
     };
     // Element-wise operations work on whole bricks, and REDUCE_SUM wants NHWC. What is written is all of a brick.
     const int32_t least_read = is_elementwise(kind) ? kBrickDepth : 1;

@@ -16,7 +16,8 @@ std::vector<std::vector<int32_t>> brick_candidates(const Program& program,
                                                    const std::function<int32_t(int32_t)>& root);
 
 // A map of 16 channels lies in memory the same way in both layouts, and so do the first channels of one. Who reads them, or writes
-// all, calls it NHCWB16, of which rows are read at a time whatever reads NHWC pixel by pixel.
+// all, calls it NHCWB16, of which rows are read at a time whatever reads NHWC pixel by pixel. The same of the channels of a single
+// pixel, of 16 and 32 bits.
 void name_single_bricks(Schedule& schedule);
 
 }  // namespace intarsia::targets::ethos_u
