@@ -185,7 +185,7 @@ bool SliceSearch::try_slices(size_t piece) {
   Stretch now = stretch_around(piece);
   const size_t slices = units_between(piece, piece + 1);
   size_t tried = slices;
-  for (const int32_t count : {1, 2, 3, 4, 6}) {
+  for (const int32_t count : {1, 2, 3, 4, 6, 8, 12, 16}) {
     const size_t made = draft_.slices_for(piece, count);
     if (made == tried || made == slices) continue;
     tried = made;

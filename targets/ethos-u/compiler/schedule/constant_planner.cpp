@@ -41,6 +41,10 @@ constexpr int kCutForBuffers = 3;
 constexpr double kSectionHeaderBytes = 4.5;
 constexpr double kSliceBytes = static_cast<double>(kStreamAlignment) + kSectionHeaderBytes;
 constexpr int kSliceRounds = 2;
+// More slices than this are for constants whose slices still take as many times longer to come than their first byte does: what is
+// shorter shows the latency of slow memory with each of them, more than the estimate knows.
+constexpr int32_t kFewSlices = 6;
+constexpr double kLatenciesOfSlice = 128;
 constexpr int64_t kLeastSliced = 2048;  // bytes of constants
 // Bytes of weights that are encoded before it is known whether they are used so.
 constexpr int64_t kMostEncodedToChoose = 32 << 10;
@@ -437,6 +441,12 @@ bool ConstantPlanner::can_slice(const Unit& unit) const {
 
 // The unit in slices of the output's depth; itself alone where that is not possible.
 std::vector<Unit> ConstantPlanner::slices(const Unit& unit, int32_t count) {
+  if (count > kFewSlices) {
+    const isa::ethos_u::MemoryTiming& from = draft_.cost.memory(Memory::Constants);
+    const double latency = static_cast<double>(from.read_latency) * from.bytes_per_cycle,
+                 most = static_cast<double>(unit.estimated_bytes) / (kLatenciesOfSlice * latency);
+    if (static_cast<double>(count) > most) count = std::max(kFewSlices, static_cast<int32_t>(most));
+  }
   const int32_t depth = unit.end - unit.first;
   const auto brick = static_cast<int32_t>(kBrickDepth);
   const int32_t slice = std::max(brick, round_up(depth / count, brick));
