@@ -59,17 +59,19 @@ Result<Board> find_board(const std::string& directory, const std::string& name) 
 Result<Board> find_board(std::span<const std::string> directories,
                          const std::string& name_or_path) {
   if (is_path(name_or_path)) return board_at(name_or_path);
+  std::error_code error;
+  for (const std::string& directory : directories) {
+    const fs::path file = fs::path(directory) / name_or_path / "board.json";
+    if (!name_or_path.empty() && fs::is_regular_file(file, error)) return load_board(file.string());
+  }
   std::vector<std::string> all;
   for (const std::string& directory : directories) {
     const std::vector<std::string> names = list_boards(directory);
-    if (std::find(names.begin(), names.end(), name_or_path) != names.end())
-      return load_board((fs::path(directory) / name_or_path / "board.json").string());
     all.insert(all.end(), names.begin(), names.end());
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   const std::string meant = nearest_name(name_or_path, all);
-  std::error_code error;
   std::string hint = meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant);
   if (fs::is_regular_file(fs::path(name_or_path) / "board.json", error))
     hint = fmt::format("for the folder of that name write './{}'; ", name_or_path);

@@ -2,6 +2,7 @@
 
 #include "board/board_firmware.h"
 #include "board/process_board.h"
+#include "build/measurable.h"
 #include "build/object_calls.h"
 #include "build/objects.h"
 #include "intarsia/build.h"
@@ -49,7 +50,7 @@ Result<board::ElfImage> link_model(const BuildSetting& setting, const build::Obj
 
 }  // namespace
 
-Result<Measurements> measure(const BuildSetting& setting) {
+Result<void> build::may_be_measured(const BuildSetting& setting) {
   if (setting.board.native() && !board::is_this_machine(setting.board))
     return Diagnostics(setting.board.name, "code and stack of a process are not measured",
                        "choose a board without an operating system with --board");
@@ -60,6 +61,11 @@ Result<Measurements> measure(const BuildSetting& setting) {
   if (!setting.manifest.parts.empty())
     return Diagnostics(setting.manifest.model, "parts are measured each by itself",
                        "build their packages");
+  return {};
+}
+
+Result<Measurements> measure(const BuildSetting& setting) {
+  INTARSIA_TRY_VOID(build::may_be_measured(setting));
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work.path()));
   INTARSIA_TRY(const board::ElfImage image, link_model(setting, objects, work.path()));

@@ -1,6 +1,7 @@
 #include "packaging/c_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <optional>
 
@@ -8,14 +9,30 @@ namespace intarsia::packaging {
 namespace {
 
 // Of C's letters and digits, whatever the locale: every character of the whole runtime is looked at.
-bool is_digit(char c) {
+constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
-bool begins_identifier(char c) {
+constexpr bool begins_identifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
+
+using Characters = std::array<bool, 256>;
+constexpr Characters characters(const auto& has) {
+  Characters result = {};
+  for (size_t i = 0; i < result.size(); ++i) result[i] = has(static_cast<char>(i));
+  return result;
+}
+bool is_one_of(const Characters& characters, char c) {
+  return characters[static_cast<unsigned char>(c)];
+}
+constexpr Characters kOfIdentifiers =
+    characters([](char c) { return begins_identifier(c) || is_digit(c); });
+// Where a text is cut; all others stay beside each other.
+constexpr Characters kCuts = characters(
+    [](char c) { return std::string_view("#\"';{}").find(c) != std::string_view::npos; });
+
 bool continues_identifier(char c) {
-  return begins_identifier(c) || is_digit(c);
+  return is_one_of(kOfIdentifiers, c);
 }
 
 // Comments become a space and literals lose what is in them; lines that end in a backslash are joined.
@@ -43,9 +60,9 @@ std::string without_comments(std::string_view text) {
   return out;
 }
 
-// The identifiers of a piece of text; those in literals are none.
-std::vector<std::string> identifiers_of(std::string_view text) {
-  std::vector<std::string> names;
+// The identifiers of a piece of text, in which they lie; those in literals are none.
+std::vector<std::string_view> identifiers_of(std::string_view text) {
+  std::vector<std::string_view> names;
   for (size_t i = 0; i < text.size();) {
     if (text[i] == '"' || text[i] == '\'') {
       const char quote = text[i++];
@@ -54,7 +71,7 @@ std::vector<std::string> identifiers_of(std::string_view text) {
     } else if (begins_identifier(text[i])) {
       const size_t begin = i;
       while (i < text.size() && continues_identifier(text[i])) ++i;
-      names.emplace_back(text.substr(begin, i - begin));
+      names.push_back(text.substr(begin, i - begin));
     } else if (is_digit(text[i])) {
       while (i < text.size() && (continues_identifier(text[i]) || text[i] == '.')) ++i;
     } else {
@@ -62,6 +79,13 @@ std::vector<std::string> identifiers_of(std::string_view text) {
     }
   }
   return names;
+}
+
+// Most are in a text many times.
+void add_each(std::vector<std::string_view> names, std::set<std::string>& to) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  for (const std::string_view name : names) to.emplace(name);
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -83,14 +107,14 @@ void read_directive(std::string_view line, CText& file, int& others) {
   }
   if (word == "warning" || word == "error") ++others;
   if (word == "warning") file.warns = true;
-  std::vector<std::string> names = identifiers_of(rest);
+  std::vector<std::string_view> names = identifiers_of(rest);
   if (word == "define" && !names.empty()) {
-    file.declares.insert(names.front());
-    file.macros.insert(names.front());
+    file.declares.emplace(names.front());
+    file.macros.emplace(names.front());
     if (rest.size() > names.front().size()) ++others;
     names.erase(names.begin());
   }
-  if (word != "undef") file.uses.insert(names.begin(), names.end());
+  if (word != "undef") add_each(std::move(names), file.uses);
 }
 
 // The place behind the parenthesis that closes the one at `open`, or the end.
@@ -115,8 +139,8 @@ std::string_view without_macro_calls(std::string_view head, CText& file) {
       ++end;
     if (end == begin || end == head.size() || head[end] != '(') return head;
     const size_t behind = behind_parenthesis(head, end);
-    for (const std::string& name : identifiers_of(head.substr(end, behind - end)))
-      if (name.starts_with("intarsia_")) file.defines.insert(name), file.declares.insert(name);
+    for (const std::string_view name : identifiers_of(head.substr(end, behind - end)))
+      if (name.starts_with("intarsia_")) file.defines.emplace(name), file.declares.emplace(name);
     head.remove_prefix(behind);
   }
 }
@@ -124,8 +148,8 @@ std::string_view without_macro_calls(std::string_view head, CText& file) {
 void add_enumerators(std::string_view body, CText& file) {
   while (!body.empty()) {
     const size_t end = std::min(body.find(','), body.size());
-    const std::vector<std::string> names = identifiers_of(body.substr(0, end));
-    if (!names.empty()) file.declares.insert(names.front()), file.locals.insert(names.front());
+    const std::vector<std::string_view> names = identifiers_of(body.substr(0, end));
+    if (!names.empty()) file.declares.emplace(names.front()), file.locals.emplace(names.front());
     body.remove_prefix(std::min(end + 1, body.size()));
   }
 }
@@ -133,7 +157,7 @@ void add_enumerators(std::string_view body, CText& file) {
 // A declaration or definition outside of braces: `head` up to its ';' or '{'.
 void read_declaration(std::string_view head, bool has_body, CText& file) {
   head = without_macro_calls(head, file);
-  const std::vector<std::string> names = identifiers_of(head);
+  const std::vector<std::string_view> names = identifiers_of(head);
   if (names.empty()) return;
   const bool is_static = head.find("static ") != std::string_view::npos ||
                          head.find("INTARSIA_INLINE") != std::string_view::npos ||
@@ -149,28 +173,28 @@ void read_declaration(std::string_view head, bool has_body, CText& file) {
       if (begin == std::string_view::npos) return;
       before = head.substr(0, begin);
     }
-    const std::vector<std::string> earlier = identifiers_of(before);
+    const std::vector<std::string_view> earlier = identifiers_of(before);
     if (earlier.empty()) return;
-    file.declares.insert(earlier.back());
-    if (has_body && !is_static) file.defines.insert(earlier.back());
-    if (is_static || names.front() == "typedef") file.locals.insert(earlier.back());
+    file.declares.emplace(earlier.back());
+    if (has_body && !is_static) file.defines.emplace(earlier.back());
+    if (is_static || names.front() == "typedef") file.locals.emplace(earlier.back());
     // Default arguments and macros that stand for declarations may name functions.
-    if (earlier.size() == 1) file.uses.insert(names.begin(), names.end());
+    if (earlier.size() == 1) add_each(names, file.uses);
     return;
   }
-  if (names.front() == "typedef") file.declares.insert(names.back());
+  if (names.front() == "typedef") file.declares.emplace(names.back());
   if (has_body && names.size() > 1 &&
       (names.front() == "struct" || names.front() == "enum" || names.front() == "union" ||
        names.front() == "typedef"))
-    file.declares.insert(names.back()), file.locals.insert(names.back());
+    file.declares.emplace(names.back()), file.locals.emplace(names.back());
   if (is_static && names.size() > 1) {
-    const std::vector<std::string> object =
+    const std::vector<std::string_view> object =
         identifiers_of(head.substr(0, head.find_first_of("[=")));
-    if (!object.empty()) file.locals.insert(object.back());
+    if (!object.empty()) file.locals.emplace(object.back());
   }
-  if (!has_body && assigned != std::string_view::npos) file.uses.insert(names.begin(), names.end());
+  if (!has_body && assigned != std::string_view::npos) add_each(names, file.uses);
   // Objects that other files see.
-  if (!is_static && names.size() > 1) file.declares.insert(names.back());
+  if (!is_static && names.size() > 1) file.declares.emplace(names.back());
 }
 
 }  // namespace
@@ -217,15 +241,16 @@ CText read_c_text(std::string_view original) {
     if (c == '}') {
       if (depth == 0) continue;  // of extern "C"
       if (--depth == 0) {
-        const std::vector<std::string> names = identifiers_of(head);
-        file.uses.insert(names.begin(), names.end());
+        add_each(identifiers_of(head), file.uses);
         if (in_enum) add_enumerators(head, file);
         in_enum = false;
         head.clear();
         continue;
       }
     }
-    head += c;
+    const size_t begin = i++;
+    while (i < text.size() && !is_one_of(kCuts, text[i])) ++i;
+    head.append(text, begin, i-- - begin);
   }
   read_declaration(head, false, file);
   file.only_includes = others == 0 && !file.includes.empty();

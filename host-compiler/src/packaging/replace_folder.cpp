@@ -66,6 +66,7 @@ class Replacement {
  private:
   // The other files of the folder, and what of them is in the way.
   Result<void> look() {
+    if (!there_) return {};
     std::error_code error;
     for (const SourceFile& file : wanted_.files) {
       const fs::path path(file.path);
@@ -78,7 +79,6 @@ class Replacement {
           return Diagnostics((wanted_.folder / parent).string(), "cannot be made: is a file",
                              "move it away, or name another folder");
     }
-    if (!there_) return {};
     fs::recursive_directory_iterator it(target_, error), end;
     for (; !error && it != end; it.increment(error)) {
       // By its text: a symbolic link is itself, and not what it leads to.
@@ -116,9 +116,12 @@ class Replacement {
   }
 
   Result<void> fill() {
+    std::set<fs::path> made;
     for (const SourceFile& file : wanted_.files) {
       const fs::path path = aside_ / file.path;
-      std::error_code why = operations_.make_folders(path.parent_path());
+      std::error_code why;
+      if (made.insert(path.parent_path()).second)
+        why = operations_.make_folders(path.parent_path());
       if (!why) why = operations_.write(path, [&](const TextSink& sink) { file.write_to(sink); });
       if (why) return failure(wanted_.folder, "cannot be written", why);
     }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "packaging/c_text.h"
 
@@ -23,11 +25,10 @@ class Selection {
  public:
   explicit Selection(const std::vector<SourceFile>& available) {
     for (const SourceFile& file : available) {
-      CText text = read_c_text(file.text);
+      const auto place = texts_.emplace(file.path, Text{&file.text, std::nullopt}).first;
       if (file.path.ends_with(".c"))
-        for (const std::string& name : text.defines) source_of_[name].push_back(file.path);
-      texts_.emplace(file.path, std::move(text));
-      if (file.path.ends_with(".h")) headers_.emplace(file.path, file.text);
+        for (const std::string& name : text_of(place->first).defines)
+          source_of_[name].push_back(file.path);
     }
   }
 
@@ -40,8 +41,7 @@ class Selection {
       if (const std::string* header = find(path, name)) need(*header);
   }
   void need(const std::string& path) {
-    if (const auto text = texts_.find(path); text != texts_.end() && needed_.insert(path).second)
-      need(path, text->second);
+    if (texts_.contains(path) && needed_.insert(path).second) need(path, text_of(path));
   }
   bool needs(const std::string& path) const { return needed_.contains(path); }
 
@@ -49,11 +49,11 @@ class Selection {
   std::vector<std::string> used_headers(const std::string& from, const std::string& name,
                                         const std::set<std::string>& used) const {
     const std::string* path = find(from, name);
-    if (path == nullptr || !texts_.at(*path).only_includes) return {name};
+    if (path == nullptr || !text_of(*path).only_includes) return {name};
     std::vector<std::string> headers;
-    for (const std::string& collected : texts_.at(*path).includes) {
+    for (const std::string& collected : text_of(*path).includes) {
       const std::string* header = find(*path, collected);
-      if (header == nullptr || declares_any(texts_.at(*header), used)) headers.push_back(collected);
+      if (header == nullptr || declares_any(text_of(*header), used)) headers.push_back(collected);
     }
     return headers;
   }
@@ -63,8 +63,8 @@ class Selection {
   std::string warning_text(const std::string& from, const std::string& name) const {
     const std::string* path = find(from, name);
     if (path == nullptr || !warns(*path)) return "";
-    std::string text = headers_.at(*path);
-    for (const std::string& included : texts_.at(*path).includes) {
+    std::string text = *texts_.find(*path)->second.original;
+    for (const std::string& included : text_of(*path).includes) {
       const std::string line = "#include \"" + included + "\"\n";
       if (const std::string inner = warning_text(*path, included); !inner.empty())
         text.replace(text.find(line), line.size(), inner);
@@ -74,8 +74,8 @@ class Selection {
 
  private:
   bool warns(const std::string& path) const {
-    const CText& text = texts_.at(path);
-    return headers_.contains(path) &&
+    const CText& text = text_of(path);
+    return path.ends_with(".h") &&
            (text.warns ||
             std::any_of(text.includes.begin(), text.includes.end(), [&](const std::string& name) {
               const std::string* included = find(path, name);
@@ -93,42 +93,82 @@ class Selection {
     return nullptr;
   }
 
-  std::map<std::string, CText> texts_;          // by path
-  std::map<std::string, std::string> headers_;  // their whole texts, by path
+  // Most headers are of other models: what a file says is read when somebody asks.
+  struct Text {
+    const std::string* original = nullptr;
+    std::optional<CText> read;
+  };
+  const CText& text_of(const std::string& path) const {
+    Text& text = texts_.find(path)->second;
+    if (!text.read) text.read = read_c_text(*text.original);
+    return *text.read;
+  }
+
+  mutable std::map<std::string, Text> texts_;  // by path
   std::map<std::string, std::vector<std::string>>
       source_of_;  // the sources in C that define a function
   std::set<std::string> needed_;
 };
 
-// The one file that includes `part`, and once; null where there are more of them or none.
-SourceFile* only_user(std::vector<SourceFile>& files, const SourceFile& part,
-                      const std::string& include) {
-  SourceFile* user = nullptr;
-  for (SourceFile& file : files) {
-    const size_t at = file.text.find(include);
-    if (at == std::string::npos) continue;
-    if (user != nullptr || file.text.find(include, at + 1) != std::string::npos) return nullptr;
-    user = &file;
+constexpr std::string_view kInclude = "#include \"";
+
+// Which files include what, line by line.
+class Users {
+ public:
+  explicit Users(const std::vector<SourceFile>& files) : includes_(files.size()) {
+    for (size_t file = 0; file < files.size(); ++file) {
+      const std::string_view text = files[file].text;
+      for (size_t at = text.find(kInclude); at != std::string_view::npos;
+           at = text.find(kInclude, at + 1)) {
+        const size_t begin = at + kInclude.size(), end = text.find('"', begin);
+        if (end == std::string_view::npos || text.substr(end, 2) != "\"\n") continue;
+        includes_[file].emplace_back(text.substr(begin, end - begin));
+        users_[includes_[file].back()].push_back(file);
+      }
+    }
   }
-  return user == &part ? nullptr : user;
-}
+
+  // The one file that includes `part`, and once; none where there are more of them or none.
+  std::optional<size_t> only_user(const std::string& path, size_t part) const {
+    const auto found = users_.find(path);
+    if (found == users_.end() || found->second.size() != 1 || found->second.front() == part)
+      return std::nullopt;
+    return found->second.front();
+  }
+  // The part stands in its user's text: what it includes, that one does.
+  void move(size_t part, size_t user) {
+    for (const std::string& name : includes_[part]) {
+      std::ranges::replace(users_[name], part, user);
+      includes_[user].push_back(name);
+    }
+    includes_[part].clear();
+  }
+
+ private:
+  std::vector<std::vector<std::string>> includes_;  // by file
+  std::map<std::string, std::vector<size_t>> users_;
+};
 
 // A table (.def) of one file alone stands in that file: there is nothing else to look it up for. So does a header of one
 // header of the same folder, if that does more than collect. It depends on the whole runtime, not on the model, so that a
 // file is the same for all models.
 std::vector<SourceFile> with_own_parts(std::vector<SourceFile> files) {
   std::set<std::string> written;
-  for (SourceFile& part : files) {
+  Users users(files);
+  for (size_t index = 0; index < files.size(); ++index) {
+    SourceFile& part = files[index];
     const bool header = part.path.ends_with(".h");
     if (!header && !part.path.ends_with(".def")) continue;
-    const std::string include = "#include \"" + part.path + "\"\n";
-    SourceFile* user = only_user(files, part, include);
-    if (user == nullptr) continue;
+    const std::optional<size_t> place = users.only_user(part.path, index);
+    if (!place) continue;
+    SourceFile* const user = &files[*place];
     if (header && (!user->path.ends_with(".h") || folder_of(user->path) != folder_of(part.path) ||
                    read_c_text(user->text).only_includes))
       continue;
+    const std::string include = std::string(kInclude) + part.path + "\"\n";
     user->text.replace(user->text.find(include), include.size(), part.text);
     part.text.clear();
+    users.move(index, *place);
     written.insert(part.path);
   }
   std::erase_if(files, [&](const SourceFile& file) { return written.contains(file.path); });
@@ -140,7 +180,6 @@ std::string with_used_headers(const std::string& path, const std::string& text, 
                               const Selection& selection) {
   std::string out;
   std::set<std::string> written;
-  constexpr std::string_view kInclude = "#include \"";
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = std::string_view(text).substr(begin, end - begin);

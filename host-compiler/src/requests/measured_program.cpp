@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "build/measurable.h"
 #include "requests/counted_program.h"
 #include "support/files.h"
 #include "support/watched.h"
@@ -21,15 +22,18 @@ Result<MeasuredProgram> package_and_measure(const Environment& environment,
   Result<Measurements> measured =
       Diagnostics(selection.board.name, "code and stack were not to be measured");
   std::optional<RunCycles> counted;
-  if (request.measures || request.counts_cycles) {
+  BuildSetting setting = build_setting(environment, options, selection.board, selection.core, "",
+                                       model.package.manifest);
+  const Result<void> possible = build::may_be_measured(setting);
+  if (request.measures && !possible.ok()) measured = possible.error();
+  if ((request.measures && possible.ok()) || request.counts_cycles) {
     // Measured in a folder of our own, so that the user's appears whole or not at all.
     INTARSIA_TRY_VOID(watched::begins("measure"));
     INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
     INTARSIA_TRY_VOID(write_folder(work.path(), model.package.files));
-    BuildSetting setting = build_setting(environment, options, selection.board, selection.core,
-                                         work.path(), model.package.manifest);
+    setting.folder = work.path();
     setting.on_progress = request.on_progress;
-    if (request.measures) measured = measure(setting);
+    if (request.measures && possible.ok()) measured = measure(setting);
     // A choice that exceeds the budget is not the one that is written.
     const bool is_kept = !options.flash_budget ||
                          (measured.ok() && measured->flash_bytes() <= *options.flash_budget);

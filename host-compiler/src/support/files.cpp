@@ -64,12 +64,12 @@ Diagnostics file_failure(const std::string& path, const std::string& what, std::
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
   std::error_code error;
-  if (fs::is_directory(path, error))
-    return Diagnostics(path, "is a folder, not a file", "name a file");
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) return Diagnostics(path, "is a folder, not a file", "name a file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return file_failure(path, "cannot be read", last_failure());
   // Room for a regular file at once; others (pipes) say nothing of their size.
-  const uintmax_t size = fs::is_regular_file(path, error) ? fs::file_size(path, error) : 0;
+  const uintmax_t size = fs::is_regular_file(status) ? fs::file_size(path, error) : 0;
   constexpr size_t kBlock = 1 << 16;
   std::vector<uint8_t> bytes;
   bytes.reserve((error ? 0 : static_cast<size_t>(size)) + kBlock);
