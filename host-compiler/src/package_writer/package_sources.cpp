@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <array>
+#include <cstring>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -39,18 +42,34 @@ std::string source_head(const std::string& model, const std::string& attribute) 
 
 void write_bytes(const std::vector<uint8_t>& package, const TextSink& sink) {
   constexpr size_t kBlock = 1 << 16;
-  // There are millions of bytes, and formatting each takes forty times what looking it up does.
-  std::array<std::string, 256> numbers;
-  for (size_t byte = 0; byte < numbers.size(); ++byte) numbers[byte] = fmt::format("{},", byte);
-  std::string text;
-  for (size_t i = 0; i < package.size(); ++i) {
-    if (i % kBytesPerLine == 0) text += i == 0 ? "  " : "\n  ";
-    text += numbers[package[i]];
-    if (text.size() < kBlock) continue;
-    sink(text);
-    text.clear();
+  // There are millions of bytes: of each the text is copied, always four characters, of which the next number writes over those
+  // that are none of it.
+  struct Number {
+    std::array<char, 4> text = {};
+    uint8_t length = 0;
+  };
+  std::array<Number, 256> numbers;
+  for (size_t byte = 0; byte < numbers.size(); ++byte) {
+    const std::string text = fmt::format("{},", byte);
+    std::copy(text.begin(), text.end(), numbers[byte].text.begin());
+    numbers[byte].length = static_cast<uint8_t>(text.size());
   }
-  sink(text + "\n};\n");
+  constexpr std::string_view kLine = "\n  ";
+  std::string text(kBlock + kLine.size() + kBytesPerLine * sizeof(Number::text), ' ');
+  size_t end = 0;
+  for (size_t line = 0; line < package.size(); line += kBytesPerLine) {
+    const std::string_view begin = line == 0 ? kLine.substr(1) : kLine;
+    end += begin.copy(text.data() + end, begin.size());
+    for (size_t i = line; i < std::min(line + kBytesPerLine, package.size()); ++i) {
+      const Number& number = numbers[package[i]];
+      std::memcpy(text.data() + end, number.text.data(), sizeof(number.text));
+      end += number.length;
+    }
+    if (end < kBlock) continue;
+    sink(std::string_view(text).substr(0, end));
+    end = 0;
+  }
+  sink(text.substr(0, end) + "\n};\n");
 }
 
 }  // namespace

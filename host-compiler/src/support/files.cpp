@@ -1,5 +1,6 @@
 #include "support/files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -70,13 +71,16 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
   if (!in) return file_failure(path, "cannot be read", last_failure());
   // Room for a regular file at once; others (pipes) say nothing of their size.
   const uintmax_t size = fs::is_regular_file(status) ? fs::file_size(path, error) : 0;
-  constexpr size_t kBlock = 1 << 16;
+  const size_t expected = error ? 0 : static_cast<size_t>(size);
+  constexpr size_t kMostBlock = 1 << 16;
+  // Of a small file, as most are, no more room is made, and cleared, than it takes to see its end.
+  const size_t block = expected == 0 ? kMostBlock : std::min(expected + 1, kMostBlock);
   std::vector<uint8_t> bytes;
-  bytes.reserve((error ? 0 : static_cast<size_t>(size)) + kBlock);
-  for (size_t read = kBlock; read == kBlock;) {
+  bytes.reserve(expected + block);
+  for (size_t read = block; read == block;) {
     const size_t end = bytes.size();
-    bytes.resize(end + kBlock);
-    in.read(reinterpret_cast<char*>(&bytes[end]), static_cast<std::streamsize>(kBlock));
+    bytes.resize(end + block);
+    in.read(reinterpret_cast<char*>(&bytes[end]), static_cast<std::streamsize>(block));
     read = static_cast<size_t>(in.gcount());
     bytes.resize(end + read);
   }
