@@ -17,11 +17,13 @@ from .machine import ROOT, Failure
 HERE = pathlib.Path(__file__).resolve().parent
 PLACE_OF_DOWNLOADS = "tensorflow/lite/micro/tools/make/downloads"
 # What the resolver of the firmware knows. Which operators it has does not change what an inference costs.
-OPERATORS = """Abs Add ArgMax AveragePool2D BatchMatMul Cast Concatenation Conv2D DepthwiseConv2D Dequantize Div Elu Exp ExpandDims
- FullyConnected Gather HardSwish LeakyRelu Log Logistic MaxPool2D Maximum Mean Minimum Mul Neg Pack Pad PadV2 Prelu Quantize
- Relu Relu6 Reshape ResizeBilinear ResizeNearestNeighbor Rsqrt Shape Slice Softmax SpaceToBatchNd BatchToSpaceNd Split SplitV
- Sqrt Square SquaredDifference Squeeze StridedSlice Sub Sum Svdf Tanh Transpose TransposeConv UnidirectionalSequenceLSTM
- Unpack""".split()
+OPERATORS = """Abs Add AddN ArgMax ArgMin AveragePool2D BatchMatMul BatchToSpaceNd BroadcastArgs BroadcastTo Cast Ceil Concatenation Conv2D
+ Cos CumSum DepthToSpace DepthwiseConv2D Dequantize Div Elu Equal Exp ExpandDims Fill Floor FloorDiv FloorMod FullyConnected Gather
+ GatherNd Greater GreaterEqual HardSwish L2Normalization L2Pool2D LeakyRelu Less LessEqual Log LogSoftmax LogicalAnd LogicalNot
+ LogicalOr Logistic MaxPool2D Maximum Mean Minimum MirrorPad Mul Neg NotEqual Pack Pad PadV2 Prelu Quantize ReduceMax ReduceMin Relu
+ Relu6 Reshape ResizeBilinear ResizeNearestNeighbor ReverseV2 Round Rsqrt SelectV2 Shape Sin Slice Softmax SpaceToBatchNd SpaceToDepth
+ Split SplitV Sqrt Square SquaredDifference Squeeze StridedSlice Sub Sum Svdf Tanh Transpose TransposeConv
+ UnidirectionalSequenceLSTM Unpack ZerosLike""".split()
 COMMON = ["-ffunction-sections", "-fdata-sections", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-funsigned-char",
           "-fomit-frame-pointer", "-mthumb", "-w", "-DNDEBUG", "-DTF_LITE_STATIC_MEMORY", "-DTF_LITE_DISABLE_X86_NEON",
           "-DTF_LITE_STRIP_ERROR_STRINGS", "-DTF_LITE_MCU_DEBUG_LOG", "-DCMSIS_NN", "-DKERNELS_OPTIMIZED_FOR_SPEED",
@@ -69,11 +71,14 @@ def command_for(checkout, source, flags):
     return ["arm-none-eabi-g++" if cpp else "arm-none-eabi-gcc", *flags, *COMMON, *(CPP if cpp else ["-std=c17"]), *include_flags(checkout)]
 
 
+def revision_of(checkout):
+    return subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout
+
+
 def library(checkout, flags, folder):
     """The archive of all that the peer has, for a core, made once per set of flags; `folder` keeps it."""
     checkout = checkout.resolve()
-    revision = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout
-    key = hashlib.sha256(repr((str(checkout), revision, flags, COMMON, CPP)).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr((str(checkout), revision_of(checkout), flags, COMMON, CPP)).encode()).hexdigest()[:16]
     place = folder / key
     archive = place / "libtflm.a"
     if archive.exists():
@@ -108,8 +113,9 @@ int32_t tflm_model_run(struct tflm_model* model);
 
 def board_copy(board, folder, libraries=(), zero_wait_states=False):
     """A copy of a board: its programs find libraries in these folders, and its memories answer in one cycle."""
-    copy = folder / "boards" / board
-    shutil.copytree(ROOT / "boards" / board, copy)
+    source = ROOT / "boards" / board  # `board` may be the path of another copy
+    copy = folder / "boards" / source.name
+    shutil.copytree(source, copy)
     description = json.loads((copy / "board.json").read_text())
     for core in [*description["cores"], *description.get("also_runs", [])]:
         core["flags"] += [f"-L{library}" for library in libraries]
@@ -119,19 +125,37 @@ def board_copy(board, folder, libraries=(), zero_wait_states=False):
     return copy
 
 
-def write_package(checkout, model, ours, board, optimise, folder, cache, arena, zero_wait_states=False):
-    """A folder for `intarsia run` and the board to run it on. `ours`: the folder of our own package of the same model."""
+def traced_operators(names):
+    """C of a function for each operator. `intarsia run --count-cycles` counts code from one's lines on to the next one's by the name behind
+    TFLM_MODEL_TRACE, as it does in the sources of our own packages."""
+    lines = ["typedef int (*tflm_invoke)(void*, void*);"]
+    for index, name in enumerate(names):
+        lines += [f"static int operator_{index}(tflm_invoke invoke, void* context, void* node) {{",
+                  "  const int status = invoke(context, node);", f'  __asm__ volatile("@ {index}");  /* no call at the end, and no two functions alike */', "  return status;",
+                  f'  /* TFLM_MODEL_TRACE({index}, "{name}") */', "}"]
+    table = ", ".join(f"operator_{index}" for index in range(len(names)))
+    return "\n".join([*lines, f"int (*const tflm_operators[])(tflm_invoke, void*, void*) = {{{table}}};", ""])
+
+
+def write_package(checkout, model, ours, board, optimise, folder, cache, arena, zero_wait_states=False, arena_memory=None, operators=()):
+    """A folder for `intarsia run` and the board to run it on. `ours`: the folder of our own package of the same model; `arena_memory`:
+    the board's, if not that of data; `operators`: names by which their cycles are told apart."""
     manifest = json.loads((ours / "manifest.json").read_text())
     flags = [*manifest["core_flags"], optimise]
     archive = library(checkout, flags, cache)
     package = folder / "package"
     package.mkdir(parents=True)
     program = HERE / "tflm_model.cpp"
-    operators = " ".join(f"OPERATOR({name})" for name in OPERATORS)
+    section = f".intarsia.{arena_memory}" if arena_memory else ".bss.tflm_arena"
+    kinds = " ".join(f"OPERATOR({name})" for name in OPERATORS)
     compile_one([*command_for(checkout, program, flags), f'-DTFLM_MODEL_FILE="{model}"', f"-DTFLM_ARENA_BYTES={arena}",
-                 f"-DTFLM_OPERATORS={operators}"], program, package / "tflm_model.o")
+                 f"-DTFLM_OPERATORS={kinds}", f"-DTFLM_TRACED={len(operators)}",
+                 f'-DTFLM_ARENA_SECTION="{section}"'], program, package / "tflm_model.o")
     subprocess.run(["arm-none-eabi-ar", "rcs", package / "libtflm_model.a", package / "tflm_model.o"], check=True)
-    manifest.update(model="tflm_model", target=f"TFLite Micro with CMSIS-NN, {optimise}", sources=[], include_dirs=["."],
+    sources = ["tflm_operators.c"] if operators else []
+    for name in sources:
+        (package / name).write_text(traced_operators(operators))
+    manifest.update(model="tflm_model", target=f"TFLite Micro with CMSIS-NN, {optimise}", sources=sources, include_dirs=["."],
                     memories=[], link_libraries=["tflm_model", "tflm", "stdc++", "m"], files=[], has_state=False)
     (package / "manifest.json").write_text(json.dumps(manifest, indent=2))
     (package / "tflm_model.h").write_text(HEADER.replace("{inputs}", str(len(manifest["inputs"]))).replace("{outputs}", str(len(manifest["outputs"]))))
