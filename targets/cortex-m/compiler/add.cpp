@@ -221,6 +221,9 @@ LowerKernel squared_difference_kernel(CoreClass core, const OpView& view) {
   if (!r || r->a.shift < -kMostShift || r->b.shift < -kMostShift || r->output.shift > 0 ||
       r->output.shift < -kMostShift)
     return nullptr;
+  // The operand of the larger scale is halved, which the kernels for Helium count on.
+  const auto is_half = [](Multiplier m) { return m.value == 1 << 30 && m.shift == 0; };
+  if (core == CoreClass::Mve && !is_half(r->a) && !is_half(r->b)) return nullptr;
   const Range range = type_range(out.type);
   return by_rows(core, view,
                  out.type == DataType::Int16 ? "intarsia_each_squared_difference_s16"

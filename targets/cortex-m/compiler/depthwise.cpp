@@ -283,17 +283,35 @@ Depthwise along_rows(const Depthwise& d, const Channels& channels) {
   return better ? row : d;
 }
 
-}  // namespace
-
-bool loops_are_faster(CoreClass core, const Window& w, double cycles) {
+double loop_cycles(CoreClass core, const Window& w) {
   struct Cycles {
     int64_t output, product;
   };
   const Cycles loops = core == CoreClass::Thumb  ? Cycles{120, 18}
                        : core == CoreClass::Long ? Cycles{38, 12}
                                                  : Cycles{35, 10};
-  const int64_t of_an_output = loops.output + loops.product * w.kernel_h * w.kernel_w;
-  return cycles > static_cast<double>(w.pixels() * w.out_c * of_an_output);
+  return static_cast<double>(w.pixels() * w.out_c *
+                             (loops.output + loops.product * w.kernel_h * w.kernel_w));
+}
+
+// Whether the kernel that takes pixel by pixel saves what its code is worth beside the others, where they cover the window.
+bool pixels_are_worth_it(const Depthwise& d, const Channels& channels) {
+  constexpr double kWorthItsCode = 8192;
+  const std::optional<double> pixels = dsp_depthwise_pixels_cycles(d.window, channels);
+  if (!pixels) return false;
+  double others = loop_cycles(CoreClass::Dsp, d.window);
+  const Depthwise best = best_orientation(d);
+  if (channels.quick && Dsp3x3Layout::covers(best.window))
+    others = std::min(others, dsp_3x3_cycles(best.window, channels));
+  else if (DspLayout::covers(d.window))
+    others = std::min(others, dsp_cycles(along_rows(d, channels).window, channels));
+  return *pixels + kWorthItsCode <= others;
+}
+
+}  // namespace
+
+bool loops_are_faster(CoreClass core, const Window& w, double cycles) {
+  return cycles > loop_cycles(core, w);
 }
 
 Window transposed(Window w) {
@@ -372,6 +390,8 @@ LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small, int
       return kernel;
   }
   const bool may_be_loops = core == CoreClass::Dsp && !small;
+  if (may_be_loops && pixels_are_worth_it(d, *channels))
+    return dsp_depthwise_pixels_kernel(d, *channels);
   const Depthwise best = best_orientation(d);
   if (channels->quick && Dsp3x3Layout::covers(best.window)) {
     if (Dsp3x3Layout(best.window).scratch_bytes() > kMostScratch ||

@@ -21,6 +21,11 @@ Window transposed(Window w);
 // Of the weights too; with any dilation.
 Depthwise transposed(const Depthwise& d);
 
+// Pixel by pixel, for images of few pixels and windows of any dilation and stride (device/dsp_depthwise_pixels.c). Cycles without wait states,
+// on a Cortex-M4; none where it does not cover the window.
+std::optional<double> dsp_depthwise_pixels_cycles(const Window& w, const Channels& channels);
+LowerKernel dsp_depthwise_pixels_kernel(const Depthwise& d, Channels channels);
+
 // Of int16 on cores with SIMD, windows of three columns alone (device/dsp_depthwise_3x3.c); a channel each of `channels`.
 LowerKernel dsp_wide_depthwise_3x3_kernel(const Depthwise& d,
                                           const std::vector<WideChannel>& channels);

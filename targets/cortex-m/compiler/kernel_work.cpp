@@ -229,6 +229,15 @@ KernelWork clamp(CoreClass core, int64_t count, bool wide) {
   return {KernelFamily::Clamp, {1, number(words), number(vectors ? 0 : count - together * words)}};
 }
 
+// With Helium a vector at a time, else two words and what is left.
+KernelWork extremes(CoreClass core, int64_t count, bool wide) {
+  const bool vectors = core == CoreClass::Mve;
+  const int64_t together = (vectors ? 16 : 8) / (wide ? 2 : 1);
+  const int64_t units = vectors ? ceil_div(count, together) : count / together;
+  return {KernelFamily::Extremes,
+          {1, number(units), number(vectors ? 0 : count - together * units)}};
+}
+
 KernelWork mean_of(CoreClass core, const Mean& s) {
   constexpr int64_t kMostAdded = 255;
   const bool vectors = core == CoreClass::Mve;
@@ -307,6 +316,16 @@ KernelWork wide_convolution(CoreClass core, const Wide& w) {
            number(w.modular != 0 ? 0 : pixels * quads * ceil_div(run, int64_t{504})),
            number(results), number(w.modular != 0 ? results : 0)},
           number(pixels)};
+}
+
+// The same with sums of 32 bits.
+KernelWork short_convolution(const Wide& w) {
+  KernelWork work = wide_convolution(CoreClass::Dsp, w);
+  constexpr size_t kRuns = 6;  // of 504 elements, and behind results those that are modular
+  work.family = KernelFamily::ShortConvolution;
+  work.amounts.erase(work.amounts.begin() + kRuns);
+  work.amounts.pop_back();
+  return work;
 }
 
 // Eight channels with Helium, whose constants are copied first.
@@ -407,18 +426,11 @@ KernelWork turned(CoreClass core, std::string_view name, const std::vector<int64
 // With Helium eight channels, else four.
 KernelWork hybrid_depthwise(CoreClass core, const Window& w) {
   const int64_t lanes = core == CoreClass::Mve ? 8 : 4, blocks = ceil_div(w.out_c, lanes);
-  int64_t rows = 0, taps = 0;
-  for (int64_t y = 0; y < w.out_h; ++y) {
-    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
-    for (int64_t x = 0; x < w.out_w; ++x) {
-      const int64_t columns = inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
-      rows += columns == 0 ? 0 : seen, taps += seen * columns;
-    }
-  }
-  const int64_t n = w.batches, pixels = n * w.out_h * w.out_w;
+  const SeenTaps seen = seen_taps(w);
+  const int64_t pixels = w.pixels();
   return {KernelFamily::HybridDepthwise,
-          {1, number(pixels), number(pixels * blocks), number(n * rows * blocks),
-           number(n * taps * blocks), number(pixels * w.out_c)},
+          {1, number(pixels), number(pixels * blocks), number(seen.rows * blocks),
+           number(seen.taps * blocks), number(pixels * w.out_c)},
           number(pixels)};
 }
 
@@ -446,6 +458,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "mve_deep_conv_s8") return {mve_deep_convolution(window_of(numbers))};
   if (name.starts_with("mve_conv")) return {mve_convolution(window_of(numbers))};
   if (name.starts_with("mve_dense")) return {mve_dense(window_of(numbers))};
+  if (name.starts_with("dsp_depthwise_pixels"))
+    return {dsp_depthwise_pixels(window_of(numbers), way)};
   if (name.starts_with("dsp_depthwise_3x3")) {
     KernelWork work = dsp_depthwise_3x3(window_of(numbers), way);
     if (name.ends_with("s16")) work.family = KernelFamily::DspWideDepthwise3x3;
@@ -494,6 +508,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("quantize_f32_")) return {float_steps(core, numbers.at(0))};
   if (name.starts_with("dequantize_s")) return {float_numbers(core, numbers.at(0))};
   if (name == "each_hard_swish_s16") return {hard_swish(core, numbers.at(0))};
+  if (name.starts_with("each_larger_") || name.starts_with("each_smaller_"))
+    return {extremes(core, numbers.at(0), name.ends_with("s16"))};
   if (name.starts_with("each_clamp_")) return {clamp(core, numbers.at(0), name.ends_with("s16"))};
   if (name == "mean_s16") return {wide_mean_of(core, Mean(numbers))};
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
@@ -508,6 +524,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "matmul_s16") return {wide_products_of_matrices(core, numbers)};
   if (name == "matmul_f32") return real_products_of_matrices(numbers);
   if (name.ends_with("matmul_s8")) return products_of_matrices(core, numbers);
+  if (name == "dsp_short_conv_s16") return {short_convolution(Wide(numbers))};
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
   if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};
   if (name.starts_with("copy_rows_")) return {copied_rows(core, name, numbers)};

@@ -48,8 +48,15 @@ KernelWork mve_convolution(const Window& w, bool wide = false);
 KernelWork mve_deep_convolution(const Window& w);
 KernelWork mve_dense(const Window& w);
 
+// Rows and taps of all windows that are inside of the image.
+struct SeenTaps {
+  int64_t rows = 0, taps = 0;
+};
+SeenTaps seen_taps(const Window& w);
+
 KernelWork dsp_depthwise(const Window& w, Way way);
 KernelWork dsp_depthwise_3x3(const Window& w, Way way);
+KernelWork dsp_depthwise_pixels(const Window& w, Way way);
 KernelWork thumb_depthwise(CoreClass core, const Window& w, Way way,
                            std::span<const uint8_t> table);
 KernelWork mve_depthwise(const Window& w, KernelFamily family);

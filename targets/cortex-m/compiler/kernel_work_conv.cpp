@@ -138,7 +138,8 @@ std::vector<KernelWork> dsp_convolution(const Window& w, Way way, bool by_four) 
 }
 
 KernelWork dsp_wide_convolution(const Window& w) {
-  const int64_t pixels = w.pixels(), fours = pixels / 4, rest = pixels % 4;
+  const int64_t pixels = w.pixels(), fours = pixels < 4 ? 0 : ceil_div(pixels, int64_t{4}),
+                rest = pixels < 4 ? pixels : 0;
   const int64_t image = w.out_h * w.out_w, row = w.kernel_w * w.in_c,
                 row_words = ceil_div(row, int64_t{2}), words = round_up(w.kernel_h * row_words, 2);
   int64_t together = 0, together_words = 0, alone = 0, rows = 0, copied_words = 0, zeros = 0,
@@ -150,8 +151,7 @@ KernelWork dsp_wide_convolution(const Window& w) {
     ++alone, rows += seen, copied_words += seen * row_words, edge_rows += whole ? 0 : seen;
     zeros += words - seen * row_words;
   };
-  int64_t pixel = 0;
-  for (; pixel + 4 <= pixels; pixel += 4) {
+  const auto stage = [&](int64_t pixel) {
     const int64_t oy = pixel % image / w.out_w, ox = pixel % w.out_w,
                   x = ox * w.stride_w - w.pad_left;
     if (ox + 4 <= w.out_w && x >= 0 && x + 3 * w.stride_w + w.kernel_w <= w.in_w) {
@@ -161,10 +161,11 @@ KernelWork dsp_wide_convolution(const Window& w) {
     } else {
       for (int64_t i = 0; i < 4; ++i) gather(pixel + i);
     }
-  }
-  // Those left over, the last of them several times.
-  if (rest > 0)
-    for (int64_t i = 0; i < 4; ++i) gather(std::min(pixel + i, pixels - 1));
+  };
+  for (int64_t pixel = 0; pixel + 4 <= pixels; pixel += 4) stage(pixel);
+  // The last four once more, or those that there are, the last of them several times.
+  if (pixels >= 4 && pixels % 4 != 0) stage(pixels - 4);
+  for (int64_t i = 0; i < 4 && rest > 0; ++i) gather(std::min(i, pixels - 1));
   const int64_t pairs = ceil_div(w.out_c, int64_t{2}), blocks = fours * pairs;
   const bool limited = w.low != -32768 || w.high != 32767;
   return {KernelFamily::DspWideConvolution,

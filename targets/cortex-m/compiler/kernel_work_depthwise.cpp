@@ -198,4 +198,25 @@ KernelWork real_depthwise(const Window& w) {
           number(w.batches * (fours + ones))};
 }
 
+SeenTaps seen_taps(const Window& w) {
+  SeenTaps seen;
+  for (int64_t y = 0; y < w.out_h; ++y) {
+    const int64_t rows = inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+    for (int64_t x = 0; x < w.out_w; ++x) {
+      const int64_t columns = inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
+      seen.rows += columns == 0 ? 0 : w.batches * rows, seen.taps += w.batches * rows * columns;
+    }
+  }
+  return seen;
+}
+
+KernelWork dsp_depthwise_pixels(const Window& w, Way way) {
+  const int64_t blocks = ceil_div(w.out_c, int64_t{4}), pixels = w.pixels();
+  const SeenTaps seen = seen_taps(w);
+  return {KernelFamily::DspDepthwisePixels,
+          {1, number(pixels), number(pixels * blocks), number(seen.rows * blocks),
+           number(seen.taps * blocks), number(way == Way::Any ? pixels * blocks : 0)},
+          number(pixels)};
+}
+
 }  // namespace intarsia::targets::cortex_m

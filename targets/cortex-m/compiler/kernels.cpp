@@ -136,7 +136,7 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/lstm.def"
 #undef FIELD
                             }};
-  all["intarsia_mve_depthwise_s16"] = wide;
+  all["intarsia_mve_depthwise_s16"] = all["intarsia_dsp_short_conv_s16"] = wide;
   for (const std::string core : {"intarsia_dsp_", "intarsia_mve_"}) {
     all[core + "wide_conv_s16"] = all[core + "wide_depthwise_s16"] = wide;
     all[core + "svdf_s8"] = all[core + "svdf_s16"] = svdf;
@@ -147,20 +147,22 @@ ConstantStructs kernel_structs() {
 
 namespace {
 
-// A constant of one element makes them functions of the other operand. With Helium sums are as fast as looking results up.
+// A constant of one element makes them functions of the other operand. With Helium sums are as fast as looking results up, and with SIMD
+// extremes are faster.
 bool is_worth_a_table(CoreClass core, graph::OpKind kind) {
   switch (kind) {
     case graph::OpKind::Add:
     case graph::OpKind::Sub:
       return core != CoreClass::Mve;
+    case graph::OpKind::Maximum:
+    case graph::OpKind::Minimum:
+      return lacks_simd(core);
     case graph::OpKind::Div:
     case graph::OpKind::Equal:
     case graph::OpKind::Greater:
     case graph::OpKind::GreaterEqual:
     case graph::OpKind::Less:
     case graph::OpKind::LessEqual:
-    case graph::OpKind::Maximum:
-    case graph::OpKind::Minimum:
     case graph::OpKind::Mul:
     case graph::OpKind::NotEqual:
     case graph::OpKind::Prelu:
@@ -238,6 +240,9 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Mul:
       if (real) return float_binary_kernel(core, view);
       return mul_kernel(core, view);
+    case graph::OpKind::Maximum:
+    case graph::OpKind::Minimum:
+      return extreme_kernel(core, view);
     case graph::OpKind::LeakyRelu:
       return wide ? wide_leaky_relu_kernel(core, view) : lookup_kernel(view);
     case graph::OpKind::Prelu:

@@ -93,6 +93,7 @@ LowerKernel mul_kernel(CoreClass core, const OpView& view);
 LowerKernel pool_kernel(CoreClass core, const OpView& view, bool small);
 LowerKernel reduce_max_kernel(CoreClass core, const OpView& view);  // as a pooling of all
 LowerKernel relu_kernel(CoreClass core, const OpView& view, bool small);
+LowerKernel extreme_kernel(CoreClass core, const OpView& view);  // of Maximum and Minimum
 LowerKernel prelu_kernel(CoreClass core, const OpView& view);
 LowerKernel wide_leaky_relu_kernel(CoreClass core, const OpView& view);
 LowerKernel wide_relu_kernel(CoreClass core, const OpView& view);

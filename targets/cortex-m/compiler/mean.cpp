@@ -1,6 +1,5 @@
 // Mean and sum over neighbouring axes: device/mean.h.
 #include <algorithm>
-#include <limits>
 
 #include "intarsia/plugin/quantization.h"
 #include "kernels.h"
@@ -14,12 +13,12 @@ namespace {
 // What is around the sums costs more than loops where they are short. Without SIMD only words of channels are
 // added faster than bytes.
 bool pays(CoreClass core, int64_t count, int64_t inner, bool wide) {
-  constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLanes = 16;
+  constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLanes = 16, kLeastOfVectors = 2;
   const int64_t least_row_of_vectors = wide ? 32 : 16;
   if (core == CoreClass::Lanes) return inner >= kLanes || (inner == 1 && count >= kLanes);
   if (lacks_simd(core)) return inner % 4 == 0 && count >= kLeastCount;
   if (inner == 1) return count >= (core == CoreClass::Mve ? least_row_of_vectors : kLeastRow);
-  return inner >= 4 && count >= kLeastCount;
+  return inner >= 4 && count >= (core == CoreClass::Mve ? kLeastOfVectors : kLeastCount);
 }
 
 }  // namespace
@@ -47,13 +46,14 @@ LowerKernel mean_kernel(CoreClass core, const OpView& view) {
   const std::optional<ReducedShape> shape = reduced_shape(view);
   if (!shape) return nullptr;
   const int64_t outer = shape->outer, count = shape->count, inner = shape->inner;
-  const int64_t most_count = wide ? std::numeric_limits<uint16_t>::max() : int64_t{1} << 23;
+  const int64_t most_count = int64_t{1} << (wide ? 13 : 21);  // device/mean.h
   if (!pays(core, count, inner, wide) || count > most_count) return nullptr;
   const graph::Quantization &from = in.quantization, &to = out.quantization;
   const double in_scale = from.scale[0], out_scale = to.scale[0];
   const Multiplier m = view.node.kind == graph::OpKind::Mean
                            ? mean_multiplier(in_scale, out_scale, count)
                            : quantize_multiplier(in_scale / out_scale);
+  if (m.shift >= 0 && core != CoreClass::Lanes) return nullptr;
   const std::vector<int64_t> numbers = {
       outer, count, inner, from.zero_point[0] * count, m.value, m.shift, to.zero_point[0]};
   const std::string name = core == CoreClass::Lanes ? "intarsia_lanes_mean_s8"

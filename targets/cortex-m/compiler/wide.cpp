@@ -195,12 +195,17 @@ bool reads_in_image(CoreClass core, const Wide& w) {
          (core == CoreClass::Mve || wide_run(core, run) == run);
 }
 
-LowerKernel conv_of(CoreClass core, const WideOperator& read) {
+// `channels`: where sums fit 32 bits; only results differ.
+LowerKernel conv_of(CoreClass core, const WideOperator& read,
+                    const std::optional<std::vector<WideChannel>>& channels) {
   const Wide& w = read.wide;
   if (!is_worth_it(w)) return nullptr;
   const int64_t run = wide_run(core, w.kernel_h * w.kernel_w * w.in_c);
   if (2 * run > kMostScratch) return nullptr;
-  return [core, read, run](OpLowering& op) {
+  const bool is_short = channels && core == CoreClass::Dsp;
+  std::vector<uint8_t> rows;
+  for (size_t c = 0; is_short && c < channels->size(); ++c) append_channel(rows, (*channels)[c]);
+  return [core, read, run, is_short, rows](OpLowering& op) {
     constexpr int64_t kUnused = 2;
     const Wide& w = read.wide;
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
@@ -210,9 +215,10 @@ LowerKernel conv_of(CoreClass core, const WideOperator& read) {
         op.b.local("scratch", DataType::Int16, {reads_in_image(core, w) ? kUnused : run}, 4);
     const BufferId weights = op.constant("weights", DataType::Int8, {blocks, run * kWideLanes},
                                          wide_weights(core, read.rows), tir::ConstantUse::Weights);
-    const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4},
-                                       table_of(op.view, read, w.out_c), tir::ConstantUse::Weights);
-    return call_kernel(op.b.func(), {kernel(core, "wide_conv_s16"),
+    const BufferId table =
+        op.constant("channels", DataType::Int32, {w.out_c, 4},
+                    is_short ? rows : table_of(op.view, read, w.out_c), tir::ConstantUse::Weights);
+    return call_kernel(op.b.func(), {kernel(core, is_short ? "short_conv_s16" : "wide_conv_s16"),
                                      w.values(),
                                      {op.in(0)},
                                      op.out(),
@@ -333,7 +339,7 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
                              : dsp_conv_of(*op, *channels);
     if (kernel) return kernel;
   }
-  return conv_of(core, *op);
+  return conv_of(core, *op, channels);
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -102,6 +102,17 @@ void intarsia_dsp_depthwise_3x3_limited_s8(const struct intarsia_window *window,
                                            const int8_t *input, int8_t *output, int8_t *scratch,
                                            const int8_t *weights, const int32_t *channels);
 
+// Depthwise convolution pixel by pixel: only taps inside of the image count, of any dilation and stride.
+//
+// in_c == out_c >= 4. weights: [block of four channels][kernel_h * kernel_w][4], the last block overlapping the one before. channels: struct
+// intarsia_channel for each, whose bias has no zero point of the input.
+void intarsia_dsp_depthwise_pixels_s8(const struct intarsia_window *window, const int8_t *input,
+                                      int8_t *output, const int8_t *weights,
+                                      const int32_t *channels);
+void intarsia_dsp_depthwise_pixels_any_s8(const struct intarsia_window *window, const int8_t *input,
+                                          int8_t *output, const int8_t *weights,
+                                          const int32_t *channels);
+
 // Of int16, with limits or without; channels as intarsia_dsp_conv_s16 has them.
 void intarsia_dsp_depthwise_3x3_s16(const struct intarsia_window *window, const int16_t *input,
                                     int16_t *output, int8_t *scratch, const int8_t *weights,

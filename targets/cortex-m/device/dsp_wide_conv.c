@@ -185,24 +185,37 @@ INTARSIA_INLINE void wide_four(const struct wide_staging *s, int16_t *output, co
 #endif
 }
 
+// The windows of the next four pixels.
+INTARSIA_OUTLINE void wide_stage(struct wide_staging *s) {
+  if (wide_together(s)) {
+    wide_advance(s, kWidePixels);
+    return;
+  }
+  for (int32_t i = 0; i < kWidePixels; ++i, wide_advance(s, 1)) wide_gather(s, s->columns + i);
+}
+
 void intarsia_dsp_conv_s16(const struct intarsia_window *w, const int16_t *input, int16_t *output,
                            int16_t *scratch, const int8_t *weights, const int32_t *channel_words) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   struct wide_staging s = {w, input, 0, 0, (uint32_t *)(void *)scratch, 0, 0};
   s.words = (w->kernel_h * ((w->kernel_w * w->in_c + 1) / 2) + 1) & ~1;
   s.row = scratch + 2 * kWidePixels * s.words;
-  int32_t left = w->batches * w->out_h * w->out_w;
+  const int32_t image = w->out_h * w->out_w, pixels = w->batches * image;
+  int32_t left = pixels;
   for (; left >= kWidePixels; left -= kWidePixels, output += kWidePixels * w->out_c) {
-    if (wide_together(&s)) {
-      wide_advance(&s, kWidePixels);
-    } else {
-      for (int32_t i = 0; i < kWidePixels; ++i, wide_advance(&s, 1)) wide_gather(&s, s.columns + i);
-    }
+    wide_stage(&s);
     wide_four(&s, output, weights, channels);
   }
   if (left == 0) return;
-  for (int32_t i = 0; i < kWidePixels;
-       ++i) {  // those that are left over, the last of them several times
+  if (pixels >= kWidePixels) {  // the last four once more
+    const int32_t first = pixels - kWidePixels, place = first % image;
+    s.image = input + first / image * (w->in_h * w->in_w * w->in_c);
+    s.y = place / w->out_w, s.x = place % w->out_w;
+    wide_stage(&s);
+    wide_four(&s, output - (kWidePixels - left) * w->out_c, weights, channels);
+    return;
+  }
+  for (int32_t i = 0; i < kWidePixels; ++i) {  // the last of them several times
     wide_gather(&s, s.columns + i);
     if (i + 1 < left) wide_advance(&s, 1);
   }

@@ -6,6 +6,7 @@
 #include "intarsia/targets/cortex_m/clamp.h"
 #include "intarsia/targets/cortex_m/copy_rows.h"
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
+#include "intarsia/targets/cortex_m/extremes.h"
 #include "intarsia/targets/cortex_m/float_curves.h"
 #include "intarsia/targets/cortex_m/float_steps.h"
 #include "intarsia/targets/cortex_m/lanes_conv.h"

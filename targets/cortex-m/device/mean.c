@@ -2,37 +2,43 @@
 // two words elsewhere. A row is added up as if it were four channels.
 #include "intarsia/targets/cortex_m/mean.h"
 
-#include "intarsia/kernels/arithmetic.h"
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 #include "intarsia/targets/cortex_m/optimise.h"
+
+#include "intarsia/targets/cortex_m/mean_results.h"
 
 enum { kMostAdded = 255 };  // 255 * 128 < 2^15, and 255 * 255 < 2^16
 
 INTARSIA_INLINE int8_t finished(const struct intarsia_mean *s, int32_t sum) {
-  const int32_t value = intarsia_requantize(sum - s->zeros, s->multiplier, s->shift);
-  return (int8_t)intarsia_clamp_i32(value + s->out_zero, -128, 127);
+  return (int8_t)intarsia_saturate_s8(intarsia_mean_of(s, sum));
 }
 
 #if INTARSIA_HAS_MVE
 #include <arm_mve.h>
 
-enum { kTogether = 8 };
+// Sums of eight channels, as halfwords.
+INTARSIA_INLINE int16x8_t sums_of_eight(const struct intarsia_mean *s, const int8_t *element,
+                                        int32_t count, mve_pred16_t lanes) {
+  int16x8_t sum = vdupq_n_s16(0);
+  for (; count > 0; --count, element += s->inner)
+    sum = vaddq_s16(sum, vldrbq_z_s16(element, lanes));
+  return sum;
+}
 
 static void mean_of_channels(const struct intarsia_mean *s, const int8_t *input, int8_t *output) {
-  for (int32_t c = 0; c < s->inner; c += kTogether) {
-    const int32_t left = s->inner - c, channels = left < kTogether ? left : kTogether;
+  for (int32_t left = s->inner; left > 0; left -= 8, input += 8, output += 8) {
     const mve_pred16_t lanes = vctp16q((uint32_t)left);
-    const int8_t *element = input + c;
-    int32_t sums[kTogether] = {0};
-    for (int32_t rest = s->count; rest > 0; rest -= kMostAdded) {
-      int16x8_t part = vdupq_n_s16(0);
-      for (int32_t i = rest < kMostAdded ? rest : kMostAdded; i > 0; --i, element += s->inner)
-        part = vaddq_s16(part, vldrbq_z_s16(element, lanes));
-      int16_t parts[kTogether];
-      vst1q_s16(parts, part);
-      for (int32_t lane = 0; lane < channels; ++lane) sums[lane] += parts[lane];
+    const int8_t *element = input;
+    int32x4_t even = vdupq_n_s32(-s->zeros), odd = even;
+    for (int32_t rest = s->count; rest > 0; rest -= kMostAdded, element += kMostAdded * s->inner) {
+      const int16x8_t some =
+          sums_of_eight(s, element, rest < kMostAdded ? rest : kMostAdded, lanes);
+      even = vaddq_s32(even, vmovlbq_s16(some)), odd = vaddq_s32(odd, vmovltq_s16(some));
     }
-    for (int32_t lane = 0; lane < channels; ++lane) output[c + lane] = finished(s, sums[lane]);
+    int16x8_t result = vqmovnbq_s32(vdupq_n_s16(0), intarsia_mve_means(s, even));
+    result = vqmovntq_s32(result, intarsia_mve_means(s, odd));
+    result = vminq_s16(vmaxq_s16(result, vdupq_n_s16(-128)), vdupq_n_s16(127));
+    vstrbq_p_s16(output, result, lanes);
   }
 }
 

@@ -13,23 +13,37 @@
 enum { kNarrowShift = 7 };  // of int8; int16 is not shifted
 
 #if INTARSIA_HAS_MVE
-// One is taken off negative values before they are shifted: halves are rounded away from zero.
-INTARSIA_INLINE int32x4_t difference_operands(int32x4_t value, int32_t zero, int32_t unit,
-                                              int32_t multiplier, int32_t shift) {
-  const int32x4_t shifted = vmulq_n_s32(vsubq_n_s32(value, zero), unit);
-  const int32x4_t sign = shift == 0 ? vdupq_n_s32(0) : vshrq_n_s32(shifted, 31);
-  return vrshlq_n_s32(vqrdmlahq_n_s32(sign, shifted, multiplier), -shift);
+// What the loops have in registers. Of the operand with the larger scale half a step is one of the unit: `half`.
+struct mve_squares {
+  bool swapped;
+  int32_t half_start;         // less its zero point times the unit
+  int32_t start;              // the same of the other one
+  int32_t multiplier, shift;  // of that; the shift to the left
+  int32_t
+      signs;  // what of a sign counts: halves are rounded away from zero where anything is shifted
+};
+INTARSIA_INLINE struct mve_squares mve_squares_of(const struct intarsia_add *s, int32_t left) {
+  const bool swapped = s->a_multiplier != 1 << 30 || s->a_shift != 0;
+  const int32_t half_zero = swapped ? s->b_zero : s->a_zero, zero = swapped ? s->a_zero : s->b_zero;
+  const int32_t shift = swapped ? s->a_shift : s->b_shift;
+  const struct mve_squares made = {swapped,
+                                   -half_zero * (1 << left) / 2,
+                                   -zero * (1 << left),
+                                   swapped ? s->a_multiplier : s->b_multiplier,
+                                   -shift,
+                                   shift == 0 ? 0 : -1};
+  return made;
 }
 
-INTARSIA_INLINE int32x4_t four_squared_differences(const struct intarsia_add *s, int32x4_t a,
-                                                   int32x4_t b, int32_t left) {
-  const int32x4_t difference =
-      vsubq_s32(difference_operands(a, s->a_zero, 1 << left, s->a_multiplier, s->a_shift),
-                difference_operands(b, s->b_zero, 1 << left, s->b_multiplier, s->b_shift));
-  const int32x4_t square = vmulq_s32(difference, difference);
-  const int32x4_t result = vaddq_n_s32(
-      vrshlq_n_s32(vqrdmulhq_n_s32(square, s->out_multiplier), -s->out_shift), s->out_zero);
-  return vminq_s32(vmaxq_s32(result, vdupq_n_s32(s->low)), vdupq_n_s32(s->high));
+INTARSIA_INLINE int32x4_t mve_square(const struct intarsia_add *s, const struct mve_squares *m,
+                                     int32x4_t half, int32x4_t shifted) {
+  const int32x4_t sign = vandq_s32(vshrq_n_s32(shifted, 31), vdupq_n_s32(m->signs));
+  const int32x4_t other = vrshlq_n_s32(vqrdmlahq_n_s32(sign, shifted, m->multiplier), m->shift);
+  const int32x4_t difference = vsubq_s32(other, half);
+  const int32x4_t scaled = vqrdmulhq_n_s32(vmulq_s32(difference, difference), s->out_multiplier);
+  // Not below the zero point.
+  return vminq_s32(vaddq_n_s32(vrshlq_n_s32(scaled, -s->out_shift), s->out_zero),
+                   vdupq_n_s32(s->high));
 }
 #else
 // `doubled` times the multiplier, rounded twice as TFLite does.
@@ -145,12 +159,16 @@ void intarsia_each_squared_difference_s8(const struct intarsia_add *add, const i
                                          const int8_t *b, int8_t *output) {
   const struct intarsia_add s = *add;
 #if INTARSIA_HAS_MVE
-  for (int32_t left = s.count; left > 0; left -= 4, a += 4, b += 4, output += 4) {
+  const struct mve_squares m = mve_squares_of(&s, kNarrowShift);
+  const int8_t *half = m.swapped ? b : a, *other = m.swapped ? a : b;
+  const int32x4_t half_unit = vdupq_n_s32(1 << (kNarrowShift - 1)),
+                  unit = vdupq_n_s32(1 << kNarrowShift);
+  for (int32_t left = s.count; left > 0; left -= 4, half += 4, other += 4, output += 4) {
     const mve_pred16_t some = vctp32q((uint32_t)left);
-    vstrbq_p_s32(
-        output,
-        four_squared_differences(&s, vldrbq_z_s32(a, some), vldrbq_z_s32(b, some), kNarrowShift),
-        some);
+    vstrbq_p_s32(output,
+                 mve_square(&s, &m, vmlasq_n_s32(vldrbq_z_s32(half, some), half_unit, m.half_start),
+                            vmlasq_n_s32(vldrbq_z_s32(other, some), unit, m.start)),
+                 some);
   }
 #else
 #if INTARSIA_HAS_DSP_LOOPS
@@ -165,11 +183,14 @@ void intarsia_each_squared_difference_s16(const struct intarsia_add *add, const 
                                           const int16_t *b, int16_t *output) {
   const struct intarsia_add s = *add;
 #if INTARSIA_HAS_MVE
-  for (int32_t left = s.count; left > 0; left -= 4, a += 4, b += 4, output += 4) {
+  const struct mve_squares m = mve_squares_of(&s, 0);
+  const int16_t *half = m.swapped ? b : a, *other = m.swapped ? a : b;
+  for (int32_t left = s.count; left > 0; left -= 4, half += 4, other += 4, output += 4) {
     const mve_pred16_t some = vctp32q((uint32_t)left);
-    vstrhq_p_s32(output,
-                 four_squared_differences(&s, vldrhq_z_s32(a, some), vldrhq_z_s32(b, some), 0),
-                 some);
+    vstrhq_p_s32(
+        output,
+        mve_square(&s, &m, vrshrq_n_s32(vldrhq_z_s32(half, some), 1), vldrhq_z_s32(other, some)),
+        some);
   }
 #else
   if (squares_of_halves(add, a, b, output)) return;

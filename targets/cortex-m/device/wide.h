@@ -32,6 +32,11 @@ void intarsia_mve_wide_conv_s16(const struct intarsia_wide *wide, const int16_t 
                                 int16_t *output, int16_t *scratch, const int8_t *weights,
                                 const int32_t *channels);
 
+// The same where sums and biases fit 32 bits and shifts are at least 17; channels: as those of intarsia_dsp_conv_s16 (dsp_kernels.h).
+void intarsia_dsp_short_conv_s16(const struct intarsia_wide *wide, const int16_t *input,
+                                 int16_t *output, int16_t *scratch, const int8_t *weights,
+                                 const int32_t *channels);
+
 // One filter per channel; windows of up to 504 elements; not modular, shifts of at most 31.
 // Dsp: blocks of four channels, the last of which overlaps the one before; out_c >= 4.
 // weights: [block][kernel_h * kernel_w][4], channels in the order 0, 2, 1, 3. channels: out_c rows.

@@ -73,6 +73,35 @@ INTARSIA_INLINE void conv(const struct intarsia_wide *w, const int16_t *input, i
       }
 }
 
+// From a sum that has the bias: two instructions of 32 bits.
+INTARSIA_INLINE int16_t short_result(int32_t sum, const struct intarsia_channel *channel,
+                                     int32_t low, int32_t high) {
+  const int32_t scaled = (int32_t)(((int64_t)sum * channel->multiplier) >> 32);
+  return (int16_t)intarsia_clamp_i32((scaled + channel->round) >> channel->shift, low, high);
+}
+
+void intarsia_dsp_short_conv_s16(const struct intarsia_wide *w, const int16_t *input,
+                                 int16_t *output, int16_t *scratch, const int8_t *weights,
+                                 const int32_t *channel_words) {
+  const int32_t count = w->kernel_h * w->kernel_w * w->in_c, out_c = w->out_c, low = w->low,
+                high = w->high;
+  const int32_t groups = (count + INTARSIA_DSP_GROUP - 1) / INTARSIA_DSP_GROUP;
+  const int32_t block_bytes = INTARSIA_WIDE_LANES * INTARSIA_DSP_GROUP * groups;
+  for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * w->in_c)
+    for (int32_t oy = 0; oy < w->out_h; ++oy)
+      for (int32_t ox = 0; ox < w->out_w; ++ox) {
+        const int16_t *x = window_at(w, input, oy, ox, scratch, INTARSIA_WIDE_DSP);
+        const int8_t *block = weights;
+        const struct intarsia_channel *channel = (const struct intarsia_channel *)channel_words;
+        for (int32_t left = out_c; left > 0; left -= INTARSIA_WIDE_LANES, block += block_bytes) {
+          int32_t sums[INTARSIA_WIDE_LANES];
+          intarsia_dsp_wide_dot(x, block, groups, sums);
+          for (int32_t lane = 0; lane < INTARSIA_WIDE_LANES && lane < left; ++lane, ++channel)
+            *output++ = short_result(sums[lane] + channel->bias, channel, low, high);
+        }
+      }
+}
+
 void intarsia_dsp_wide_conv_s16(const struct intarsia_wide *wide, const int16_t *input,
                                 int16_t *output, int16_t *scratch, const int8_t *weights,
                                 const int32_t *channels) {

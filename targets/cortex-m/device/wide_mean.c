@@ -3,11 +3,11 @@
 
 #include "intarsia/targets/cortex_m/optimise.h"
 
+#include "intarsia/targets/cortex_m/mean_results.h"
 #include "intarsia/targets/cortex_m/wide_dot.h"
 
 INTARSIA_INLINE int16_t finished_half(const struct intarsia_mean *s, int32_t sum) {
-  const int32_t value = intarsia_requantize(sum - s->zeros, s->multiplier, s->shift);
-  return (int16_t)intarsia_saturate_s16(value + s->out_zero);
+  return (int16_t)intarsia_saturate_s16(intarsia_mean_of(s, sum));
 }
 
 #if INTARSIA_HAS_MVE
@@ -15,9 +15,16 @@ INTARSIA_INLINE int16_t finished_half(const struct intarsia_mean *s, int32_t sum
 
 enum { kHalves = 8 };
 
+INTARSIA_INLINE void store_means(const struct intarsia_mean *s, int32x4_t sums, int16_t *output,
+                                 mve_pred16_t lanes) {
+  const int32x4_t means = intarsia_mve_means(s, vsubq_n_s32(sums, s->zeros));
+  vstrhq_p_s32(output, vminq_s32(vmaxq_s32(means, vdupq_n_s32(INT16_MIN)), vdupq_n_s32(INT16_MAX)),
+               lanes);
+}
+
 static void mean_of_halves(const struct intarsia_mean *s, const int16_t *input, int16_t *output) {
   for (int32_t c = 0; c < s->inner; c += kHalves) {
-    const int32_t left = s->inner - c, channels = left < kHalves ? left : kHalves;
+    const int32_t left = s->inner - c;
     const mve_pred16_t lower = vctp32q((uint32_t)left),
                        upper = vctp32q((uint32_t)(left > 4 ? left - 4 : 0));
     const int16_t *element = input + c;
@@ -26,9 +33,7 @@ static void mean_of_halves(const struct intarsia_mean *s, const int16_t *input, 
       first = vaddq_s32(first, vldrhq_z_s32(element, lower));
       second = vaddq_s32(second, vldrhq_z_s32(element + 4, upper));
     }
-    int32_t sums[kHalves];
-    vst1q_s32(sums, first), vst1q_s32(sums + 4, second);
-    for (int32_t lane = 0; lane < channels; ++lane) output[c + lane] = finished_half(s, sums[lane]);
+    store_means(s, first, output + c, lower), store_means(s, second, output + c + 4, upper);
   }
 }
 

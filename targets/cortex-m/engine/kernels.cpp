@@ -135,6 +135,7 @@ void add_engine(EngineRegistry& registry) {
   ADD(intarsia_each_prelu_s8, prelu, kPreluFields);
   ADD(intarsia_each_prelu_s16, prelu, kPreluFields);
   ADD(intarsia_each_leaky_relu_s16, prelu, kPreluFields);
+  ADD(intarsia_dsp_short_conv_s16, wide, kWideFields);
   ADD(intarsia_dsp_wide_conv_s16, wide, kWideFields);
   ADD(intarsia_dsp_wide_depthwise_s16, wide, kWideFields);
   ADD(intarsia_mve_wide_conv_s16, wide, kWideFields);
@@ -165,6 +166,14 @@ void add_engine(EngineRegistry& registry) {
   registry.add_kernel("intarsia_each_clamp_s8", engine::kernel_function<&intarsia_each_clamp_s8>());
   registry.add_kernel("intarsia_each_clamp_s16",
                       engine::kernel_function<&intarsia_each_clamp_s16>());
+  registry.add_kernel("intarsia_each_larger_s8",
+                      engine::kernel_function<&intarsia_each_larger_s8>());
+  registry.add_kernel("intarsia_each_larger_s16",
+                      engine::kernel_function<&intarsia_each_larger_s16>());
+  registry.add_kernel("intarsia_each_smaller_s8",
+                      engine::kernel_function<&intarsia_each_smaller_s8>());
+  registry.add_kernel("intarsia_each_smaller_s16",
+                      engine::kernel_function<&intarsia_each_smaller_s16>());
   registry.add_kernel("intarsia_each_sigmoid_s16",
                       engine::kernel_function<&intarsia_each_sigmoid_s16>());
   registry.add_kernel("intarsia_quantize_f32_s8",

@@ -277,7 +277,7 @@ TEST(Choices, DepthwiseWindowsOfTheSmallCoresHaveFifteenRows) {
   EXPECT_EQ(depthwise(16), "");
 }
 
-TEST(Choices, DepthwiseOnDspHasAKernelForAllButDilationWithStride) {
+TEST(Choices, DepthwiseOnDspHasAKernelForEveryWindow) {
   const auto depthwise = [](int64_t channels, int64_t outputs, int64_t dilation, int64_t stride) {
     Random random(9);
     WindowCase c{OpKind::DepthwiseConv2d, 1, 24, 24, channels, outputs, 3, 3, stride};
@@ -290,7 +290,22 @@ TEST(Choices, DepthwiseOnDspHasAKernelForAllButDilationWithStride) {
     EXPECT_TRUE(
         depthwise(channels, outputs, dilation, stride).starts_with("intarsia_dsp_depthwise_"))
         << channels << " " << outputs << " " << dilation << " " << stride;
-  EXPECT_EQ(depthwise(4, 4, 2, 2), "");
+  EXPECT_EQ(depthwise(32, 32, 2, 2), "intarsia_dsp_depthwise_pixels_s8");
+  EXPECT_EQ(depthwise(4, 8, 2, 2), "");  // nor for several outputs a channel with both
+}
+
+// Where most of each window is padding what is inside is taken pixel by pixel, if that saves what the code is worth.
+TEST(Choices, DepthwiseWindowsThatAreMostlyPaddingAreTakenByPixels) {
+  const auto depthwise = [](int64_t size, int64_t channels) {
+    Random random(9);
+    WindowCase c{OpKind::DepthwiseConv2d, 1, size, size, channels, channels, 5, 5, 1};
+    c.padding = {2, 2, 2, 2}, c.small_multipliers = true;
+    return kernel_of("cortex-m4", window_module(random, c));
+  };
+  EXPECT_EQ(depthwise(3, 256), "intarsia_dsp_depthwise_pixels_s8");
+  EXPECT_TRUE(depthwise(3, 4).starts_with("intarsia_dsp_depthwise_")) << depthwise(3, 4);
+  EXPECT_EQ(depthwise(3, 4).find("pixels"), std::string::npos) << depthwise(3, 4);
+  EXPECT_EQ(depthwise(16, 64).find("pixels"), std::string::npos) << depthwise(16, 64);
 }
 
 // A filter of one channel is a convolution, but where its columns are dilated.

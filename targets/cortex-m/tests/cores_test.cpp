@@ -24,12 +24,26 @@ class OnCore : public ::testing::TestWithParam<Emulated> {};
 
 std::vector<graph::Module> cases(const std::string& core) {
   std::vector<graph::Module> all;
-  for (const auto& make :
-       {small_convolutions, larger_convolutions, deep_convolutions, depthwise_convolutions,
-        dilated_depthwise_convolutions, fully_connected_layers, additions, differences_and_products,
-        prelus, comparisons_and_quotients, means_and_sums, poolings_and_rows, long_and_thin,
-        grouped_and_dilated_convolutions, transposed_convolutions, matrix_products,
-        constants_and_tables, squared_differences})
+  for (const auto& make : {small_convolutions,
+                           larger_convolutions,
+                           deep_convolutions,
+                           depthwise_convolutions,
+                           dilated_depthwise_convolutions,
+                           fully_connected_layers,
+                           additions,
+                           differences_and_products,
+                           prelus,
+                           comparisons_and_quotients,
+                           means_and_sums,
+                           poolings_and_rows,
+                           long_and_thin,
+                           grouped_and_dilated_convolutions,
+                           transposed_convolutions,
+                           matrix_products,
+                           constants_and_tables,
+                           squared_differences,
+                           extremes,
+                           depthwise_convolutions_of_few_pixels})
     for (graph::Module& module : make()) all.push_back(std::move(module));
   // The others have loops for floats and int16.
   if (core != "cortex-m0" && core != "cortex-m3")

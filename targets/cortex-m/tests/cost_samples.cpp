@@ -72,7 +72,7 @@ class Samples {
     for (int i = 0; i < count_; ++i) add(pair(i)), add(wide_depthwise_3x3());
     for (int i = 0; i < count_; i += 2)
       add(wide_softmax_module(r_, r_.range(1, 12), r_.range(2, 120), 1.0f / 2048, 1));
-    for (int i = 0; i < count_; ++i) add(maxima(i));
+    for (int i = 0; i < count_; ++i) add(maxima(i)), add(mostly_padding(i)), add(few_pixels());
     return std::move(all_);
   }
 
@@ -140,7 +140,6 @@ class Samples {
     return r_.pick<Activation>(
         {Activation::None, Activation::None, Activation::Relu, Activation::Relu6});
   }
-  // Less of them where the image is large.
   int64_t size(int64_t least, int64_t most) { return r_.range(least, most); }
 
   graph::Module window(WindowCase c) {
@@ -331,6 +330,21 @@ class Samples {
     c.activation = activation();
     return wide_module(r_, c);
   }
+  // Depthwise windows of which most is padding, or that are dilated and have a stride.
+  graph::Module mostly_padding(int which) {
+    const bool dilated = which % 3 == 2;
+    const int64_t side = dilated ? size(6, 12) : size(1, 5), c = 8 * r_.range(8, 40),
+                  kernel = dilated ? 3 : 2 * r_.range(1, 3) + 1, pad = kernel / 2;
+    WindowCase w{OpKind::DepthwiseConv2d, 1, side, side, c, c, kernel, kernel, dilated ? 2 : 1};
+    w.dilation_h = w.dilation_w = w.stride, w.padding = {pad, pad, pad, pad};
+    w.small_multipliers = r_.chance(75);
+    return rectified(window_module(r_, w));
+  }
+  graph::Module few_pixels() {
+    WideCase c{OpKind::Conv2d, 1, size(1, 3), channels(60), channels(60), r_.range(1, 3), 3};
+    c.padding = {c.kernel_h / 2, 1, c.kernel_h / 2, 1};
+    return wide_module(r_, c);
+  }
   // Windows that reach over all edges.
   graph::Module wide_edges() {
     const int64_t some = channels(64);
@@ -480,7 +494,12 @@ class Samples {
     return pair_module(r_, kKinds[which % 3], shape, shape, false);
   }
   graph::Module limited(int which) {
-    return limited_module(r_, which % 2 == 0 ? DataType::Int8 : DataType::Int16, r_.range(20, 900));
+    const DataType type = which % 2 == 0 ? DataType::Int8 : DataType::Int16;
+    const Shape shape{r_.range(20, 900)};
+    if (which % 4 < 2)
+      return extreme_module(r_, which % 3 == 0 ? OpKind::Minimum : OpKind::Maximum, type, shape,
+                            shape, false);
+    return limited_module(r_, type, shape[0]);
   }
   graph::Module wide_mean(int which) {
     Builder b(r_, OpKind::Mean, DataType::Int16);

@@ -151,6 +151,32 @@ std::vector<graph::Module> depthwise_convolutions() {
   return modules;
 }
 
+// Where most of each window is padding, and dilated windows that have a stride.
+std::vector<graph::Module> depthwise_convolutions_of_few_pixels() {
+  std::vector<graph::Module> modules;
+  Random random(43);
+  for (const int64_t size : {1, 2, 3, 4, 6, 11})
+    for (const int64_t kernel : {3, 5, 7})
+      for (const int64_t channels : {61, 96, 200}) {
+        WindowCase c{OpKind::DepthwiseConv2d,
+                     random.range(1, 2),
+                     size,
+                     random.range(1, 5),
+                     channels,
+                     channels,
+                     kernel,
+                     kernel,
+                     random.range(1, 2)};
+        c.dilation_h = c.dilation_w = size > 4 ? 2 : 1;
+        const int64_t pad = c.dilation_h * (kernel / 2);
+        c.padding = {pad, pad, pad, pad};
+        c.activation = any_activation(random);
+        c.small_multipliers = random.chance(70);
+        modules.push_back(window_module(random, c));
+      }
+  return modules;
+}
+
 std::vector<graph::Module> dilated_depthwise_convolutions() {
   std::vector<graph::Module> modules;
   Random random(9);

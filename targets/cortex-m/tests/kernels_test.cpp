@@ -39,6 +39,14 @@ TEST_P(EveryCore, DeepConvolutions) {
 TEST_P(EveryCore, DepthwiseConvolutions) {
   check_all(depthwise_convolutions());
 }
+TEST_P(EveryCore, DepthwiseConvolutionsOfFewPixels) {
+  KernelProgram kernels(GetParam());
+  kernels.add(depthwise_convolutions_of_few_pixels());
+  for (const char* kernel :
+       {"intarsia_dsp_depthwise_pixels_s8", "intarsia_dsp_depthwise_pixels_any_s8"})
+    EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
+  check(kernels);
+}
 TEST_P(EveryCore, DilatedDepthwiseConvolutionsAndMultipliers) {
   check_all(dilated_depthwise_convolutions());
 }
@@ -79,6 +87,15 @@ TEST_P(EveryCore, WideProductsAndCurves) {
 }
 TEST_P(EveryCore, SquaredDifferences) {
   check_all(squared_differences());
+}
+TEST_P(EveryCore, Extremes) {
+  KernelProgram kernels(GetParam());
+  kernels.add(extremes());
+  const bool with_simd =
+      GetParam() == std::string("cortex-m4") || GetParam() == std::string("cortex-m55");
+  for (const char* kernel : {"larger_s8", "larger_s16", "smaller_s8", "smaller_s16", "clamp_s16"})
+    EXPECT_EQ(kernels.calls(std::string("intarsia_each_") + kernel), with_simd) << kernel;
+  check(kernels);
 }
 TEST_P(EveryCore, WideMatrixProducts) {
   check_all(wide_matrix_products());

@@ -188,6 +188,21 @@ std::vector<graph::Module> squared_differences() {
   return modules;
 }
 
+std::vector<graph::Module> extremes() {
+  std::vector<graph::Module> modules;
+  Random random(42);
+  for (const DataType type : {DataType::Int8, DataType::Int16})
+    for (const OpKind kind : {OpKind::Maximum, OpKind::Minimum}) {
+      for (const int64_t count : {1, 15, 16, 17, 23, 100})
+        for (const bool constant : {false, true})
+          modules.push_back(extreme_module(random, kind, type, {1, count}, {1, count}, constant));
+      for (const Shape& part : {Shape{19}, {1}, {2, 4, 3, 1}, {2, 4, 1, 19}})
+        for (const bool constant : {false, true})
+          modules.push_back(extreme_module(random, kind, type, {2, 4, 3, 19}, part, constant));
+    }
+  return modules;
+}
+
 std::vector<graph::Module> wide_matrix_products() {
   std::vector<graph::Module> modules;
   Random random(36);

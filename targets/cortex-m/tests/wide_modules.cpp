@@ -314,6 +314,18 @@ Module pair_module(Random& random, OpKind kind, const Shape& a, const Shape& b, 
   return made.finish(DataType::Bool, {});
 }
 
+Module extreme_module(Random& random, OpKind kind, DataType type, const Shape& a, const Shape& b,
+                      bool constant) {
+  Builder made(random, kind, type);
+  const Quantization q = made.tensor(made.input(a)).quantization;
+  const int64_t most = type == DataType::Int16 ? 32767 : 127;
+  if (constant)
+    made.constant(b, type, q, -most - 1, most);
+  else
+    made.tensor(made.input(b)).quantization = q;
+  return made.finish(type, q);
+}
+
 Module limited_module(Random& random, DataType type, int64_t count) {
   Builder builder(random, OpKind::Relu, type);
   const Quantization q = builder.tensor(builder.input({1, count})).quantization;

@@ -83,6 +83,9 @@ graph::Module prelu_module(Random& random, DataType type, const Shape& shape, co
 // Two operands of int8, the second of them a constant or not: a comparison, or a quotient.
 graph::Module pair_module(Random& random, graph::OpKind kind, const Shape& a, const Shape& b,
                           bool constant);
+// Maximum or Minimum of one scale; the second operand is a constant or not.
+graph::Module extreme_module(Random& random, graph::OpKind kind, DataType type, const Shape& a,
+                             const Shape& b, bool constant);
 // ReLU to the input's own scale, and leaky ReLU of int16.
 graph::Module limited_module(Random& random, DataType type, int64_t count);
 graph::Module leaky_relu_module(Random& random, int64_t count, float alpha, float ratio);
