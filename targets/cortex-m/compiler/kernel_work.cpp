@@ -182,7 +182,8 @@ KernelWork float_curve(std::string_view name, int64_t count) {
     return number(name == kernel ? ceil_div(count, int64_t{4}) : 0);
   };
   return {KernelFamily::FloatCurve,
-          {1, fours_of("each_exp_f32"), fours_of("each_logistic_f32"), fours_of("each_tanh_f32")}};
+          {1, fours_of("each_exp_f32"), fours_of("each_logistic_f32"), fours_of("each_tanh_f32"),
+           fours_of("each_hard_swish_f32")}};
 }
 KernelWork float_numbers(CoreClass core, int64_t count) {
   return {KernelFamily::FloatNumbers,
@@ -469,6 +470,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("thumb_depthwise")) {
     return {thumb_depthwise(core, window_of(numbers), way, table)};
   }
+  if (name == "mve_depthwise_pixels_s8") return {mve_depthwise_pixels(window_of(numbers))};
   if (name.starts_with("mve_depthwise_dense"))
     return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseDense)};
   if (name.starts_with("mve_depthwise_halving"))
@@ -503,7 +505,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "each_rescale_s16" || name == "each_relu_s16" || name.starts_with("each_requantize_"))
     return {rescale(core, numbers.at(0))};
   if (name.starts_with("resize_bilinear_")) return {resize(core, numbers, name.ends_with("s16"))};
-  if (name == "each_exp_f32" || name == "each_logistic_f32" || name == "each_tanh_f32")
+  if (name == "each_exp_f32" || name == "each_logistic_f32" || name == "each_tanh_f32" ||
+      name == "each_hard_swish_f32")
     return {float_curve(name, numbers.at(0))};
   if (name.starts_with("quantize_f32_")) return {float_steps(core, numbers.at(0))};
   if (name.starts_with("dequantize_s")) return {float_numbers(core, numbers.at(0))};

@@ -57,6 +57,7 @@ SeenTaps seen_taps(const Window& w);
 KernelWork dsp_depthwise(const Window& w, Way way);
 KernelWork dsp_depthwise_3x3(const Window& w, Way way);
 KernelWork dsp_depthwise_pixels(const Window& w, Way way);
+KernelWork mve_depthwise_pixels(const Window& w);
 KernelWork thumb_depthwise(CoreClass core, const Window& w, Way way,
                            std::span<const uint8_t> table);
 KernelWork mve_depthwise(const Window& w, KernelFamily family);

@@ -219,4 +219,17 @@ KernelWork dsp_depthwise_pixels(const Window& w, Way way) {
           number(pixels)};
 }
 
+// Constants of eight channels are copied for up to sixteen pixels.
+KernelWork mve_depthwise_pixels(const Window& w) {
+  constexpr int64_t kEight = 8, kTogether = 16, kTable = 8, kVector = 16;
+  const int64_t blocks = ceil_div(w.out_c, kEight), pixels = w.pixels(),
+                passes = ceil_div(pixels, kTogether);
+  const int64_t vectors = kTable + ceil_div(kEight * w.kernel_h * w.kernel_w, kVector);
+  const SeenTaps seen = seen_taps(w);
+  return {KernelFamily::MveDepthwisePixels,
+          {1, number(pixels), number(passes * blocks), number(passes * blocks * vectors),
+           number(pixels * blocks), number(seen.rows * blocks), number(seen.taps * blocks)},
+          number(passes)};
+}
+
 }  // namespace intarsia::targets::cortex_m

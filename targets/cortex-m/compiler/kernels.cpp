@@ -265,6 +265,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       if (real) return float_curve_kernel(core, view);
       return wide ? sigmoid_kernel(core, view) : lookup_kernel(view);
     case graph::OpKind::HardSwish:
+      if (real) return float_curve_kernel(core, view);
       return wide ? hard_swish_kernel(core, view) : lookup_kernel(view);
     case graph::OpKind::Dequantize:
       return float_steps_kernel(core, view);

@@ -107,7 +107,8 @@ LowerKernel sigmoid_kernel(CoreClass core, const OpView& view);  // of Logistic 
 // Between int16 tensors: Quantize, and what converters leave of HardSwish.
 LowerKernel rescale_kernel(CoreClass core, const OpView& view);
 LowerKernel hard_swish_kernel(CoreClass core, const OpView& view);
-LowerKernel float_curve_kernel(CoreClass core, const OpView& view);  // Exp, Logistic, Tanh
+LowerKernel float_curve_kernel(CoreClass core,
+                               const OpView& view);  // Exp, HardSwish, Logistic, Tanh
 // Of Add, Sub, Mul in single precision.
 LowerKernel float_binary_kernel(CoreClass core, const OpView& view);
 // What moves rows of elements: what is joined, taken apart, cut, turned, padded, repeated, spaces that become depth.

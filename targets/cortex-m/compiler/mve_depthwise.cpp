@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "depthwise.h"
+#include "kernel_costs.h"
+#include "wide_weights.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -127,6 +129,70 @@ Stmt lower(OpLowering& op, const Depthwise& d, const Channels& channels, const L
                                    {weights, table}});
 }
 
+// Pixel by pixel (device/mve_depthwise_pixels.c).
+constexpr int64_t kPixelChannels8 = 8, kPixelWindows = 16, kPixelWindowBytes = 20;
+
+std::vector<uint8_t> pixel_constants(const Depthwise& d, const Channels& channels) {
+  constexpr int64_t kOrder[] = {0, 2, 4, 6, 1, 3, 5, 7};
+  std::vector<uint8_t> bytes;
+  const auto count = static_cast<int64_t>(d.rows.size());
+  for (int64_t first = 0; first < count; first += kPixelChannels8) {
+    const auto words = [&](const auto& of) {
+      for (const int64_t lane : kOrder) {
+        const auto c = static_cast<size_t>(first + lane);
+        append_word(bytes, first + lane < count ? of(channels.list[c], d.rows[c]) : 0);
+      }
+    };
+    words([&](const Channel& c, const std::vector<int8_t>& row) {
+      int64_t bias = c.bias;
+      for (const int8_t weight : row) bias += d.window.in_zero * weight;
+      return bias;
+    });
+    words([](const Channel& c, const auto&) { return int64_t{c.multiplier.value}; });
+    words([&](const Channel& c, const auto&) {
+      return channels.out_zero * (int64_t{1} << -c.multiplier.shift) +
+             (int64_t{1} << (-c.multiplier.shift - 1));
+    });
+    words([](const Channel& c, const auto&) { return int64_t{24 + c.multiplier.shift}; });
+    for (size_t tap = 0; tap < d.rows[0].size(); ++tap)
+      for (int64_t lane = 0; lane < kPixelChannels8; ++lane)
+        bytes.push_back(first + lane < count
+                            ? static_cast<uint8_t>(d.rows[static_cast<size_t>(first + lane)][tap])
+                            : uint8_t{0});
+  }
+  return bytes;
+}
+
+Stmt lower_pixels(OpLowering& op, const Depthwise& d, const Channels& channels) {
+  const Window& w = d.window;
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+             Shape{w.batches, w.out_h, w.out_w, w.out_c});
+  const int64_t block = 16 * kPixelChannels8 + kPixelChannels8 * w.kernel_h * w.kernel_w;
+  const BufferId scratch =
+      op.b.local("scratch", DataType::Int8, {block + kPixelWindows * kPixelWindowBytes}, 4);
+  std::vector<uint8_t> bytes = pixel_constants(d, channels);
+  const auto size = static_cast<int64_t>(bytes.size());
+  const BufferId weights =
+      op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
+  return call_kernel(
+      op.b.func(),
+      {"intarsia_mve_depthwise_pixels_s8", w.values(), {op.in(0)}, op.out(), scratch, {weights}});
+}
+
+// Without wait states.
+double mve_cycles(const std::string& kernel, const Window& w) {
+  return cycles_of_work(CostCore::M55, work_of_call(CoreClass::Mve, kernel, w.values(), {}))
+      .value_or(0);
+}
+
+// Whether it saves what its code is worth beside the kernels that turn channels into planes.
+bool pixels_are_worth_it(const Window& w, const std::optional<Layout>& layout) {
+  constexpr double kWorthItsCode = 8192;
+  if (w.in_c != w.out_c || !layout) return false;
+  return mve_cycles("intarsia_mve_depthwise_pixels_s8", w) + kWorthItsCode <=
+         mve_cycles(kernel_of(layout->family), layout->window);
+}
+
 }  // namespace
 
 LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels,
@@ -137,6 +203,8 @@ LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const C
   turned.dilation_h = dilation_w;
   const std::optional<Layout> other = lay_out(turned, d.window.dilation_h);
   if (other && (!layout || other->cost() < layout->cost())) layout = other;
+  if (pixels_are_worth_it(d.window, layout))
+    return [d, channels](OpLowering& op) { return lower_pixels(op, d, channels); };
   if (!layout) return nullptr;
   if (layout->saves_by_copies(slow.waits)) {
     layout->window.strip_h = 1;

@@ -91,9 +91,10 @@ LowerKernel float_curve_kernel(CoreClass core, const OpView& view) {
     return nullptr;
   const graph::OpKind kind = view.node.kind;
   return call_for_elements(view,
-                           kind == graph::OpKind::Exp        ? "intarsia_each_exp_f32"
-                           : kind == graph::OpKind::Logistic ? "intarsia_each_logistic_f32"
-                                                             : "intarsia_each_tanh_f32",
+                           kind == graph::OpKind::Exp         ? "intarsia_each_exp_f32"
+                           : kind == graph::OpKind::Logistic  ? "intarsia_each_logistic_f32"
+                           : kind == graph::OpKind::HardSwish ? "intarsia_each_hard_swish_f32"
+                                                              : "intarsia_each_tanh_f32",
                            {});
 }
 

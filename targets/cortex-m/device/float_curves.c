@@ -69,6 +69,17 @@ INTARSIA_INLINE float32x4_t tangents(float32x4_t x) {
   return vpselq_f32(series, result, vcmpltq_n_f32(magnitude, 0.25f));
 }
 
+// A sixth is the product with the reciprocal, which is one unit of its last place off at most; two fused steps make it the quotient that a
+// division rounds to (float_steps.c), except where nothing is left, or what is left is no number.
+INTARSIA_INLINE float32x4_t hard_swishes(float32x4_t x) {
+  const float32x4_t gate =
+      vminnmq_f32(vmaxnmq_f32(vaddq_n_f32(x, 3.0f), vdupq_n_f32(0.0f)), vdupq_n_f32(6.0f));
+  const float32x4_t product = vmulq_f32(x, gate), quotient = vmulq_n_f32(product, 1.0f / 6.0f);
+  const float32x4_t rest = vfmaq_n_f32(product, quotient, -6.0f);
+  return vpselq_f32(vfmaq_n_f32(quotient, rest, 1.0f / 6.0f), quotient,
+                    vcmpgtq_n_f32(vabsq_f32(rest), 0.0f));
+}
+
 #define EACH(vectors, function)                                     \
   for (; count >= 4; count -= 4, input += 4, output += 4)           \
     vstrwq_f32(output, vectors(vldrwq_f32(input)));                 \
@@ -77,6 +88,11 @@ INTARSIA_INLINE float32x4_t tangents(float32x4_t x) {
     vstrwq_p_f32(output, vectors(vldrwq_z_f32(input, some)), some); \
   }
 #else
+INTARSIA_INLINE float hard_swish(float x) {
+  const float above = x + 3.0f > 0.0f ? x + 3.0f : 0.0f;
+  return x * (above < 6.0f ? above : 6.0f) / 6.0f;
+}
+
 #define EACH(vectors, function) \
   for (; count > 0; --count) *output++ = function(*input++);
 #endif
@@ -89,4 +105,7 @@ void intarsia_each_logistic_f32(const float *input, float *output, int32_t count
 }
 void intarsia_each_tanh_f32(const float *input, float *output, int32_t count) {
   EACH(tangents, intarsia_tanh_f32)
+}
+void intarsia_each_hard_swish_f32(const float *input, float *output, int32_t count) {
+  EACH(hard_swishes, hard_swish)
 }

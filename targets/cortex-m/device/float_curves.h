@@ -12,6 +12,8 @@ extern "C" {
 // be normal count as zero. The output may be the input.
 void intarsia_each_exp_f32(const float *input, float *output, int32_t count);
 void intarsia_each_logistic_f32(const float *input, float *output, int32_t count);
+// x * min(max(x + 3, 0), 6) / 6.
+void intarsia_each_hard_swish_f32(const float *input, float *output, int32_t count);
 void intarsia_each_tanh_f32(const float *input, float *output, int32_t count);
 
 #ifdef __cplusplus

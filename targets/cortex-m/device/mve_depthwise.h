@@ -28,6 +28,13 @@ INTARSIA_DECLARE(intarsia_mve_depthwise_halving_s8);
 INTARSIA_DECLARE(intarsia_mve_depthwise_wide_s8);
 #undef INTARSIA_DECLARE
 
+// Pixel by pixel, eight channels side by side: only taps inside of the image count, of any dilation and stride; in_c == out_c. Quick
+// results. weights: of each eight channels words of their biases, which have no zero point of the input, multipliers, roundings, and 24 less
+// their shifts, those of the even channels first; then [kernel_h * kernel_w][8] of a byte. scratch, word-aligned: that of eight channels, and
+// 20 bytes for each of up to sixteen pixels.
+void intarsia_mve_depthwise_pixels_s8(const struct intarsia_window *window, const int8_t *input,
+                                      int8_t *output, int8_t *scratch, const int8_t *weights);
+
 #ifdef __cplusplus
 }
 #endif

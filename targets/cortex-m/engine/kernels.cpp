@@ -208,6 +208,8 @@ void add_engine(EngineRegistry& registry) {
                       engine::kernel_function<&intarsia_resize_bilinear_s8>());
   registry.add_kernel("intarsia_resize_bilinear_s16",
                       engine::kernel_function<&intarsia_resize_bilinear_s16>());
+  registry.add_kernel("intarsia_each_hard_swish_f32",
+                      engine::kernel_function<&intarsia_each_hard_swish_f32>());
   registry.add_kernel("intarsia_each_exp_f32", engine::kernel_function<&intarsia_each_exp_f32>());
   registry.add_kernel("intarsia_each_logistic_f32",
                       engine::kernel_function<&intarsia_each_logistic_f32>());

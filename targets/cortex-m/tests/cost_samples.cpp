@@ -59,7 +59,7 @@ class Samples {
     for (int i = 0; i < count_; ++i) add(squared_difference(i));
     for (int i = 0; i < count_; ++i) add(float_steps(i)), add(resized(i));
     for (int i = 0; i < count_; ++i)
-      add(float_curve_module(r_, kFloatCurves[i % 3], r_.range(1, 600)));
+      add(float_curve_module(r_, kFloatCurves[i % 4], r_.range(1, 600)));
     for (int i = 0; i < count_; i += 2) add(wide_edges());
     for (int i = 0; i < count_; ++i)
       add(hybrid(i)), add(shifted(i)), add(elements(i)), add(rows_moved(i));
@@ -116,7 +116,8 @@ class Samples {
       OpKind::Exp, OpKind::Sqrt,       OpKind::Rsqrt, OpKind::Square, OpKind::Abs, OpKind::Neg,
       OpKind::Div, OpKind::LogSoftmax, OpKind::Log,   OpKind::Sin,    OpKind::Pow, OpKind::Floor};
 
-  static constexpr OpKind kFloatCurves[] = {OpKind::Exp, OpKind::Logistic, OpKind::Tanh};
+  static constexpr OpKind kFloatCurves[] = {OpKind::Exp, OpKind::Logistic, OpKind::Tanh,
+                                            OpKind::HardSwish};
 
   static bool is_conversion(OpKind kind) {
     return kind == OpKind::Quantize || kind == OpKind::Dequantize;

@@ -45,6 +45,8 @@ TEST_P(EveryCore, DepthwiseConvolutionsOfFewPixels) {
   for (const char* kernel :
        {"intarsia_dsp_depthwise_pixels_s8", "intarsia_dsp_depthwise_pixels_any_s8"})
     EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
+  EXPECT_EQ(kernels.calls("intarsia_mve_depthwise_pixels_s8"),
+            GetParam() == std::string("cortex-m55"));
   check(kernels);
 }
 TEST_P(EveryCore, DilatedDepthwiseConvolutionsAndMultipliers) {

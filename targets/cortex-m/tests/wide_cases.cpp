@@ -429,7 +429,7 @@ std::vector<graph::Module> float_matrix_products() {
 std::vector<graph::Module> float_curves() {
   std::vector<graph::Module> modules;
   Random random(43);
-  for (const OpKind kind : {OpKind::Exp, OpKind::Logistic, OpKind::Tanh})
+  for (const OpKind kind : {OpKind::Exp, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish})
     for (const int64_t count : {1, 3, 4, 7, 400})
       modules.push_back(float_curve_module(random, kind, count));
   return modules;

@@ -1,0 +1,185 @@
+// Depthwise convolution on cores with Helium, pixel by pixel: eight channels side by side, and only those taps that see the image. For
+// images of few pixels, most of whose windows are padding. The constants of a block of channels are copied once, and serve all pixels
+// from there; where windows lie is worked out once for all blocks, sixteen of them at a time.
+#include "intarsia/targets/cortex_m/mve_depthwise.h"
+
+#include <stddef.h>
+
+#include "intarsia/targets/cortex_m/optimise.h"
+
+#include "intarsia/targets/cortex_m/bytes.h"
+
+enum {
+  kEightLanes = 8,
+  kEightBytes = 4 * kEightLanes,  // of a word for each channel
+  kMostWindows = 16,              // as the compiler knows
+};
+
+// What a window sees of the image: of the first block, in bytes.
+struct eight_window {
+  int32_t x, output, tap;
+  int32_t rows, columns;
+};
+_Static_assert(sizeof(struct eight_window) == 20, "the compiler's number");
+
+// The assembly knows the layout. Steps and rests in bytes.
+struct eight_taps {
+  const int8_t *x, *weights;
+  int32_t rows, columns;
+  int32_t step, row_rest;  // of the input
+  int32_t weights_rest;
+  int32_t lanes;
+  const int8_t *biases,
+      *scales;  // eight words; three times as many: multipliers, roundings, 24 less the shifts
+  int8_t *output;
+  int32_t low, high, zero;
+};
+
+INTARSIA_OUTLINE void eight_results(struct eight_taps *taps) {
+#if INTARSIA_HAS_MVE
+  _Static_assert(
+      offsetof(struct eight_taps, weights_rest) == 24 &&
+          offsetof(struct eight_taps, biases) == 32 && offsetof(struct eight_taps, output) == 40 &&
+          offsetof(struct eight_taps, low) == 44 && offsetof(struct eight_taps, zero) == 52,
+      "the assembly's numbers");
+  register struct eight_taps *at __asm__("r12") = taps;
+  __asm__ volatile(
+      "ldr r6, [r12, #32]\n"
+      "vldrw.32 q2, [r6]\n"
+      "ldr.w r8, [r12, #28]\n"
+      "vldrw.32 q3, [r6, #16]\n"
+      "ldm.w r12, {r0, r1, r2, r3, r4, r5}\n"
+      "vmov.i32 q4, #0\n"
+      "vctp.16 r8\n"
+      "vmov.i32 q5, #0\n"
+      "cbz r2, 3f\n"
+      "ldr.w r8, [r12, #52]\n"
+      "ldr.w r6, [r12, #24]\n"
+      "1: dls lr, r3\n"
+      "2: vldrb.s16 q1, [r1], #8\n"
+      "vadd.i32 q2, q2, q4\n"
+      "vpst\n"
+      "vldrbt.s16 q0, [r0]\n"
+      "add r0, r4\n"
+      "vsub.i16 q0, q0, r8\n"
+      "vmullb.s16 q4, q0, q1\n"
+      "vadd.i32 q3, q3, q5\n"
+      "vmullt.s16 q5, q0, q1\n"
+      "le lr, 2b\n"
+      "add r0, r5\n"
+      "add r1, r6\n"
+      "subs r2, #1\n"
+      "bne 1b\n"
+      "3: ldr.w r6, [r12, #36]\n"
+      "vadd.i32 q2, q2, q4\n"
+      "vldrw.32 q0, [r6]\n"
+      "vadd.i32 q3, q3, q5\n"
+      "vqrdmulh.s32 q2, q2, q0\n"
+      "vldrw.32 q1, [r6, #16]\n"
+      "vqrdmulh.s32 q3, q3, q1\n"
+      "vldrw.32 q0, [r6, #32]\n"
+      "vshr.s32 q4, q2, #31\n"
+      "vldrw.32 q1, [r6, #48]\n"
+      "vadd.i32 q2, q2, q4\n"
+      "vshr.s32 q5, q3, #31\n"
+      "vadd.i32 q2, q2, q0\n"
+      "vldrw.32 q0, [r6, #64]\n"
+      "vadd.i32 q3, q3, q5\n"
+      "vqshl.s32 q2, q2, q0\n"
+      "vadd.i32 q3, q3, q1\n"
+      "vldrw.32 q1, [r6, #80]\n"
+      "ldrd r2, r3, [r12, #44]\n"
+      "vqshl.s32 q3, q3, q1\n"
+      "ldr.w r6, [r12, #40]\n"
+      "vsri.32 q3, q2, #16\n"
+      "vdup.16 q0, r2\n"
+      "vshr.s16 q3, q3, #8\n"
+      "vdup.16 q1, r3\n"
+      "vmax.s16 q3, q3, q0\n"
+      "vmin.s16 q3, q3, q1\n"
+      "vpst\n"
+      "vstrbt.16 q3, [r6]\n"
+      : "+r"(at)
+      :
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "lr", "q0", "q1", "q2", "q3", "q4",
+        "q5" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
+#else
+  for (int32_t lane = 0; lane < taps->lanes; ++lane) {
+    const int32_t at = 4 * (lane % 2 * 4 + lane / 2);
+    const int8_t *x = taps->x + lane, *weight = taps->weights + lane;
+    int32_t sum;
+    struct intarsia_channel channel = {0};
+    memcpy(&sum, taps->biases + at, sizeof sum);
+    memcpy(&channel.multiplier, taps->scales + at, sizeof channel.multiplier);
+    memcpy(&channel.round, taps->scales + kEightBytes + at, sizeof channel.round);
+    memcpy(&channel.shift, taps->scales + 2 * kEightBytes + at, sizeof channel.shift);
+    channel.shift = 24 - channel.shift;
+    for (int32_t row = 0; row < taps->rows; ++row) {
+      for (int32_t column = 0; column < taps->columns; ++column) {
+        sum += (*x - taps->zero) * *weight;
+        x += taps->step, weight += kEightLanes;
+      }
+      x += taps->row_rest, weight += taps->weights_rest;
+    }
+    taps->output[lane] = intarsia_result(sum, &channel, taps->low, taps->high, INTARSIA_LIMITED);
+  }
+#endif
+}
+
+// Taps of an axis before the one that is inside first, and behind the one that is last.
+INTARSIA_INLINE int32_t first_tap(int32_t start, int32_t dilation) {
+  return start >= 0 ? 0 : (dilation - 1 - start) / dilation;
+}
+INTARSIA_INLINE int32_t end_of_taps(int32_t start, int32_t dilation, int32_t taps, int32_t extent) {
+  return extent <= start ? 0 : intarsia_min_i32(taps, (extent - start + dilation - 1) / dilation);
+}
+
+INTARSIA_OUTLINE void window_at(const struct intarsia_window *w, int32_t pixel,
+                                struct eight_window *window) {
+  const int32_t image = w->out_h * w->out_w, n = pixel / image, place = pixel % image;
+  const int32_t top = place / w->out_w * w->stride_h - w->pad_top,
+                left = place % w->out_w * w->stride_w - w->pad_left;
+  const int32_t ky = first_tap(top, w->dilation_h), kx = first_tap(left, w->dilation_w);
+  window->columns = end_of_taps(left, w->dilation_w, w->kernel_w, w->in_w) - kx;
+  window->rows = end_of_taps(top, w->dilation_h, w->kernel_h, w->in_h) - ky;
+  if (window->rows <= 0 || window->columns <= 0) {
+    const struct eight_window none = {0};
+    *window = none;
+  } else {
+    const int32_t row = n * w->in_h + top + ky * w->dilation_h;
+    window->x = (row * w->in_w + left + kx * w->dilation_w) * w->in_c;
+    window->tap = (ky * w->kernel_w + kx) * kEightLanes;
+  }
+  window->output = pixel * w->out_c;
+}
+
+void intarsia_mve_depthwise_pixels_s8(const struct intarsia_window *w, const int8_t *input,
+                                      int8_t *output, int8_t *scratch, const int8_t *weights) {
+  const int32_t out_c = w->out_c, pixels = w->batches * w->out_h * w->out_w;
+  const int32_t block_bytes = 4 * kEightBytes + kEightLanes * w->kernel_h * w->kernel_w;
+  struct eight_window *windows = (struct eight_window *)(void *)(scratch + block_bytes);
+  struct eight_taps taps = {.step = w->dilation_w * out_c,
+                            .biases = scratch,
+                            .scales = scratch + kEightBytes,
+                            .low = w->low,
+                            .high = w->high,
+                            .zero = w->in_zero};
+  for (int32_t begin = 0; begin < pixels; begin += kMostWindows) {
+    const int32_t count = intarsia_min_i32(kMostWindows, pixels - begin);
+    for (int32_t i = 0; i < count; ++i) window_at(w, begin + i, &windows[i]);
+    const int8_t *block = weights;
+    for (int32_t first = 0; first < out_c; first += kEightLanes, block += block_bytes) {
+      taps.lanes = intarsia_min_i32(kEightLanes, out_c - first);
+      (void)intarsia_copy(scratch, block, block_bytes);
+      for (const struct eight_window *window = windows; window < windows + count; ++window) {
+        taps.x = input + first + window->x;
+        taps.output = output + first + window->output;
+        taps.rows = window->rows, taps.columns = window->columns;
+        taps.weights = scratch + 4 * kEightBytes + window->tap;
+        taps.weights_rest = kEightLanes * (w->kernel_w - window->columns);
+        taps.row_rest = w->dilation_h * w->in_w * out_c - window->columns * taps.step;
+        eight_results(&taps);
+      }
+    }
+  }
+}
