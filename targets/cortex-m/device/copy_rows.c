@@ -21,23 +21,13 @@ INTARSIA_INLINE void copy_four_words(int8_t *to, const int8_t *from) {
   memcpy(to + 8, &c, sizeof c), memcpy(to + 12, &d, sizeof d);
 }
 
-// The last ones overlap those before. A call of its own, so that short rows need no registers for it.
-INTARSIA_OUTLINE void copy_long_row(int8_t *to, const int8_t *from, int32_t count) {
+// The last ones overlap those before.
+INTARSIA_INLINE void copy_long_row(int8_t *to, const int8_t *from, int32_t count) {
   for (; count > kFourWords; count -= kFourWords, from += kFourWords, to += kFourWords)
     copy_four_words(to, from);
   copy_four_words(to + count - kFourWords, from + count - kFourWords);
 }
 #endif
-
-INTARSIA_INLINE void copy_row(int8_t *to, const int8_t *from, int32_t count) {
-#if INTARSIA_HAS_DSP_WORDS && !INTARSIA_HAS_MVE
-  if (count >= 2 * kFourWords) {
-    copy_long_row(to, from, count);
-    return;
-  }
-#endif
-  (void)intarsia_copy(to, from, count);
-}
 
 // Counts and steps in bytes.
 static void copy_rows(const void *from_bytes, void *to_bytes, int32_t rows, int32_t each,
@@ -52,7 +42,13 @@ static void copy_rows(const void *from_bytes, void *to_bytes, int32_t rows, int3
     return;
   }
 #endif
-  for (; rows > 0; --rows, from += from_step, to += to_step) copy_row(to, from, each);
+#if INTARSIA_HAS_DSP_WORDS && !INTARSIA_HAS_MVE
+  if (each >= 2 * kFourWords) {
+    for (; rows > 0; --rows, from += from_step, to += to_step) copy_long_row(to, from, each);
+    return;
+  }
+#endif
+  for (; rows > 0; --rows, from += from_step, to += to_step) (void)intarsia_copy(to, from, each);
 }
 
 void intarsia_copy_rows_s8(const int8_t *from, int8_t *to, int32_t rows, int32_t count,
