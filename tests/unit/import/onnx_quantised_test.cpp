@@ -52,7 +52,8 @@ using Reals = std::vector<float>;
 
 // No float is left, and the bytes are at most `steps` from what the reals are.
 void expect_in_integers(const Model& model, const std::vector<int64_t>& shape,
-                        const std::function<Reals(const Reals&)>& computed, int steps) {
+                        const std::function<Reals(const Reals&)>& computed, int steps,
+                        float scale = kTo, int zero = kToZero) {
   const auto module = model.read();
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   for (const graph::Node& node : module->entry_function().nodes)
@@ -68,7 +69,7 @@ void expect_in_integers(const Model& model, const std::vector<int64_t>& shape,
   const Reals expected = computed(x);
   ASSERT_EQ(outputs->at(0).size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
-    const int real = static_cast<int>(std::nearbyint(expected[i] / kTo)) + kToZero;
+    const int real = static_cast<int>(std::nearbyint(expected[i] / scale)) + zero;
     EXPECT_NEAR(static_cast<int8_t>(outputs->at(0)[i]), std::clamp(real, -128, 127), steps) << i;
   }
 }
@@ -354,6 +355,42 @@ TEST(OnnxQuantised, WhatChangesSomethingIs) {
     const auto module = model.read();
     ASSERT_TRUE(module.ok()) << module.error().to_string();
     EXPECT_EQ(module->entry_function().nodes.size(), 1U) << type;
+  }
+}
+
+// Of one byte: the float function for each of the 256 values, rounded once. The scales leave no result halfway between two steps.
+TEST(OnnxQuantised, FunctionsOfAByteAreRoundedOnce) {
+  const auto of = [](const std::function<double(double)>& function) {
+    return [function](const Reals& x) {
+      Reals made;
+      for (const float each : x) made.push_back(static_cast<float>(function(each)));
+      return made;
+    };
+  };
+  struct Case {
+    const char* type;
+    std::function<double(double)> function;
+    float scale;
+    int8_t zero;
+  };
+  const auto leaky = [](double x) { return x > 0 ? x : static_cast<double>(0.07f) * x; };
+  for (const Case& each :
+       {Case{"LeakyRelu", leaky, 0.0613f, -101}, Case{"PRelu", leaky, 0.0217f, 13},
+        Case{"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, 1.0f / 256, -128},
+        Case{"Tanh", [](double x) { return std::tanh(x); }, 1.0f / 128, 0}}) {
+    SCOPED_TRACE(each.type);
+    Model model = between_bytes({1, 256});
+    set_floats(model, "slope", {1}, {0.07f});
+    set_floats(model, "scale", {}, {each.scale});
+    model.constant("zero", {}, kInt8).set_raw(std::string(1, static_cast<char>(each.zero)));
+    const bool has_slopes = std::string(each.type) == "PRelu";
+    format::Node& node = model.node(
+        each.type,
+        has_slopes ? std::vector<std::string>{"real", "slope"} : std::vector<std::string>{"real"},
+        {"made"});
+    if (std::string(each.type) == "LeakyRelu") Model::attribute(node, "alpha").set_real(0.07f);
+    model.node("QuantizeLinear", {"made", "scale", "zero"}, {"y"});
+    expect_in_integers(model, {1, 256}, of(each.function), 0, each.scale, each.zero);
   }
 }
 

@@ -51,12 +51,11 @@ std::optional<graph::Quantization> natural(OpKind kind) {
 }
 
 // Functions of an int8 that TFLite's arithmetic gives less exactly than a table of floats rounded once, which is no more work: on TFLite's scale
-// and then brought to the model's, in few bits, or cut off.
-bool better_as_table(OpKind kind, const graph::Tensor& operand, const QuantizedAs& as) {
+// and then brought to the model's, in few bits, rounded twice, or cut off.
+bool better_as_table(OpKind kind, const graph::Tensor& operand) {
   if (operand.type != DataType::Int8 || operand.quantization.per_channel()) return false;
-  if (kind == OpKind::HardSwish || kind == OpKind::Sqrt) return true;
-  const bool is_sigmoid = kind == OpKind::Logistic || kind == OpKind::Tanh;
-  return is_sigmoid && (as.type != DataType::Int8 || as.quantization != *natural(kind));
+  return kind == OpKind::HardSwish || kind == OpKind::LeakyRelu || kind == OpKind::Logistic ||
+         kind == OpKind::Sqrt || kind == OpKind::Tanh;
 }
 
 // The results for all values of an int8, rounded once.
@@ -81,8 +80,7 @@ TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& att
   if (!in.is_real(0) || !tail.as) return {};
   return in.attempt([&]() -> TensorId {
     const TensorId x = in.value(0).tensor;
-    if (better_as_table(kind, in.tensor(x), *tail.as))
-      return tabulated(in, kind, attributes, x, *tail.as);
+    if (better_as_table(kind, in.tensor(x))) return tabulated(in, kind, attributes, x, *tail.as);
     const std::optional<graph::Quantization> own = natural(kind);
     if (!own) return in.emit(kind, attributes, {x}, tail.as->type, tail.as->quantization);
     const graph::Tensor operand = in.tensor(x);
@@ -370,8 +368,7 @@ static TensorId prelu_in_integers(Reader& in, const Tail& tail) {
   for (const float slope : known) most = std::max(most, std::abs(slope));
   return in.attempt([&]() -> TensorId {
     if (std::ranges::all_of(known, [&](float slope) { return slope == known.front(); }))
-      return in.emit(OpKind::LeakyRelu, graph::LeakyReluAttrs{known.front()}, {x}, tail.as->type,
-                     tail.as->quantization);
+      return unary_in_integers(in, OpKind::LeakyRelu, graph::LeakyReluAttrs{known.front()}, tail);
     constexpr float kByteMost = 127;
     const float step = most / kByteMost;
     // Half a step of a slope, times the least x.
