@@ -46,14 +46,14 @@ LowerKernel mean_kernel(CoreClass core, const OpView& view) {
   const std::optional<ReducedShape> shape = reduced_shape(view);
   if (!shape) return nullptr;
   const int64_t outer = shape->outer, count = shape->count, inner = shape->inner;
-  const int64_t most_count = int64_t{1} << (wide ? 13 : 21);  // device/mean.h
-  if (!pays(core, count, inner, wide) || count > most_count) return nullptr;
+  if (!pays(core, count, inner, wide)) return nullptr;
   const graph::Quantization &from = in.quantization, &to = out.quantization;
   const double in_scale = from.scale[0], out_scale = to.scale[0];
   const Multiplier m = view.node.kind == graph::OpKind::Mean
                            ? mean_multiplier(in_scale, out_scale, count)
                            : quantize_multiplier(in_scale / out_scale);
-  if (m.shift >= 0 && core != CoreClass::Lanes) return nullptr;
+  const int64_t most_count = int64_t{1} << (wide ? 13 : 21);  // device/mean.h
+  if (count > most_count >> std::max(m.shift, 0)) return nullptr;
   const std::vector<int64_t> numbers = {
       outer, count, inner, from.zero_point[0] * count, m.value, m.shift, to.zero_point[0]};
   const std::string name = core == CoreClass::Lanes ? "intarsia_lanes_mean_s8"

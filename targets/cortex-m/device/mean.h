@@ -16,9 +16,9 @@ struct intarsia_mean {
 };
 
 // Each sum of `count` elements, less `zeros`, times multiplier * 2^(shift - 31) as intarsia_requantize has it, and the
-// zero point. shift < 0, multiplier >= 0. count <= 2^21.
+// zero point. multiplier >= 0. count <= 2^21, and where shift > 0, count * 2^shift.
 void intarsia_mean_s8(const struct intarsia_mean *mean, const int8_t *input, int8_t *output);
-// Of int16; count <= 2^13.
+// Of int16; 2^13 in place of 2^21.
 void intarsia_mean_s16(const struct intarsia_mean *mean, const int16_t *input, int16_t *output);
 
 #ifdef __cplusplus

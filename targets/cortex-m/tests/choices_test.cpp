@@ -251,6 +251,22 @@ TEST(Choices, MeansPayWhereSumsAreLong) {
   }
 }
 
+TEST(Choices, SumsOfAnyStepHaveAKernelWhereTheyFit32Bits) {
+  const auto sum = [](int64_t count, float step) {
+    Random random(6);
+    graph::Module module =
+        plain_module(random, OpKind::Sum, graph::ReduceAttrs{{1}, true}, {2, count, 8});
+    graph::Function& function = module.functions[0];
+    function.tensors[function.outputs[0].at()].quantization.scale = {
+        step * function.tensor(function.inputs[0]).quantization.scale[0]};
+    return kernel_of("cortex-m4", std::move(module)) == "intarsia_mean_s8";
+  };
+  EXPECT_TRUE(sum(40, 8.0f));
+  EXPECT_TRUE(sum(40, 1.0f));
+  EXPECT_TRUE(sum(40, 0.1f));
+  EXPECT_FALSE(sum(40, 1.0f / 131072));
+}
+
 TEST(Choices, ProductsShiftByOneToSixteen) {
   const auto product = [](int exponent) {
     Random random(7);

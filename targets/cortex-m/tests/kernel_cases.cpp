@@ -518,6 +518,17 @@ std::vector<graph::Module> means_and_sums() {
     modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{0, 2}, false},
                                    {2, 3, 4}));  // not neighbours
   }
+  // Steps of the result that are no larger than the operand's.
+  for (const float step : {1.9f, 1.0f, 0.4f, 0.13f})
+    for (const bool wide : {false, true})
+      for (const Shape& shape : {Shape{2, 9, 13}, {2, 70, 1}}) {
+        modules.push_back(
+            wide ? wide_mean_module(random, OpKind::Sum, shape, {1})
+                 : plain_module(random, OpKind::Sum, graph::ReduceAttrs{{1}, true}, shape));
+        graph::Function& function = modules.back().functions[0];
+        function.tensors[function.outputs[0].at()].quantization.scale = {
+            step * function.tensor(function.inputs[0]).quantization.scale[0]};
+      }
   // The largest of some rows and columns.
   for (const DataType type : {DataType::Int8, DataType::Int16})
     for (const int64_t channels : {1, 3, 4, 5, 16, 19})
