@@ -198,14 +198,14 @@ class Subject:
         return [*first, *rest, result, f"{sum(pool['peak'] for pool in report['pools']) / 1e3:.1f}", f"{seconds:.1f}"]
 
     def agreement(self, mine, theirs):
-        """"as LiteRT" where all is bit for bit, otherwise the largest difference of floats in parts of the largest, or how many integers differ."""
+        """"as LiteRT" where all is bit for bit, otherwise how many integers differ, or the largest difference of floats in parts of the largest or of 1."""
         apart, wrong = 0.0, []
         for one, other in zip(mine, theirs):
             other = other.reshape(-1)
             if one.size != other.size:
                 wrong.append(f"{one.size} elements, not {other.size}")
             elif other.dtype == np.float32 and other.size:
-                apart = max(apart, float(np.abs(one - other).max() / (np.abs(other).max() or 1)))
+                apart = max(apart, float(np.abs(one - other).max() / max(1.0, np.abs(other).max())))
             elif (one != other).any():
                 wrong.append(f"{int((one != other).sum())} of {one.size} integers differ")
         return "; ".join(wrong) or (f"{apart:.1e} beside {self.peer}" if apart else f"as {self.peer}")
