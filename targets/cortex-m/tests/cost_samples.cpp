@@ -115,7 +115,6 @@ class Samples {
   static constexpr OpKind kRealLoops[] = {
       OpKind::Exp, OpKind::Sqrt,       OpKind::Rsqrt, OpKind::Square, OpKind::Abs, OpKind::Neg,
       OpKind::Div, OpKind::LogSoftmax, OpKind::Log,   OpKind::Sin,    OpKind::Pow, OpKind::Floor};
-
   static constexpr OpKind kFloatCurves[] = {OpKind::Exp, OpKind::Logistic, OpKind::Tanh,
                                             OpKind::HardSwish};
 
