@@ -5,6 +5,9 @@
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
+#include "intarsia/targets/cortex_m/dsp_pairs.h"
+#include "intarsia/targets/cortex_m/window_taps.h"
+
 enum { kPixelLanes = 4 };
 
 // What a window sees of the image. Steps in bytes.
@@ -16,15 +19,6 @@ struct pixel_taps {
   int32_t low, high;
 };
 
-INTARSIA_INLINE uint32_t less_zeros(uint32_t pair, uint32_t zeros) {
-#if INTARSIA_HAS_DSP
-  uint32_t result;
-  __asm__("ssub16 %0, %1, %2" : "=r"(result) : "r"(pair), "r"(zeros));
-  return result;
-#else
-  return ((pair & 0xffff0000u) - (zeros & 0xffff0000u)) | ((pair - zeros) & 0xffffu);
-#endif
-}
 INTARSIA_INLINE int32_t lower_product(uint32_t a, uint32_t b, int32_t sum) {
 #if INTARSIA_HAS_DSP
   int32_t result;
@@ -57,10 +51,10 @@ INTARSIA_INLINE void pixel_block(const struct pixel_taps *taps, const int8_t *x,
     for (int32_t column = taps->columns; column > 0; --column) {
       const uint32_t some = intarsia_load_word(element), factors = intarsia_load_word(weight);
       element += step, weight += kPixelLanes;
-      const uint32_t even = less_zeros(intarsia_even_pair(some), zeros),
+      const uint32_t even = intarsia_less_zeros(intarsia_even_pair(some), zeros),
                      evens = intarsia_even_pair(factors);
       sum0 = lower_product(even, evens, sum0), sum2 = upper_product(even, evens, sum2);
-      const uint32_t odd = less_zeros(intarsia_odd_pair(some), zeros),
+      const uint32_t odd = intarsia_less_zeros(intarsia_odd_pair(some), zeros),
                      odds = intarsia_odd_pair(factors);
       sum1 = lower_product(odd, odds, sum1), sum3 = upper_product(odd, odds, sum3);
     }
@@ -86,14 +80,6 @@ INTARSIA_OUTLINE void any_block(const struct pixel_taps *taps, const int8_t *x,
 typedef void (*block_function)(const struct pixel_taps *, const int8_t *, const int8_t *,
                                const struct intarsia_channel *, int8_t *);
 
-// Taps of an axis before the one that is inside first, and behind the one that is last.
-INTARSIA_INLINE int32_t first_tap(int32_t start, int32_t dilation) {
-  return start >= 0 ? 0 : (dilation - 1 - start) / dilation;
-}
-INTARSIA_INLINE int32_t end_of_taps(int32_t start, int32_t dilation, int32_t taps, int32_t extent) {
-  return extent <= start ? 0 : intarsia_min_i32(taps, (extent - start + dilation - 1) / dilation);
-}
-
 INTARSIA_INLINE void depthwise_pixels(const struct intarsia_window *w, const int8_t *input,
                                       int8_t *output, const int8_t *weights,
                                       const int32_t *channel_words, block_function block) {
@@ -106,11 +92,13 @@ INTARSIA_INLINE void depthwise_pixels(const struct intarsia_window *w, const int
   taps.zeros = ((uint32_t)w->in_zero & 0xffffu) * 0x10001u;
   for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * count) {
     for (int32_t oy = 0; oy < w->out_h; ++oy) {
-      const int32_t top = oy * w->stride_h - w->pad_top, ky = first_tap(top, w->dilation_h);
-      const int32_t rows = end_of_taps(top, w->dilation_h, w->kernel_h, w->in_h) - ky;
+      const int32_t top = oy * w->stride_h - w->pad_top,
+                    ky = intarsia_first_tap(top, w->dilation_h);
+      const int32_t rows = intarsia_end_of_taps(top, w->dilation_h, w->kernel_h, w->in_h) - ky;
       for (int32_t ox = 0; ox < w->out_w; ++ox, output += count) {
-        const int32_t left = ox * w->stride_w - w->pad_left, kx = first_tap(left, w->dilation_w);
-        taps.columns = end_of_taps(left, w->dilation_w, w->kernel_w, w->in_w) - kx;
+        const int32_t left = ox * w->stride_w - w->pad_left,
+                      kx = intarsia_first_tap(left, w->dilation_w);
+        taps.columns = intarsia_end_of_taps(left, w->dilation_w, w->kernel_w, w->in_w) - kx;
         taps.rows = taps.columns > 0 ? rows : 0;
         const int8_t *x =
             input + ((top + ky * w->dilation_h) * w->in_w + left + kx * w->dilation_w) * count;

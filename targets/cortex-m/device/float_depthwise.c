@@ -9,6 +9,7 @@
 
 #include "intarsia/targets/cortex_m/assembly.h"
 #include "intarsia/targets/cortex_m/results.h"
+#include "intarsia/targets/cortex_m/window_taps.h"
 
 enum { kFloatPixels = 4, kFloatLanes = 4 };
 
@@ -207,14 +208,6 @@ INTARSIA_INLINE void float_pixels(struct float_windows *windows, const float *x,
   }
 }
 
-// Taps of an axis before the one that is inside first, and behind the one that is last.
-INTARSIA_INLINE int32_t float_first(int32_t start, int32_t dilation) {
-  return start >= 0 ? 0 : (dilation - 1 - start) / dilation;
-}
-INTARSIA_INLINE int32_t float_end(int32_t start, int32_t dilation, int32_t taps, int32_t extent) {
-  return extent <= start ? 0 : intarsia_min_i32(taps, (extent - start + dilation - 1) / dilation);
-}
-
 void intarsia_depthwise_f32(const struct intarsia_window *w, const float *input, float *output,
                             const float *weights, const float *table) {
   const struct float_limits limits = {w->low != 0, w->high != 0, table[0], table[1]};
@@ -230,15 +223,15 @@ void intarsia_depthwise_f32(const struct intarsia_window *w, const float *input,
   for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * channels)
     for (int32_t oy = 0; oy < w->out_h; ++oy) {
       const int32_t top = oy * w->stride_h - w->pad_top;
-      const int32_t ky = float_first(top, w->dilation_h);
-      const int32_t rows = float_end(top, w->dilation_h, w->kernel_h, w->in_h) - ky;
+      const int32_t ky = intarsia_first_tap(top, w->dilation_h);
+      const int32_t rows = intarsia_end_of_taps(top, w->dilation_h, w->kernel_h, w->in_h) - ky;
       for (int32_t ox = 0; ox < w->out_w;) {
         const int32_t left = ox * stride - w->pad_left;
         const bool four = ox + kFloatPixels <= w->out_w && left >= 0 &&
                           left + (kFloatPixels - 1) * stride + reach < w->in_w;
         const int32_t count = four ? kFloatPixels : 1;
-        const int32_t kx = float_first(left, dilation);
-        const int32_t columns = float_end(left, dilation, w->kernel_w, w->in_w) - kx;
+        const int32_t kx = intarsia_first_tap(left, dilation);
+        const int32_t columns = intarsia_end_of_taps(left, dilation, w->kernel_w, w->in_w) - kx;
         const bool sees = rows > 0 && columns > 0;
         windows.rows = sees ? rows : 0;
         windows.columns = columns;

@@ -5,7 +5,9 @@
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
+#include "intarsia/targets/cortex_m/dsp_pairs.h"
 #include "intarsia/targets/cortex_m/hybrid.h"
+#include "intarsia/targets/cortex_m/window_taps.h"
 
 #if INTARSIA_HAS_MVE
 #include <arm_mve.h>
@@ -42,15 +44,6 @@ INTARSIA_OUTLINE void depthwise_sums(const struct hybrid_window *w, const int8_t
   vst2q_s32(sums, both);
 }
 #else
-INTARSIA_INLINE uint32_t less_zeros(uint32_t pair, uint32_t zeros) {
-#if INTARSIA_HAS_DSP
-  uint32_t result;
-  __asm__("ssub16 %0, %1, %2" : "=r"(result) : "r"(pair), "r"(zeros));
-  return result;
-#else
-  return ((pair & 0xffff0000u) - (zeros & 0xffff0000u)) | ((pair - zeros) & 0xffffu);
-#endif
-}
 INTARSIA_INLINE int32_t lower_product(uint32_t a, uint32_t b, int32_t sum) {
   return sum + (int16_t)a * (int16_t)b;
 }
@@ -66,8 +59,8 @@ INTARSIA_OUTLINE void depthwise_sums(const struct hybrid_window *w, const int8_t
   for (int32_t row = w->rows; row > 0; --row) {
     for (int32_t column = w->columns; column > 0; --column) {
       const uint32_t some = intarsia_load_word(x), factors = intarsia_load_word(weights);
-      const uint32_t even = less_zeros(intarsia_even_pair(some), zeros),
-                     odd = less_zeros(intarsia_odd_pair(some), zeros);
+      const uint32_t even = intarsia_less_zeros(intarsia_even_pair(some), zeros),
+                     odd = intarsia_less_zeros(intarsia_odd_pair(some), zeros);
       const uint32_t evens = intarsia_even_pair(factors), odds = intarsia_odd_pair(factors);
       sum0 = lower_product(even, evens, sum0), sum2 = upper_product(even, evens, sum2);
       sum1 = lower_product(odd, odds, sum1), sum3 = upper_product(odd, odds, sum3);
@@ -78,14 +71,6 @@ INTARSIA_OUTLINE void depthwise_sums(const struct hybrid_window *w, const int8_t
   sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
 }
 #endif
-
-// Taps of an axis before the one that is inside first, and behind the one that is last.
-INTARSIA_INLINE int32_t first_inside(int32_t start, int32_t dilation) {
-  return start >= 0 ? 0 : (dilation - 1 - start) / dilation;
-}
-INTARSIA_INLINE int32_t end_inside(int32_t start, int32_t dilation, int32_t taps, int32_t extent) {
-  return extent <= start ? 0 : intarsia_min_i32(taps, (extent - start + dilation - 1) / dilation);
-}
 
 // The channels of a pixel.
 INTARSIA_INLINE void hybrid_pixel(const struct hybrid *h, const struct hybrid_window *window,
@@ -129,12 +114,13 @@ void intarsia_hybrid_depthwise(const struct intarsia_window *w, const int8_t *in
     window.zero = zeros[n], of_image.scales = scales + n;
     for (int32_t oy = 0; oy < w->out_h; ++oy) {
       const int32_t top = oy * w->stride_h - w->pad_top;
-      const int32_t ky = first_inside(top, w->dilation_h);
-      const int32_t rows = end_inside(top, w->dilation_h, w->kernel_h, w->in_h) - ky;
+      const int32_t ky = intarsia_first_tap(top, w->dilation_h);
+      const int32_t rows = intarsia_end_of_taps(top, w->dilation_h, w->kernel_h, w->in_h) - ky;
       for (int32_t ox = 0; ox < w->out_w; ++ox, output += channels) {
         const int32_t left = ox * w->stride_w - w->pad_left;
-        const int32_t kx = first_inside(left, w->dilation_w);
-        const int32_t columns = end_inside(left, w->dilation_w, w->kernel_w, w->in_w) - kx;
+        const int32_t kx = intarsia_first_tap(left, w->dilation_w);
+        const int32_t columns =
+            intarsia_end_of_taps(left, w->dilation_w, w->kernel_w, w->in_w) - kx;
         const bool sees = rows > 0 && columns > 0;
         window.rows = sees ? rows : 0, window.columns = columns;
         window.row_rest = w->dilation_h * w->in_w * channels - columns * window.column_step;

@@ -8,6 +8,7 @@
 #include "intarsia/targets/cortex_m/optimise.h"
 
 #include "intarsia/targets/cortex_m/bytes.h"
+#include "intarsia/targets/cortex_m/window_taps.h"
 
 enum {
   kEightLanes = 8,
@@ -126,22 +127,15 @@ INTARSIA_OUTLINE void eight_results(struct eight_taps *taps) {
 #endif
 }
 
-// Taps of an axis before the one that is inside first, and behind the one that is last.
-INTARSIA_INLINE int32_t first_tap(int32_t start, int32_t dilation) {
-  return start >= 0 ? 0 : (dilation - 1 - start) / dilation;
-}
-INTARSIA_INLINE int32_t end_of_taps(int32_t start, int32_t dilation, int32_t taps, int32_t extent) {
-  return extent <= start ? 0 : intarsia_min_i32(taps, (extent - start + dilation - 1) / dilation);
-}
-
 INTARSIA_OUTLINE void window_at(const struct intarsia_window *w, int32_t pixel,
                                 struct eight_window *window) {
   const int32_t image = w->out_h * w->out_w, n = pixel / image, place = pixel % image;
   const int32_t top = place / w->out_w * w->stride_h - w->pad_top,
                 left = place % w->out_w * w->stride_w - w->pad_left;
-  const int32_t ky = first_tap(top, w->dilation_h), kx = first_tap(left, w->dilation_w);
-  window->columns = end_of_taps(left, w->dilation_w, w->kernel_w, w->in_w) - kx;
-  window->rows = end_of_taps(top, w->dilation_h, w->kernel_h, w->in_h) - ky;
+  const int32_t ky = intarsia_first_tap(top, w->dilation_h),
+                kx = intarsia_first_tap(left, w->dilation_w);
+  window->columns = intarsia_end_of_taps(left, w->dilation_w, w->kernel_w, w->in_w) - kx;
+  window->rows = intarsia_end_of_taps(top, w->dilation_h, w->kernel_h, w->in_h) - ky;
   if (window->rows <= 0 || window->columns <= 0) {
     const struct eight_window none = {0};
     *window = none;
