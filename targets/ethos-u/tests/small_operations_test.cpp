@@ -17,6 +17,23 @@ size_t count(const std::string& text, std::string_view what) {
   return found;
 }
 
+// The commands of the module's only stream, disassembled, whose results are the reference's; empty where something failed.
+std::string checked_commands(const graph::Module& module, testing::Random& random,
+                             const CompileRequest& request = {}) {
+  const std::string text = graph::print(module);
+  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, request);
+  EXPECT_TRUE(model.ok()) << model.error().to_string();
+  if (!model.ok()) return {};
+  const auto inputs = testing::random_inputs(random, module);
+  const SimulatedRun run = simulate(*model, inputs);
+  EXPECT_EQ(run.problem, "");
+  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs));
+  EXPECT_EQ(model->program().emitted.streams.size(), 1u);
+  const auto commands = targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
+  EXPECT_TRUE(commands && commands->ok());
+  return commands && commands->ok() ? **commands : std::string();
+}
+
 // A sum of 16 bits goes through 32 bits and back, so that steps to the next row and pixel change from operation to operation.
 void expect_strides(const Shape& shape, size_t least, size_t most) {
   testing::Random random(31);
@@ -25,20 +42,12 @@ void expect_strides(const Shape& shape, size_t least, size_t most) {
   const graph::TensorId y = g.input(DataType::Int16, shape, 0.0043f, 0);
   const graph::Module module = g.finish(
       g.node(graph::OpKind::Add, graph::BinaryAttrs{}, {x, y}, 1, DataType::Int16, 0.0037f, 0));
-  const std::string text = graph::print(module);
-  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {});
-  ASSERT_TRUE(model.ok()) << model.error().to_string();
-  const auto inputs = testing::random_inputs(random, module);
-  const SimulatedRun run = simulate(*model, inputs);
-  EXPECT_EQ(run.problem, "");
-  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs));
-  ASSERT_EQ(model->program().emitted.streams.size(), 1u);
-  const auto commands = targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
-  ASSERT_TRUE(commands && commands->ok());
-  EXPECT_EQ(count(**commands, "OP_ELEMENTWISE"), 4u) << **commands;
+  const std::string commands = checked_commands(module, random);
+  ASSERT_FALSE(commands.empty());
+  EXPECT_EQ(count(commands, "OP_ELEMENTWISE"), 4u) << commands;
   for (const char* stride : {"_OFM_STRIDE_Y ", "_OFM_STRIDE_X ", "_IFM_STRIDE_Y "}) {
-    EXPECT_GE(count(**commands, stride), least) << stride << **commands;
-    EXPECT_LE(count(**commands, stride), most) << stride << **commands;
+    EXPECT_GE(count(commands, stride), least) << stride << commands;
+    EXPECT_LE(count(commands, stride), most) << stride << commands;
   }
 }
 
@@ -64,19 +73,11 @@ TEST(SmallOperations, StepsFromBrickToBrickOfOneAreNotSet) {
       sum = g.node(graph::OpKind::Add, graph::BinaryAttrs{}, {sum, y}, 1, DataType::Int16,
                    0.0041f - 0.0003f * static_cast<float>(i), 0)[0];
     const graph::Module module = g.finish({sum});
-    const std::string text = graph::print(module);
-    const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {});
-    ASSERT_TRUE(model.ok()) << model.error().to_string();
-    const auto inputs = testing::random_inputs(random, module);
-    const SimulatedRun run = simulate(*model, inputs);
-    EXPECT_EQ(run.problem, "");
-    EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs));
-    const auto commands =
-        targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
-    ASSERT_TRUE(commands && commands->ok());
+    const std::string commands = checked_commands(module, random);
+    ASSERT_FALSE(commands.empty());
     // What is between inputs and output goes from 16 to 32 bits and back for each sum.
-    EXPECT_EQ(count(**commands, "_IFM2_STRIDE_C "), 1u) << **commands;
-    EXPECT_LE(count(**commands, "_OFM_STRIDE_C "), most) << **commands;
+    EXPECT_EQ(count(commands, "_IFM2_STRIDE_C "), 1u) << commands;
+    EXPECT_LE(count(commands, "_OFM_STRIDE_C "), most) << commands;
   }
 }
 
@@ -93,18 +94,10 @@ TEST(SmallOperations, ShortFunctionsAreProductsWithOne) {
         g.node(graph::OpKind::Tanh, graph::NoAttrs{}, {x}, 1, DataType::Int16, 1.0f / 32768, 0)[0];
     const graph::Module module = g.finish(g.node(graph::OpKind::Logistic, graph::NoAttrs{}, {y}, 1,
                                                  DataType::Int16, 1.0f / 32768, 0));
-    const std::string text = graph::print(module);
-    const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {.target = target});
-    ASSERT_TRUE(model.ok()) << model.error().to_string();
-    const auto inputs = testing::random_inputs(random, module);
-    const SimulatedRun run = simulate(*model, inputs);
-    EXPECT_EQ(run.problem, "");
-    EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs));
-    const auto commands =
-        targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
-    ASSERT_TRUE(commands && commands->ok());
-    EXPECT_EQ(count(**commands, "OP_POOL"), pools) << target << **commands;
-    EXPECT_EQ(count(**commands, "OP_ELEMENTWISE"), 2 - pools) << target << **commands;
+    const std::string commands = checked_commands(module, random, {.target = target});
+    ASSERT_FALSE(commands.empty());
+    EXPECT_EQ(count(commands, "OP_POOL"), pools) << target << commands;
+    EXPECT_EQ(count(commands, "OP_ELEMENTWISE"), 2 - pools) << target << commands;
   }
 }
 
@@ -156,20 +149,11 @@ TEST(SmallOperations, MapsOfFewChannelsFillMicroBlocks) {
       const float scale = type == DataType::Int8 ? 1.0f / 128 : 1.0f / 32768;
       const graph::Module module =
           g.finish(g.node(graph::OpKind::Tanh, graph::NoAttrs{}, {x}, 1, type, scale, 0));
-      const std::string text = graph::print(module);
-      const Result<CompiledModel> model =
-          compile_for({text.begin(), text.end()}, {.target = "ethos-u55-256"});
-      ASSERT_TRUE(model.ok()) << model.error().to_string();
-      const auto inputs = testing::random_inputs(random, module);
-      const SimulatedRun run = simulate(*model, inputs);
-      EXPECT_EQ(run.problem, "");
-      EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs));
-      const auto commands =
-          targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
-      ASSERT_TRUE(commands && commands->ok());
-      EXPECT_EQ(count(**commands, "OP_POOL"), 1u) << **commands;
-      EXPECT_EQ(count(**commands, "_OFM_DEPTH_M1       depth=16"), 1u) << **commands;
-      EXPECT_EQ(count(**commands, "pool 1x"), 0u) << **commands;
+      const std::string commands = checked_commands(module, random, {.target = "ethos-u55-256"});
+      ASSERT_FALSE(commands.empty());
+      EXPECT_EQ(count(commands, "OP_POOL"), 1u) << commands;
+      EXPECT_EQ(count(commands, "_OFM_DEPTH_M1       depth=16"), 1u) << commands;
+      EXPECT_EQ(count(commands, "pool 1x"), 0u) << commands;
     }
 }
 
