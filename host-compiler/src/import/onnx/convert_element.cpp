@@ -81,11 +81,9 @@ TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& att
   return in.attempt([&]() -> TensorId {
     const TensorId x = in.value(0).tensor;
     if (better_as_table(kind, in.tensor(x))) return tabulated(in, kind, attributes, x, *tail.as);
-    const std::optional<graph::Quantization> own = natural(kind);
-    if (!own) return in.emit(kind, attributes, {x}, tail.as->type, tail.as->quantization);
+    if (!natural(kind)) return in.emit(kind, attributes, {x}, tail.as->type, tail.as->quantization);
     const graph::Tensor operand = in.tensor(x);
-    if (operand.type == DataType::Int8 && within_a_step(own->scale[0], *tail.as))
-      return in.requantize(in.emit(kind, attributes, {x}, DataType::Int8, *own), *tail.as);
+    if (operand.quantization.per_channel()) return {};
     // On 16 bits, whose steps are fine enough for any scale of 8 bits. Around a zero point of 0, 16 bits hold no other 16 bits.
     constexpr float kWideStep = 1.0f / 32768;
     if (operand.type == DataType::Int16 && operand.quantization.zero_point[0] != 0) return {};
