@@ -25,10 +25,11 @@ Result<MeasuredProgram> package_and_measure(const Environment& environment,
   BuildSetting setting = build_setting(environment, options, selection.board, selection.core, "",
                                        model.package.manifest);
   const Result<void> possible = build::may_be_measured(setting);
+  // Told also where it ends at once: a progress bar knows the stages by what was asked for.
+  if (request.measures || request.counts_cycles) INTARSIA_TRY_VOID(watched::begins("measure"));
   if (request.measures && !possible.ok()) measured = possible.error();
   if ((request.measures && possible.ok()) || request.counts_cycles) {
     // Measured in a folder of our own, so that the user's appears whole or not at all.
-    INTARSIA_TRY_VOID(watched::begins("measure"));
     INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
     INTARSIA_TRY_VOID(write_folder(work.path(), model.package.files));
     setting.folder = work.path();
