@@ -115,18 +115,24 @@ std::string refusal_of_product(const Shape& a, const Shape& b, float out_scale =
                                           DataType::Int8, out_scale, 0)));
 }
 
-// Many rows are long ones, and not too many; sums and what scales them have 32 bits.
+// Short rows are multiplied together, of long ones there are not too many; sums and what scales them have 32 bits.
 TEST(Limits, ProductsOfActivations) {
   EXPECT_EQ(refusal_of_product({64, 3}, {3, 2}), "");
   EXPECT_EQ(refusal_of_product({65, 3}, {3, 2}), "");
-  EXPECT_EQ(refusal_of_product({13, 5, 3}, {13, 3, 2}),
-            "multiplying [13,5,3] with [13,3,2] takes 65 rows of 6 products, which begin longer "
+  EXPECT_EQ(refusal_of_product({64, 5, 3}, {64, 3, 2}), "");
+  EXPECT_EQ(refusal_of_product({65, 5, 3}, {65, 3, 2}),
+            "multiplying [65,5,3] with [65,3,2] takes 65 groups of 30 products, which begin longer "
             "than they run");
   EXPECT_EQ(refusal_of_product({65, 32}, {32, 8}), "");
   EXPECT_EQ(refusal_of_product({1024, 32}, {32, 16}), "");
-  EXPECT_EQ(refusal_of_product({1025, 32}, {32, 16}), "");
-  EXPECT_EQ(refusal_of_product({1025, 200}, {200, 90}),
-            "multiplying [1025,200] with [200,90] takes the commands of 1025 rows, above 1024");
+  EXPECT_EQ(refusal_of_product({1025, 200}, {200, 90}), "");
+  EXPECT_EQ(refusal_of_product({4096, 80}, {80, 60}), "");
+  EXPECT_EQ(refusal_of_product({4097, 80}, {80, 60}),
+            "multiplying [4097,80] with [80,60] takes the commands of 4097 groups of rows, above "
+            "4096");
+  EXPECT_EQ(refusal_of_product({65536, 8}, {8, 8}), "");
+  EXPECT_EQ(refusal_of_product({65537, 8}, {8, 8}),
+            "the first operand has an extent of 65537, above 65536");
   EXPECT_EQ(refusal_of_product({4, 197, 64}, {4, 64, 197}), "");
   EXPECT_EQ(refusal_of_product({2, 33025}, {33025, 2}), "");
   EXPECT_EQ(
@@ -147,11 +153,13 @@ std::string refusal_of_wide_product(const Shape& a, const Shape& b, float out_sc
                                           DataType::Int16, out_scale, 0)));
 }
 
-// Of 16 bits a row is four operations, and the sums of either half have 32 bits.
+// Of 16 bits a group of rows is four operations, and the sums of either half have 32 bits.
 TEST(Limits, ProductsOfActivationsOf16Bits) {
-  EXPECT_EQ(refusal_of_wide_product({512, 32}, {32, 16}), "");
-  EXPECT_EQ(refusal_of_wide_product({513, 32}, {32, 16}),
-            "multiplying [513,32] with [32,16] takes the commands of 513 rows, above 512");
+  EXPECT_EQ(refusal_of_wide_product({8192, 32}, {32, 16}), "");
+  EXPECT_EQ(refusal_of_wide_product({2048, 80}, {80, 60}), "");
+  EXPECT_EQ(refusal_of_wide_product({2049, 80}, {80, 60}),
+            "multiplying [2049,80] with [80,60] takes the commands of 2049 groups of rows, above "
+            "2048");
   EXPECT_EQ(refusal_of_wide_product({2, 510}, {510, 2}), "");
   EXPECT_EQ(refusal_of_wide_product({2, 511}, {511, 2}),
             "multiplying [2,511] with [511,2]: sums of 511 products of 16 bits are above 510");

@@ -130,36 +130,71 @@ TEST(Products, OfActivationsOf16BitsAtTheEndsOfTheRange) {
     }
 }
 
-// Many short rows in pieces: one piece, several, and some of each matrix; with zero points between which products fit, and others.
+// Many short rows in groups: one group, several, and some of each matrix; with zero points between which products fit, and others.
 TEST(Products, OfActivationsOfManyShortRows) {
   Random random(50);
   const std::vector<std::pair<Shape, Shape>> cases = {
       {{70, 5}, {5, 4}}, {{1300, 7}, {7, 6}}, {{5, 16, 8}, {5, 8, 12}}, {{3, 40, 9}, {9, 3}}};
   for (const auto& [a, b] : cases)
-    for (const bool b_transposed : {false, true})
-      for (const auto& [a_zero, b_zero] : std::vector<std::pair<int64_t, int64_t>>{
-               {-128, 0}, {3, -5}, {-128, 127}, {127, -128}, {-128, -128}}) {
-        Shape second = b;
-        if (b_transposed) std::swap(second[second.size() - 2], second.back());
-        const graph::Module module =
-            matrix_product({a, a_zero}, {second, b_zero}, false, b_transposed);
-        expect_taken_and_same(random, module);
-        // Fewer than two a row.
-        EXPECT_LT(operation_count(module), 45u);
-      }
+    for (const bool a_transposed : {false, true})
+      for (const bool b_transposed : {false, true})
+        for (const auto& [a_zero, b_zero] : std::vector<std::pair<int64_t, int64_t>>{
+                 {-128, 0}, {3, -5}, {-128, 127}, {127, -128}, {-128, -128}}) {
+          Shape first = a, second = b;
+          if (a_transposed) std::swap(first[first.size() - 2], first.back());
+          if (b_transposed) std::swap(second[second.size() - 2], second.back());
+          const graph::Module module =
+              matrix_product({first, a_zero}, {second, b_zero}, a_transposed, b_transposed);
+          expect_taken_and_same(random, module);
+          EXPECT_LT(operation_count(module), 125u);
+        }
 }
 
-// Two operations a row where products fit 16 bits; else one more for eight rows, or one for all.
-TEST(Products, OperationsOfARow) {
-  const auto count = [](int64_t a_zero, int64_t b_zero, bool b_transposed) {
-    return operation_count(matrix_product({{20, 12}, a_zero},
-                                          {b_transposed ? Shape{9, 12} : Shape{12, 9}, b_zero},
-                                          false, b_transposed));
+// Thousands of rows: short ones in groups, long ones each by itself; the second operand is a part of what several share.
+TEST(Products, OfActivationsOfThousandsOfRows) {
+  Random random(51);
+  struct Case {
+    DataType type;
+    int64_t rows, shared, columns;
+    bool b_transposed;
   };
-  EXPECT_EQ(count(-128, 0, false), 40u);
-  EXPECT_EQ(count(-128, 0, true), 40u);
-  EXPECT_EQ(count(-128, 127, false), 43u);
-  EXPECT_EQ(count(-128, 127, true), 41u);
+  for (const Case& c : {Case{DataType::Int8, 1201, 12, 30, false},
+                        {DataType::Int8, 1201, 12, 30, true},
+                        {DataType::Int8, 1025, 65, 64, false},
+                        {DataType::Int16, 1025, 9, 20, true}}) {
+    Graph g;
+    const bool is_byte = c.type == DataType::Int8;
+    Shape part = {1, c.shared, c.columns};
+    if (c.b_transposed) std::swap(part[1], part[2]);
+    const TensorId x = g.input(c.type, {c.rows, c.shared}, 0.0021f, is_byte ? -128 : 0);
+    const TensorId all = g.input(c.type, {3, part[1], part[2]}, 0.0017f, is_byte ? 9 : 0);
+    const TensorId y =
+        g.like(OpKind::Slice, graph::SliceAttrs{{1, 0, 0}, part, {1, 1, 1}, {}}, {all})[0];
+    const graph::Module module =
+        g.finish(g.node(OpKind::BatchMatmul, graph::BatchMatmulAttrs{false, c.b_transposed}, {x, y},
+                        1, c.type, is_byte ? 0.0043f : 0.031f, 0));
+    for (const graph::Node& node : module.entry_function().nodes)
+      ASSERT_EQ(refusal(module, module.entry_function(), node), "") << graph::print(module);
+    expect_same(module, testing::random_inputs(random, module));
+  }
+}
+
+// Two operations for all rows that are multiplied together, where products fit 16 bits. Else one more for each eight rows that are long,
+// one more for all where the second operand is transposed and where rows are short.
+TEST(Products, OperationsOfARow) {
+  const auto count = [](int64_t shared, int64_t a_zero, int64_t b_zero, bool b_transposed) {
+    return operation_count(matrix_product(
+        {{20, shared}, a_zero}, {b_transposed ? Shape{9, shared} : Shape{shared, 9}, b_zero}, false,
+        b_transposed));
+  };
+  EXPECT_EQ(count(12, -128, 0, false), 2u);
+  EXPECT_EQ(count(12, -128, 0, true), 2u);
+  EXPECT_EQ(count(12, -128, 127, false), 6u);  // in two groups, since a row is twice as wide
+  EXPECT_EQ(count(12, -128, 127, true), 5u);   // the same
+  EXPECT_EQ(count(29, -128, 0, false), 4u);
+  EXPECT_EQ(count(29, -128, 0, true), 4u);
+  EXPECT_EQ(count(29, -128, 127, false), 43u);
+  EXPECT_EQ(count(29, -128, 127, true), 7u);
 }
 
 // Every pair of operands, with scales apart and equal.

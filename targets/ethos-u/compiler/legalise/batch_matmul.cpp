@@ -1,7 +1,7 @@
 // Products of two activations of int8. The NPU's MAC array takes weights from an encoded stream alone, so every row of the
 // first operand is an element-wise product with the whole second operand, and a sum over what they share: over the columns
 // of a row (a pool) where the second operand lies as [shared, columns], over channels (a sum over the depth) where it lies
-// transposed.
+// transposed. Short rows are multiplied together.
 //
 // Sums are TFLite's to the last bit, since nothing is rounded before the sum is whole. Products of int8 less their zero
 // points fit 16 bits where the zero points leave that; else, with pools, the first operand takes another zero point and what
@@ -12,7 +12,6 @@
 
 #include "hardware/limits.h"
 #include "legalise/batch_matmul_int16.h"
-#include "legalise/batch_matmul_rows.h"
 #include "legalise/matrix_product.h"
 #include "legalise/operators.h"
 #include "legalise/wide.h"
@@ -35,6 +34,23 @@ int64_t largest_distance(const graph::Tensor& tensor) {
 
 bool fits_16_bits(const Site& site) {
   return largest_distance(site.in(0)) * largest_distance(site.in(1)) <= kMostProduct16;
+}
+
+// Groups: a product and a sum for some rows. Where products do not fit 16 bits and are summed by pools, what another zero point
+// adds is a product, too: of rows that are long enough for that once for several of them, each by itself then, of shorter ones
+// beside each row.
+enum class Way : uint8_t { Groups, CorrectedRows, CorrectedGroups };
+
+Way way_of(const MatrixProduct& product, bool fits) {
+  if (fits || product.b_transposed) return Way::Groups;
+  return product.shared * product.columns < kLeastProducts ? Way::CorrectedGroups
+                                                           : Way::CorrectedRows;
+}
+
+int64_t rows_of_group(const MatrixProduct& product, Way way, bool fits) {
+  return way == Way::CorrectedRows
+             ? 1
+             : rows_together(product, way == Way::CorrectedGroups || !fits ? 4 : 2);
 }
 
 FixedFactor product_factor_of(const Site& site) {
@@ -65,11 +81,21 @@ class ProductEmitter {
 
   void emit() {
     if (shape_.b_transposed && !fits_) sums_ = builder_.inner("sums", DataType::Int32, out_.extent);
-    for (size_t batch = 0; batch < shape_.batches.size(); ++batch) {
-      if (!shape_.b_transposed && !fits_)
-        emit_corrected_rows(static_cast<int64_t>(batch));
-      else
-        for (int64_t row = 0; row < shape_.rows; ++row) emit_row(static_cast<int64_t>(batch), row);
+    const Way way = way_of(shape_, fits_);
+    // Arm's compiler never reads a row again as the next one.
+    const int64_t most = builder_.confirmed_only() ? 1 : rows_of_group(shape_, way, fits_);
+    for (int64_t batch = 0; batch < std::ssize(shape_.batches); ++batch) {
+      if (way == Way::CorrectedRows) {
+        emit_corrected_rows(batch);
+        continue;
+      }
+      for (int64_t row = 0; row < shape_.rows; row += most) {
+        const int64_t count = std::min(most, shape_.rows - row);
+        if (way == Way::Groups)
+          emit_group(batch, row, count);
+        else
+          emit_corrected_group(batch, row, count);
+      }
     }
     if (sums_.tensor < 0) return;
     builder_.emit(wide_operation(builder_, OperationKind::Mul, sums_,
@@ -78,18 +104,19 @@ class ProductEmitter {
   }
 
  private:
-  // A row of the first operand, as its elements meet those of the second.
-  Operand row_of_a(int64_t batch, int64_t row) {
+  // Rows of the first operand, as their elements meet those of the second.
+  Operand rows_of_a(int64_t batch, int64_t row, int64_t count) {
     const auto matrix = static_cast<int32_t>(shape_.batches[static_cast<size_t>(batch)].a);
     const auto at = static_cast<int32_t>(row), shared = static_cast<int32_t>(shape_.shared);
     if (!shape_.a_transposed)
       return box(a_, {matrix * static_cast<int32_t>(shape_.rows) + at, 0, 0},
-                 {1, a_.extent.width, a_.extent.depth});
-    const Operand column = box(a_, {matrix, 0, at}, {1, shared, 1});
-    if (!shape_.b_transposed) return column;
-    const Operand dense = builder_.inner("row", DataType::Int8, {1, shared, 1}, a_.zero_point);
-    builder_.copy(column, dense);
-    return builder_.reshaped(dense, {1, 1, shared});
+                 {static_cast<int32_t>(count), a_.extent.width, a_.extent.depth});
+    const Operand first = box(a_, {matrix, 0, at}, {1, shared, 1});
+    const Operand columns = count == 1 ? first : channels_as_rows(builder_, first, count);
+    if (!shape_.b_transposed) return columns;
+    const Operand dense = builder_.inner("rows", DataType::Int8, columns.extent, a_.zero_point);
+    builder_.copy(columns, dense);
+    return builder_.reshaped(dense, extent(count, 1, shared));
   }
 
   Operand matrix_of_b(int64_t batch) const {
@@ -97,9 +124,9 @@ class ProductEmitter {
     return box(b_, {matrix, 0, 0}, one_row_);
   }
 
-  Operand row_of_out(const Operand& all, int64_t batch, int64_t row) const {
+  Operand rows_of_out(const Operand& all, int64_t batch, int64_t row, int64_t count) const {
     return box(all, {static_cast<int32_t>(batch * shape_.rows + row), 0, 0},
-               {1, all.extent.width, all.extent.depth});
+               {static_cast<int32_t>(count), all.extent.width, all.extent.depth});
   }
 
   void emit_products(const Operand& b, const Operand& a, const Operand& to) {
@@ -110,12 +137,13 @@ class ProductEmitter {
     builder_.emit(std::move(op));
   }
 
-  void emit_sum(const Operand& products, const Operand& to) {
+  // Over a window of so many rows.
+  void emit_sum(const Operand& products, const Operand& to, int32_t height) {
     const bool over_depth = shape_.b_transposed;
     Operation op = builder_.start(
         over_depth ? OperationKind::ReduceSum : OperationKind::AveragePool, products, to);
     if (!over_depth) {
-      op.kernel.height = products.extent.height;
+      op.kernel.height = height;
       op.kernel.width = products.extent.width;
     }
     op.global_scale =
@@ -123,16 +151,26 @@ class ProductEmitter {
     builder_.emit(std::move(op));
   }
 
-  void emit_row(int64_t batch, int64_t row) {
+  // The second operand lies once and is read again for each row.
+  void emit_group(int64_t batch, int64_t row, int64_t count) {
+    const Operand b = repeated_row(builder_, matrix_of_b(batch), count);
     const Operand products =
-        builder_.inner("products", fits_ ? DataType::Int16 : DataType::Int32, one_row_);
-    emit_products(matrix_of_b(batch), row_of_a(batch, row), products);
-    emit_sum(products, row_of_out(sums_.tensor < 0 ? out_ : sums_, batch, row));
+        builder_.inner("products", fits_ ? DataType::Int16 : DataType::Int32, b.extent);
+    emit_products(b, rows_of_a(batch, row, count), products);
+    emit_sum(products, rows_of_out(sums_.tensor < 0 ? out_ : sums_, batch, row, count), 1);
   }
 
   // Sum (a - z)(b - y) = sum (a - w)(b - y) + sum (w - z)(b - y), with w such that both kinds of products fit 16 bits.
+  int32_t other_zero() const { return a_.zero_point > 0 ? 0 : -1; }
+  void emit_correction(const Operand& b, const Operand& to) {
+    Operation op = builder_.start(OperationKind::Mul, b, to);
+    op.ifm2_scalar = other_zero() - a_.zero_point;
+    op.ifm2_type = DataType::Int8;
+    op.global_scale = ChannelScale{.multiplier = 1};
+    builder_.emit(std::move(op));
+  }
+
   void emit_corrected_rows(int64_t batch) {
-    const int32_t own = a_.zero_point, other = own > 0 ? 0 : -1;
     const Operand b = matrix_of_b(batch);
     Operand products;
     for (int64_t row = 0; row < shape_.rows; ++row) {
@@ -142,19 +180,28 @@ class ProductEmitter {
         const int64_t rows = 1 + std::min(kRowsPerCorrection, shape_.rows - row);
         products = builder_.inner("products", DataType::Int16,
                                   {static_cast<int32_t>(rows), one_row_.width, one_row_.depth});
-        Operation op = builder_.start(OperationKind::Mul, b, box(products, {0, 0, 0}, one_row_));
-        op.ifm2_scalar = other - own;
-        op.ifm2_type = DataType::Int8;
-        op.global_scale = ChannelScale{.multiplier = 1};
-        builder_.emit(std::move(op));
+        emit_correction(b, box(products, {0, 0, 0}, one_row_));
       }
-      Operand a = row_of_a(batch, row);
-      a.zero_point = other;
+      Operand a = rows_of_a(batch, row, 1);
+      a.zero_point = other_zero();
       emit_products(b, a, box(products, {at, 0, 0}, one_row_));
       Operand both = box(products, {0, 0, 0}, {2, one_row_.width, one_row_.depth});
       both.step.height = at;
-      emit_sum(both, row_of_out(out_, batch, row));
+      emit_sum(both, rows_of_out(out_, batch, row, 1), 2);
     }
+  }
+
+  // Both beside each other in each row, which is twice as wide.
+  void emit_corrected_group(int64_t batch, int64_t row, int64_t count) {
+    const Operand b = repeated_row(builder_, matrix_of_b(batch), count);
+    const int64_t width = one_row_.width;
+    const Operand products =
+        builder_.inner("products", DataType::Int16, extent(count, 2 * width, one_row_.depth));
+    emit_correction(b, box(products, extent(0, width, 0), b.extent));
+    Operand a = rows_of_a(batch, row, count);
+    a.zero_point = other_zero();
+    emit_products(b, a, box(products, {0, 0, 0}, b.extent));
+    emit_sum(products, rows_of_out(out_, batch, row, count), 1);
   }
 
   Builder& builder_;
@@ -184,19 +231,12 @@ Reason refuses_batch_matmul(const Site& site) {
   if (pools && s.shared * (fits ? 1 : 2) > kMostPoolElements)
     return fmt::format("{}: a sum of {} products is above {}", product(), s.shared,
                        kMostPoolElements / (fits ? 1 : 2));
-  const Reason rows = refuses_rows(site, s, kMostRows);
-  return rows && pays_in_pieces(s, fits) ? refuses_extents(site, s) : rows;
+  return refuses_groups(site, s, rows_of_group(s, way_of(s, fits), fits), kMostGroups);
 }
 
 void legalise_batch_matmul(Builder& builder, const Node& node) {
   if (builder.tensor(node.inputs.at(0)).type == DataType::Int16)
     return legalise_batch_matmul_int16(builder, node);
-  const Site site{builder.module(), builder.function(), node};
-  const MatrixProduct product(site);
-  if (refuses_rows(site, product, kMostRows))
-    return RowPieces(builder, node, product, fits_16_bits(site),
-                     *channel_scale(product_factor_of(site)))
-        .emit();
   ProductEmitter(builder, node).emit();
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "intarsia/plugin/rounding.h"
 #include "legalise/matrix_product.h"
 #include "legalise/wide.h"
 #include "program/scaling.h"
@@ -20,8 +21,9 @@ namespace {
 constexpr int kHalfBits = 8, kDigitBits = 16;
 // The sums of both halves' products and their carry in 32 bits: products of 2^7 and 2^15.
 constexpr int64_t kMostProducts = 510;
-// A row takes twice as many operations as one of int8.
-constexpr int64_t kMostWideRows = kMostRows / 2;
+constexpr int64_t kProductBytes = 4;
+// A group of rows takes twice as many operations as one of int8.
+constexpr int64_t kMostWideGroups = kMostGroups / 2;
 // TFLite's shifts right are taken from here on, to 46, which is its most; and so many bits of them behind the last digit, beyond
 // which the digits before it are two. With these, what saturates in 32 bits on the way is beyond 16 bits as a result.
 constexpr int kLeastTaken = 18, kMostLastShift = 16;
@@ -51,10 +53,12 @@ class WideProduct {
     out_ = builder.write_as(node.outputs.at(0), extent(s.all_rows(), s.columns, 1));
   }
 
-  // Some rows at a time, of which sums are scaled together.
+  // Some rows at a time, of which sums are scaled together: whole groups.
   void emit() {
-    const int64_t together = std::clamp<int64_t>(
-        (2 * kLeastBandElements + shape_.columns - 1) / shape_.columns, 1, shape_.rows);
+    const int64_t group = rows_of_group();
+    const int64_t least =
+        std::clamp<int64_t>(ceil_div(2 * kLeastBandElements, shape_.columns), 1, shape_.rows);
+    const int64_t together = round_up(least, group);
     for (size_t batch = 0; batch < shape_.batches.size(); ++batch)
       for (int64_t row = 0; row < shape_.rows; row += together)
         emit_band(batch, row, std::min(together, shape_.rows - row));
@@ -94,19 +98,25 @@ class WideProduct {
     return builder_.reshaped(turned, extent(s.b_matrices, s.columns, s.shared));
   }
 
-  Operand row_of(const Operand& half, int64_t matrix, int64_t row) {
-    if (!shape_.a_transposed)
-      return box(half, extent(matrix * shape_.rows + row, 0, 0), extent(1, 1, shape_.shared));
-    const Operand column = box(half, extent(matrix, 0, row), extent(1, shape_.shared, 1));
-    const Operand dense = builder_.inner("row", DataType::Int16, column.extent);
-    builder_.copy(column, dense);
-    return builder_.reshaped(dense, extent(1, 1, shape_.shared));
+  // Arm's compiler never reads a row again as the next one.
+  int64_t rows_of_group() const {
+    return builder_.confirmed_only() ? 1 : rows_together(shape_, kProductBytes);
   }
 
-  void emit_sums(const Operand& row, const Operand& b, const Operand& to) {
+  Operand rows_of(const Operand& half, int64_t matrix, int64_t row, int64_t count) {
+    if (!shape_.a_transposed)
+      return box(half, extent(matrix * shape_.rows + row, 0, 0), extent(count, 1, shape_.shared));
+    const Operand columns = channels_as_rows(
+        builder_, box(half, extent(matrix, 0, row), extent(1, shape_.shared, 1)), count);
+    const Operand dense = builder_.inner("rows", DataType::Int16, columns.extent);
+    builder_.copy(columns, dense);
+    return builder_.reshaped(dense, extent(count, 1, shape_.shared));
+  }
+
+  void emit_sums(const Operand& rows, const Operand& b, const Operand& to) {
     const Operand products = builder_.inner("products", DataType::Int32, b.extent);
     Operation multiply = builder_.start(Mul, b, products);
-    multiply.ifm2 = row;
+    multiply.ifm2 = rows;
     multiply.ifm2_type = DataType::Int16;
     multiply.global_scale = ChannelScale{.multiplier = 1};
     builder_.emit(std::move(multiply));
@@ -118,12 +128,18 @@ class WideProduct {
   void emit_band(size_t batch, int64_t first, int64_t count) {
     const MatrixProduct::Batch& matrices = shape_.batches[batch];
     const Operand b = box(b_, extent(matrices.b, 0, 0), extent(1, shape_.columns, shape_.shared));
-    const Extent all = extent(count, shape_.columns, 1), one = extent(1, shape_.columns, 1);
+    const Extent all = extent(count, shape_.columns, 1);
     const Operand highs = builder_.inner("high_sums", DataType::Int32, all);
     const Operand lows = builder_.inner("low_sums", DataType::Int32, all);
-    for (int64_t i = 0; i < count; ++i) {
-      emit_sums(row_of(high_, matrices.a, first + i), b, box(highs, extent(i, 0, 0), one));
-      emit_sums(row_of(low_, matrices.a, first + i), b, box(lows, extent(i, 0, 0), one));
+    const int64_t most = rows_of_group();
+    for (int64_t i = 0; i < count; i += most) {
+      const int64_t rows = std::min(most, count - i);
+      const Operand repeated = repeated_row(builder_, b, rows);
+      const Extent group = extent(rows, shape_.columns, 1);
+      emit_sums(rows_of(high_, matrices.a, first + i, rows), repeated,
+                box(highs, extent(i, 0, 0), group));
+      emit_sums(rows_of(low_, matrices.a, first + i, rows), repeated,
+                box(lows, extent(i, 0, 0), group));
     }
     const int64_t at = static_cast<int64_t>(batch) * shape_.rows + first;
     emit_scaled(packed(builder_, highs), packed(builder_, lows), box(out_, extent(at, 0, 0), all));
@@ -199,7 +215,7 @@ Reason refuses_batch_matmul_int16(const Site& site) {
           INT32_MAX)
     return fmt::format("{}: the output's scale is too small for the operands' scales",
                        product_text(site));
-  return refuses_rows(site, s, kMostWideRows);
+  return refuses_groups(site, s, rows_together(s, kProductBytes), kMostWideGroups);
 }
 
 void legalise_batch_matmul_int16(Builder& builder, const graph::Node& node) {

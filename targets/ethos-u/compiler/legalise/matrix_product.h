@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "legalise/builder.h"
 #include "legalise/operators.h"
 
 namespace intarsia::targets::ethos_u {
@@ -28,15 +29,25 @@ inline Extent extent(int64_t height, int64_t width, int64_t depth) {
   return {static_cast<int32_t>(height), static_cast<int32_t>(width), static_cast<int32_t>(depth)};
 }
 
-// A product of 8-bit operands takes two operations a row, of about 20 words each: so many rows have 160 KiB of them.
-inline constexpr int64_t kMostRows = 1024;
+// Rows that are multiplied together, with so many bytes of products for each pair of elements: these run much longer than an operation
+// takes to begin, which is about a hundred cycles. Longer rows are alone.
+inline constexpr int64_t kBytesTogether = 8192;
+int64_t rows_together(const MatrixProduct& product, int64_t bytes);
+// What the operations of a group of rows take: two of 8-bit operands, of about 20 words each, so that these have 640 KiB of them.
+inline constexpr int64_t kMostGroups = 4096;
+// The operand's one row, that many times one below the other.
+Operand repeated_row(const Builder& builder, const Operand& row, int64_t count);
+// Channels of a pixel as rows: `count` of them from the one at which the operand begins, whose pixels go on as columns.
+Operand channels_as_rows(const Builder& builder, const Operand& pixels, int64_t count);
+
 // What is said of the site in reasons.
 std::string product_text(const Site& site);
-// Rows whose commands are few whatever they multiply, as of copies elsewhere. With more, a row is to run longer than its
-// operations take to begin, which is about a hundred cycles each, at a product a cycle.
-inline constexpr int64_t kFewRows = 64, kLeastProducts = 256;
-// Extents beyond the registers'; and these, and rows that are too many or too short.
+// Groups whose commands are few whatever they multiply, as of copies elsewhere. With more, a group is to run longer than its
+// operations take to begin, at a product a cycle.
+inline constexpr int64_t kFewGroups = 64, kLeastProducts = 256;
+// Extents beyond the registers'; and these, and groups of so many rows each that are too many or too short.
 Reason refuses_extents(const Site& site, const MatrixProduct& product);
-Reason refuses_rows(const Site& site, const MatrixProduct& product, int64_t most_rows);
+Reason refuses_groups(const Site& site, const MatrixProduct& product, int64_t together,
+                      int64_t most_groups);
 
 }  // namespace intarsia::targets::ethos_u

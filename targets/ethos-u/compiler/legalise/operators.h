@@ -132,8 +132,6 @@ void legalise_repeat(Builder& builder, const graph::Node& node);
 Reason refuses_repeats(const Shape& in, const Shape& out);
 Operand repeated(Builder& builder, const Operand& in, const Shape& in_shape,
                  const Shape& out_shape);
-// One channel as all of those of `to`.
-void repeat_channel(Builder& builder, const Operand& from, const Operand& to);
 
 // pick.cpp
 Reason refuses_pick(const Site& site);

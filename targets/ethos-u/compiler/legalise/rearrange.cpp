@@ -142,7 +142,7 @@ static bool is_single_channel(const Shape& shape, size_t axis) {
   return axis + 1 == shape.size() && shape[axis] == 1;
 }
 
-void repeat_channel(Builder& builder, const Operand& from, const Operand& to) {
+static void repeat_channel(Builder& builder, const Operand& from, const Operand& to) {
   Operation op = builder.start(OperationKind::Conv, from, to);
   op.ifm.zero_point = op.ofm.zero_point = 0;
   op.weights = Weights(static_cast<size_t>(to.extent.depth), 1);
