@@ -233,9 +233,11 @@ void Builder::place_backwards() {
           move_to(each.tensor, part(out, each.begin, each.size));
     if ((node->kind == OpKind::Pad || node->kind == OpKind::PadV2) &&
         !folded_pads_.contains(out.index) &&
-        (!options_.confirmed_only || readers_[node->inputs.at(0).index].size() == 1))
-      move_to(node->inputs.at(0),
-              part(out, node->attrs<graph::PadAttrs>().before, tensor(node->inputs.at(0)).shape));
+        (!options_.confirmed_only || readers_[node->inputs.at(0).index].size() == 1)) {
+      const Shape &before = node->attrs<graph::PadAttrs>().before,
+                  &in = tensor(node->inputs.at(0)).shape;
+      if (box_of(tensor(out).shape, before, in)) move_to(node->inputs.at(0), part(out, before, in));
+    }
   }
 }
 

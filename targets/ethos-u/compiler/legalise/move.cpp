@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "hardware/limits.h"
 #include "legalise/operators.h"
@@ -54,40 +55,122 @@ static int64_t pad_value(const Site& site) {
   return static_cast<int16_t>(low | bytes.at(1) << 8);
 }
 
-Reason refuses_pad(const Site& site) {
-  if (site.has(1) && !site.in(1).constant.valid())
-    return std::string("the value to pad with is not constant");
-  const auto& a = site.node.attrs<graph::PadAttrs>();
-  if (site.in().quantization != site.out().quantization)
-    return std::string("input and output differ in quantisation");
+namespace {
+
+// A pad with as few axes as say what it does: those of one element are dropped, and one that nothing is added to is one with the
+// axis before it where nothing is added to that either.
+struct PaddedShape {
+  Shape in, out, before;
+
+  PaddedShape(const Shape& from, const Shape& to, const graph::PadAttrs& a) {
+    for (size_t axis = 0; axis < to.size(); ++axis) {
+      if (to[axis] == 1) continue;
+      const bool is_whole = from[axis] == to[axis];
+      if (is_whole && !in.empty() && in.back() == out.back()) {
+        in.back() *= from[axis];
+        out.back() *= from[axis];
+      } else {
+        in.push_back(from[axis]);
+        out.push_back(to[axis]);
+        before.push_back(a.before[axis]);
+      }
+    }
+  }
+  bool is_box() const {
+    return box_of(out, before, in) && out.size() <= 3 &&
+           std::ranges::all_of(out, [](int64_t extent) { return extent <= kMostExtent; });
+  }
+
+  // Else an axis at a time, in the middle of what lies before and behind it.
+  std::vector<PaddedShape> axis_by_axis() const {
+    std::vector<PaddedShape> steps;
+    Shape now = in;
+    for (size_t axis = 0; axis < now.size(); ++axis) {
+      if (in[axis] == out[axis]) continue;
+      PaddedShape step;
+      step.in = {1, now[axis], 1};
+      for (size_t i = 0; i < now.size(); ++i)
+        if (i != axis) step.in[i < axis ? 0 : 2] *= now[i];
+      step.out = step.in;
+      now[axis] = step.out[1] = out[axis];
+      step.before = {0, before[axis], 0};
+      steps.push_back(step);
+    }
+    return steps;
+  }
+
+ private:
+  PaddedShape() = default;
+};
+
+std::vector<PaddedShape> pad_steps(const Site& site) {
   const Shape &in = site.in().shape, &out = site.out().shape;
-  if (!box_of(out, a.before, in)) return std::string("several leading axes are padded");
-  return std::nullopt;
+  const PaddedShape merged(in, out, site.node.attrs<graph::PadAttrs>());
+  return merged.is_box() ? std::vector{merged} : merged.axis_by_axis();
 }
 
-// The input goes into the middle; the rest is filled axis by axis, from the outermost on.
-void legalise_pad(Builder& builder, const Node& node) {
-  const auto& a = node.attrs<graph::PadAttrs>();
-  const graph::TensorId in_id = node.inputs.at(0), out_id = node.outputs.at(0);
-  const Shape &in = builder.tensor(in_id).shape, &out = builder.tensor(out_id).shape;
-  const Operand from = builder.read(in_id), middle = builder.part(out_id, a.before, in);
-  if (from.tensor != middle.tensor || from.origin != middle.origin) builder.copy(from, middle);
+Operand box_in(const Operand& whole, const Shape& shape, const Shape& begin, const Shape& size) {
+  const Box part = *box_of(shape, begin, size);
+  return box(whole, part.origin, part.extent);
+}
 
-  const int64_t value = pad_value({builder.module(), builder.function(), node});
+// `from` goes into the middle; the rest is filled axis by axis, from the outermost on.
+void pad_into(Builder& builder, const Operand& from, const Operand& to, const Shape& in,
+              const Shape& out, const Shape& before, int64_t value) {
+  const Operand middle = box_in(to, out, before, in);
+  if (from.tensor != middle.tensor || from.origin != middle.origin) builder.copy(from, middle);
   Shape begin(out.size(), 0), size = out;
   const auto fill = [&](size_t axis, int64_t first, int64_t count) {
     if (count == 0) return;
     Shape at = begin, of = size;
     at[axis] = first;
     of[axis] = count;
-    const Operand to = builder.part(out_id, at, of);
-    builder.copy(builder.filled(builder.tensor(out_id).type, to.extent, value), to);
+    const Operand border = box_in(to, out, at, of);
+    builder.copy(builder.filled(builder.type_of(to), border.extent, value), border);
   };
   for (size_t axis = 0; axis < out.size(); ++axis) {
-    fill(axis, 0, a.before[axis]);
-    fill(axis, a.before[axis] + in[axis], a.after[axis]);
-    begin[axis] = a.before[axis];
+    fill(axis, 0, before[axis]);
+    fill(axis, before[axis] + in[axis], out[axis] - before[axis] - in[axis]);
+    begin[axis] = before[axis];
     size[axis] = in[axis];
+  }
+}
+
+}  // namespace
+
+Reason refuses_pad(const Site& site) {
+  if (site.has(1) && !site.in(1).constant.valid())
+    return std::string("the value to pad with is not constant");
+  const auto& a = site.node.attrs<graph::PadAttrs>();
+  if (site.in().quantization != site.out().quantization)
+    return std::string("input and output differ in quantisation");
+  if (box_of(site.out().shape, a.before, site.in().shape)) return std::nullopt;
+  for (const PaddedShape& step : pad_steps(site))
+    if (!step.is_box())
+      return fmt::format("padding [{}] to [{}] has an extent of {}, above {}",
+                         fmt::join(site.in().shape, ","), fmt::join(site.out().shape, ","),
+                         std::ranges::max(step.out), kMostExtent);
+  return std::nullopt;
+}
+
+void legalise_pad(Builder& builder, const Node& node) {
+  const auto& a = node.attrs<graph::PadAttrs>();
+  const Site site{builder.module(), builder.function(), node};
+  const Shape &in = site.in().shape, &out = site.out().shape;
+  const int64_t value = pad_value(site);
+  const graph::TensorId to = node.outputs.at(0);
+  Operand from = builder.read(node.inputs.at(0));
+  if (box_of(out, a.before, in))
+    return pad_into(builder, from, builder.write(to), in, out, a.before, value);
+  const std::vector<PaddedShape> steps = pad_steps(site);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Extent extent = extent_of(steps[i].out);
+    const Operand padded = i + 1 == steps.size()
+                               ? builder.write_as(to, extent)
+                               : builder.inner("padded", site.in().type, extent, from.zero_point);
+    pad_into(builder, builder.reshaped(from, extent_of(steps[i].in)), padded, steps[i].in,
+             steps[i].out, steps[i].before, value);
+    from = padded;
   }
 }
 

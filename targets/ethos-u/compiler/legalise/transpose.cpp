@@ -25,7 +25,6 @@ struct Exchange {
 };
 
 constexpr int64_t kMostCopies = 64;
-constexpr size_t kMostGroups = 5;
 
 // Adjacent axes that stay beside each other are one group; axes of one element are in none.
 struct Groups {
@@ -126,7 +125,6 @@ struct Steps {
 std::optional<Steps> steps_of(const Shape& shape, const std::vector<int64_t>& permutation,
                               bool confirmed_only) {
   const Groups groups = groups_of(shape, permutation);
-  if (groups.order.size() > kMostGroups) return std::nullopt;
   if (confirmed_only)
     if (const auto lines = Route(groups, true).find()) return Steps{*lines, true};
   const auto matrices = Route(groups, false).find();
@@ -177,16 +175,10 @@ void exchange_lines(Builder& builder, const Operand& in, const Operand& to, cons
 
 Reason refuses_transpose(const Site& site) {
   const auto& permutation = site.node.attrs<graph::TransposeAttrs>().permutation;
-  const Groups groups = groups_of(site.in().shape, permutation);
-  const auto text = [&] {
-    return fmt::format("transposing [{}] by ({})", fmt::join(site.in().shape, ","),
-                       fmt::join(permutation, ", "));
-  };
-  if (groups.order.size() > kMostGroups)
-    return fmt::format("{} moves more than {} groups of axes", text(), kMostGroups);
   if (!steps_of(site.in().shape, permutation, false))
-    return fmt::format("{} has a step of more than {} copies, or an extent above {}", text(),
-                       kMostCopies, kMostExtent);
+    return fmt::format(
+        "transposing [{}] by ({}) has a step of more than {} copies, or an extent above {}",
+        fmt::join(site.in().shape, ","), fmt::join(permutation, ", "), kMostCopies, kMostExtent);
   return std::nullopt;
 }
 
