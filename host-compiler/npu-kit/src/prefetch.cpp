@@ -37,10 +37,18 @@ struct Reach {
 
 class Planner {
  public:
-  Planner(const QueueDepths& queues, const std::vector<PrefetchUnit>& units, int64_t budget)
+  Planner(const QueueDepths& queues, const std::vector<PrefetchUnit>& units, int64_t budget,
+          PortUse use = PortUse::OfTransfers)
       : queues_(queues), units_(units), budget_(budget), budgets_{.least = budget}, times_(units) {
-    const auto span = [](const OperationCost& cost, bool waits) {
-      return Span{cost.alone(), waits ? cost.first_fetch : 0};
+    // What an operation moves over the port that transfers keep busiest, these do not move meanwhile.
+    std::array<double, kMostPorts> busy = {};
+    for (const PrefetchUnit& unit : units)
+      for (size_t port = 0; port < kMostPorts; ++port) busy[port] += unit.transfer.ports[port];
+    const auto port =
+        static_cast<size_t>(std::max_element(busy.begin(), busy.end()) - busy.begin());
+    const auto span = [&](const OperationCost& cost, bool waits) {
+      const double moves = use == PortUse::OfAll ? cost.ports[port] : 0;
+      return Span{std::max(0.0, cost.alone() - moves), waits ? cost.first_fetch : 0};
     };
     spans_.reserve(units.size());
     constants_.reserve(units.size());
@@ -300,7 +308,7 @@ class Planner {
     return range;
   }
 
-  // Where transfers go when there is room for all of them, and what that follows from, of each unit: when it starts, and when
+  // Where transfers go when there is room for all of them, and what that follows from, of each unit: when it starts (in the time that is left to transfers), and when
   // the engine has to begin what is transferred for it and those behind it.
   // `places`: the last unit that starts no later than that.
   struct Wanted {
@@ -508,7 +516,7 @@ class Planner {
   mutable BudgetRange budgets_;       // with which all that was asked has the same answers
   mutable prefetch::Measurer times_;  // its scratch changes
 
-  // How long a unit takes by itself: with its constants where they are, and fetched.
+  // How long a unit leaves the port to transfers, by itself: with its constants where they are, and fetched.
   struct Span {
     double alone = 0, first_fetch = 0;
   };
@@ -553,8 +561,8 @@ std::vector<bool> all_constants(const std::vector<PrefetchUnit>& units) {
 }
 
 PrefetchPlan place_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
-                            std::vector<bool> fetched, int64_t budget) {
-  return Planner(queues, units, budget).placed(fetched);
+                            std::vector<bool> fetched, int64_t budget, PortUse use) {
+  return Planner(queues, units, budget, use).placed(fetched);
 }
 
 KnownPrefetch::KnownPrefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
@@ -575,8 +583,8 @@ PrefetchPlan KnownPrefetch::with_others(const std::vector<PrefetchUnit>& units,
 }
 
 PrefetchPlan plan_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
-                           int64_t budget) {
-  return Planner(queues, units, budget).run();
+                           int64_t budget, PortUse use) {
+  return Planner(queues, units, budget, use).run();
 }
 
 }  // namespace intarsia::npu

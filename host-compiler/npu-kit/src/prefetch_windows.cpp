@@ -11,6 +11,9 @@ namespace {
 constexpr int32_t kMostOperations = 64;
 constexpr size_t kMostUnits = 512;
 
+// Transfers that begin earlier take room for longer: they are to bring more than the estimate leaves open.
+constexpr double kLessTime = 0.995;
+
 // The first units of the windows, and the end of the last. Counted in operations, so that an operation that is cut into
 // more units changes its own window only.
 std::vector<size_t> window_bounds(const std::vector<PrefetchUnit>& units) {
@@ -55,38 +58,45 @@ std::vector<PrefetchUnit> prefetch_window(const std::vector<PrefetchUnit>& units
   return window;
 }
 
-const PrefetchPlan& PrefetchWindows::plan_of(size_t window, std::vector<PrefetchUnit> units,
-                                             int64_t budget) {
-  std::array<Known, 2>& known = known_[window];
+const PrefetchPlan& PrefetchWindows::plan_of(std::array<Known, 2>& known,
+                                             std::vector<PrefetchUnit> units, int64_t budget,
+                                             PortUse use) {
   const auto same = [&](const Known& one) {
     return one.plan.budgets.holds(budget) && one.units == units;
   };
   if (same(known[0])) return known[0].plan;
   std::swap(known[0], known[1]);
   if (!same(known[0])) {
-    known[0].plan = plan_prefetch(queues_, units, budget);
+    known[0].plan = plan_prefetch(queues_, units, budget, use);
     known[0].units = std::move(units);
   }
   return known[0].plan;
 }
 
-PrefetchPlan PrefetchWindows::plan(const std::vector<PrefetchUnit>& units, int64_t budget) {
+PrefetchPlan PrefetchWindows::plan(const std::vector<PrefetchUnit>& units, int64_t budget,
+                                   PortUse use) {
   const std::vector<size_t> bounds = window_bounds(units);
-  known_.resize(bounds.size() - 1);
-  if (bounds.size() <= 2) return plan_of(0, units, budget);
+  Windows& known = known_[static_cast<size_t>(use)];
+  known.resize(bounds.size() - 1);
+  if (bounds.size() <= 2) return plan_of(known[0], units, budget, use);
   std::vector<bool> fetched(units.size());
   for (size_t w = 0; w + 1 < bounds.size(); ++w) {
     const size_t first = bounds[w], end = bounds[w + 1];
     const std::vector<bool>& chosen =
-        plan_of(w, prefetch_window(units, first, end, fetched), budget).fetched;
+        plan_of(known[w], prefetch_window(units, first, end, fetched), budget, use).fetched;
     for (size_t i = first; i < end; ++i) fetched[i] = chosen[i - first];
   }
-  PrefetchPlan best = place_prefetch(queues_, units, std::move(fetched), budget);
+  PrefetchPlan best = place_prefetch(queues_, units, std::move(fetched), budget, use);
   for (std::vector<bool> simple : {std::vector<bool>(units.size(), false), all_constants(units)}) {
-    PrefetchPlan plan = place_prefetch(queues_, units, std::move(simple), budget);
+    PrefetchPlan plan = place_prefetch(queues_, units, std::move(simple), budget, use);
     if (plan.cycles < best.cycles) best = std::move(plan);
   }
   return best;
+}
+
+PrefetchPlan PrefetchWindows::best_plan(const std::vector<PrefetchUnit>& units, int64_t budget) {
+  PrefetchPlan one = plan(units, budget), other = plan(units, budget, PortUse::OfAll);
+  return other.cycles < kLessTime * one.cycles ? other : one;
 }
 
 }  // namespace intarsia::npu

@@ -196,6 +196,29 @@ TEST(PrefetchWindows, KnowWhatWasFetchedBefore) {
   EXPECT_LE(plan.peak_bytes, 60000);
 }
 
+// Transfers do not move much while an operation reads its own constants over the same port.
+TEST(PrefetchWindows, BeginBeforeOperationsThatKeepThePortBusy) {
+  const QueueDepths queues;
+  std::vector<PrefetchUnit> units(3);
+  units[0].direct.pipeline = 100000;
+  units[1].direct.pipeline = 1000;
+  units[1].direct.ports[1] = 50000;
+  units[2].bytes = 50000;
+  units[2].transfer.cycles = units[2].transfer.ports[1] = 50000;
+  units[2].direct.pipeline = 200000;
+  for (PrefetchUnit& unit : units) unit.fetched = unit.direct;
+  units[2].fetched.pipeline = 1000;
+  PrefetchWindows windows(queues);
+  const PrefetchPlan late = windows.plan(units, 60000), best = windows.best_plan(units, 60000);
+  EXPECT_EQ(late.reserved_from[2], 1);
+  EXPECT_NEAR(late.cycles, 201000, 1);
+  EXPECT_EQ(best.reserved_from[2], 0);
+  EXPECT_NEAR(best.cycles, 151000, 1);
+  // Where something else needs the room until then there is one way.
+  units[0].live_bytes = 20000;
+  EXPECT_EQ(windows.best_plan(units, 60000).reserved_from[2], 1);
+}
+
 // The same question again, and one where a piece has changed.
 TEST(PrefetchWindows, AnswerTheSameTwice) {
   const QueueDepths queues;

@@ -276,7 +276,7 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   best = npu::looked_at_closer(*this, prefetch_, std::move(best), search);
   if (draft_.options.only_cycles) return best.prefetch;
   chain_blocks(best.budget, best.prefetch);
-  PrefetchPlan plan = prefetch_.plan(prefetch_units(true), best.budget);
+  PrefetchPlan plan = prefetch_.best_plan(prefetch_units(true), best.budget);
   if (budgets.size() == 1 || !draft_.constants_are_slow()) return plan;
   return plan_of_slices(std::move(plan), base);
 }
@@ -301,7 +301,7 @@ PrefetchPlan ConstantPlanner::choose_beside(const Worth& other,
     npu::ConstantPlan best;
     std::optional<double> least;
     for (const int64_t budget : budgets) {
-      PrefetchPlan plan = prefetch_.plan(prefetch, budget);
+      PrefetchPlan plan = prefetch_.best_plan(prefetch, budget);
       const bool is_last = plan.cycles <= other.cycles || budget == budgets.back();
       const double worth = value(plan.cycles, std::max(plan.peak_bytes, base));
       if ((is_as_fast({plan.cycles, 0}, other) || is_last) && (!least || worth < *least)) {
@@ -320,7 +320,7 @@ PrefetchPlan ConstantPlanner::choose_beside(const Worth& other,
 PrefetchPlan ConstantPlanner::within(int64_t budget, const std::vector<int64_t>& gaps) {
   std::vector<PrefetchUnit> units = prefetch_units(true);
   for (size_t i = 0; i < units.size(); ++i) units[i].live_bytes += gaps.at(i);
-  PrefetchPlan plan = prefetch_.plan(units, budget);
+  PrefetchPlan plan = prefetch_.best_plan(units, budget);
   plan.peak_bytes = std::min(plan.peak_bytes, budget);
   return plan;
 }

@@ -55,12 +55,16 @@ struct PrefetchPlan {
       budgets;  // from its own, with which the same is found: nothing had no room that has it with these
 };
 
+// When transfers are begun, as late as nothing waits for them: as if the port that they keep busiest were theirs, or with what operations
+// move over it meanwhile. The latter is the truth, and takes room earlier, of which there may be none then for others.
+enum class PortUse : uint8_t { OfTransfers, OfAll };
+
 // The units that have constants of their own.
 std::vector<bool> all_constants(const std::vector<PrefetchUnit>& units);
 
 // Uses at most `budget` bytes where it adds anything to what is live. The work grows with the square of the units.
 PrefetchPlan plan_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
-                           int64_t budget);
+                           int64_t budget, PortUse use = PortUse::OfTransfers);
 
 namespace prefetch {
 struct Measured;
@@ -96,6 +100,7 @@ class KnownPrefetch {
 
 // The plan that fetches the constants of the units that `fetched` names, as far as there is room.
 PrefetchPlan place_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
-                            std::vector<bool> fetched, int64_t budget);
+                            std::vector<bool> fetched, int64_t budget,
+                            PortUse use = PortUse::OfTransfers);
 
 }  // namespace intarsia::npu

@@ -51,19 +51,24 @@ class PrefetchWindows {
   // What plan_prefetch finds where the program is one window. Windows whose units have not changed since the last call
   // or the one before, as where only some operations are sliced otherwise, are not searched again, nor with another budget that
   // would make no difference.
-  PrefetchPlan plan(const std::vector<PrefetchUnit>& units, int64_t budget);
+  PrefetchPlan plan(const std::vector<PrefetchUnit>& units, int64_t budget,
+                    PortUse use = PortUse::OfTransfers);
+  // The better of both ways to begin transfers.
+  PrefetchPlan best_plan(const std::vector<PrefetchUnit>& units, int64_t budget);
 
  private:
   struct Known {
     std::vector<PrefetchUnit> units;
     PrefetchPlan plan;
   };
-  const PrefetchPlan& plan_of(size_t window, std::vector<PrefetchUnit> units, int64_t budget);
+  using Windows = std::vector<std::array<Known, 2>>;
+  const PrefetchPlan& plan_of(std::array<Known, 2>& known, std::vector<PrefetchUnit> units,
+                              int64_t budget, PortUse use);
 
   QueueDepths queues_;
   KnownSlices known_slices_;
-  std::vector<std::array<Known, 2>>
-      known_;  // by window; the one that was asked for last is the first
+  std::array<Windows, 2>
+      known_;  // by use of the port; the one that was asked for last is the first
 };
 
 }  // namespace intarsia::npu
