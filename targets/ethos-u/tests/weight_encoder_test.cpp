@@ -87,6 +87,19 @@ TEST(WeightEncoder, IsSmall) {
   EXPECT_LE(encode_weights(even).size(), 8192u + 32);
 }
 
+// Where zeros are few, no palette for the whole stream has runs of them. What that loses where they lie together is a bit of each at
+// most.
+TEST(WeightEncoder, FewZerosThatLieTogetherAreSmall) {
+  constexpr size_t kWeights = 16384, kTogether = kWeights / 20;
+  std::mt19937 random(11);
+  std::vector<int16_t> weights(kWeights);
+  for (int16_t& weight : weights) weight = static_cast<int16_t>(random() % 254) - 127;
+  const size_t without = encode_weights(weights).size();
+  std::fill_n(weights.begin() + kWeights / 3, kTogether, int16_t{0});
+  EXPECT_LE(encode_weights(weights).size(), without - kTogether + kTogether / 8 + 32);
+  expect_round_trip(weights);
+}
+
 // Bits of one slice with that palette and code, weight by weight; kNever where a weight cannot be coded.
 int64_t bits_one_by_one(std::span<const int16_t> weights, const targets::ethos_u::Choice& choice) {
   namespace compiler = targets::ethos_u;

@@ -437,7 +437,9 @@ class SectionMaker {
     if (!may_win(least_by_counts(choice))) return;
     Coded values = coded(choice);
     const SliceSearch search(values, choice, worth_.slice);
-    if (!may_win(least_of_several(choice, search.bound(change()).several))) return;
+    // Without runs of zeros the way itself is found as quickly as the bound.
+    if (choice.zero_runs && !may_win(least_of_several(choice, search.bound(change()).several)))
+      return;
     add_runs(choice, values);
     const std::vector<SliceChoice> several = search.run();
     if (several.size() == 1) return;
@@ -462,8 +464,10 @@ class SectionMaker {
     Coded values = coded(choice);
     const SliceSearch search(values, choice, worth_.slice);
     const bool may_be_several =
-        least_by_counts(choice) < best_.worth &&
-        least_of_several(choice, search.bound(change()).several) < best_.worth;
+        best_.worth == kNever ||
+        (least_by_counts(choice) < best_.worth &&
+         (!choice.zero_runs ||
+          least_of_several(choice, search.bound(change()).several) < best_.worth));
     add_runs(choice, values);
     const auto take = [&](const std::vector<SliceChoice>& slices) {
       const ExactSlices exact(values, choice, slices);
