@@ -155,11 +155,22 @@ Offset<contract::Program> program(flatbuffers::FlatBufferBuilder& builder,
                                  from.runtime_version);
 }
 
+// About what the package takes: of a buffer that grows, all that has been written is written again each time.
+size_t expected_bytes(std::span<const CommandStream> streams) {
+  constexpr size_t kLeast = 1024, kMost = size_t{1} << 30;
+  size_t bytes = kLeast, constants = 0;
+  for (const CommandStream& stream : streams) {
+    bytes += stream.commands.size() + stream.marks.size();
+    constants = std::max(constants, stream.constants.size());
+  }
+  return std::min(bytes + constants, kMost);
+}
+
 }  // namespace
 
 std::vector<uint8_t> write_package(const std::string& model, std::span<const CommandStream> streams,
                                    const PackageContract& bound, const PackageProgram* executed) {
-  flatbuffers::FlatBufferBuilder builder;
+  flatbuffers::FlatBufferBuilder builder(expected_bytes(streams));
   std::vector<Offset<contract::Function>> functions;
   Constants constants;
   INTARSIA_CHECK(bound.memory.empty() || bound.memory.size() == streams.size(),

@@ -67,10 +67,23 @@ StreamPlace StreamPlaces::of(const tir::BufferRun& run) {
   return place;
 }
 
+// What the constants take that the function may ask for: all weights, which would be written again wherever they grow.
+size_t StreamPlaces::all_constants() const {
+  size_t bytes = 0;
+  const auto add = [&](const tir::Buffer& buffer) {
+    if (buffer.scope == tir::Scope::Constant)
+      bytes += round_up(module_.constant(buffer.constant).bytes.size(), constant_alignment_);
+  };
+  for (const tir::Buffer& buffer : func_.buffers) add(buffer);
+  for (const tir::BufferId id : arguments_) add(module_.entry_func().buffer(id));
+  return bytes;
+}
+
 StreamPlace StreamPlaces::of_constant(ConstantId id) {
   const auto [known, fresh] =
       constant_offsets_.try_emplace(id.index, static_cast<int64_t>(constants_.size()));
   if (fresh) {
+    if (constants_.empty()) constants_.reserve(all_constants());
     const std::vector<uint8_t>& bytes = module_.constant(id).bytes;
     constants_.insert(constants_.end(), bytes.begin(), bytes.end());
     constants_.resize(round_up(constants_.size(), constant_alignment_));

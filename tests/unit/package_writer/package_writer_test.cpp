@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/contract/package.h"
+#include "package_writer/header.h"
 #include "rt_core/sample_package.h"
 
 namespace intarsia {
@@ -18,6 +19,42 @@ void expect_bytes(const uint8_t* bytes, uint32_t count, const std::vector<uint8_
   EXPECT_EQ(reinterpret_cast<uintptr_t>(bytes) % 16, 0u);
   EXPECT_EQ(bytes == nullptr, expected.empty());
   EXPECT_EQ(std::vector<uint8_t>(bytes, bytes + count), expected);
+}
+
+// Bit by bit, as it is defined.
+uint32_t crc_of_bits(std::span<const uint8_t> bytes) {
+  uint32_t crc = ~0u;
+  for (const uint8_t byte : bytes) {
+    crc ^= byte;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? (crc >> 1) ^ 0xEDB88320u : crc >> 1;
+  }
+  return ~crc;
+}
+
+TEST(Checksum, IsZlibsOfEveryLength) {
+  const std::string digits = "123456789";
+  EXPECT_EQ(package_writer::crc32({reinterpret_cast<const uint8_t*>(digits.data()), 9}),
+            0xCBF43926u);
+  std::vector<uint8_t> bytes;
+  for (uint32_t i = 0; i < 70; ++i) {
+    EXPECT_EQ(package_writer::crc32(bytes), crc_of_bits(bytes)) << i;
+    bytes.push_back(static_cast<uint8_t>(i * 2654435761u >> 24));
+  }
+}
+
+// Constants that several streams have are expected several times, and written once.
+TEST(WritePackage, LargeConstantsOfSeveralStreamsAreThere) {
+  std::vector<CommandStream> streams = sample_streams();
+  for (CommandStream& stream : streams) stream.constants.assign(100'000, 7);
+  const AlignedBytes bytes(write_package("kws", streams));
+  EXPECT_LT(bytes.size(), 150'000u);
+  intarsia_package package;
+  ASSERT_EQ(intarsia_package_open(&package, bytes.data(), bytes.size()), INTARSIA_OK);
+  for (uint32_t i = 0; i < package.function_count; ++i) {
+    intarsia_stream stream;
+    ASSERT_EQ(intarsia_package_stream(&package, i, &stream), INTARSIA_OK);
+    expect_bytes(stream.constants, stream.constant_bytes, streams[i].constants);
+  }
 }
 
 TEST(WritePackage, BytesDependOnTheArgumentsOnly) {

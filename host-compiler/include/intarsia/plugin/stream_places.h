@@ -1,7 +1,10 @@
 // For tir_to_runtime of devices with command streams: where the memory plan has put what a function touches.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "intarsia/plan.h"
@@ -44,11 +47,14 @@ class StreamPlaces {
   const std::vector<StreamRegion>& regions() const { return regions_; }
   // For CommandStream::constants: those that were asked for until now.
   const std::vector<uint8_t>& constants() const { return constants_; }
+  // The same, once everything has been asked for: weights are many.
+  std::vector<uint8_t> take_constants() { return std::move(constants_); }
   // For each region, bytes from its base to the end of the runs that were asked for.
   const std::vector<int64_t>& extents() const { return extents_; }
 
  private:
   StreamPlace of_constant(ConstantId id);
+  size_t all_constants() const;
   int32_t region(const StreamRegion& wanted);
 
   const tir::Module& module_;

@@ -178,7 +178,7 @@ class StreamWriter {
     }
     writer_.start("OP_STOP", 0xFFFF);
     stream_.regions = places_.regions();
-    stream_.constants = places_.constants();
+    stream_.constants = places_.take_constants();
     stream_.func = func_.name;
     stream_.device = device;
     const std::vector<uint32_t> words = writer_.finish();
