@@ -188,8 +188,10 @@ std::vector<uint8_t> write_package(const std::string& model, std::span<const Com
                                        bound.alignment, program_table));
 
   const std::span<const uint8_t> payload(builder.GetBufferPointer(), builder.GetSize());
-  std::vector<uint8_t> bytes(package_writer::kHeaderBytes + payload.size());
-  std::copy(payload.begin(), payload.end(), bytes.begin() + package_writer::kHeaderBytes);
+  std::vector<uint8_t> bytes;
+  bytes.reserve(package_writer::kHeaderBytes + payload.size());
+  bytes.resize(package_writer::kHeaderBytes);
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
   std::copy(package_writer::kMagic.begin(), package_writer::kMagic.end(), bytes.begin());
   package_writer::put_word(bytes, package_writer::kVersionAt, INTARSIA_PACKAGE_VERSION);
   package_writer::put_word(bytes, package_writer::kPayloadBytesAt,

@@ -469,18 +469,24 @@ class SectionMaker {
          (!choice.zero_runs ||
           least_of_several(choice, search.bound(change()).several) < best_.worth));
     add_runs(choice, values);
-    const auto take = [&](const std::vector<SliceChoice>& slices) {
+    Section
+        made;  // the better of the two ways, without what is coded: that is as long as all weights
+    const auto try_slices = [&](const std::vector<SliceChoice>& slices) {
       const ExactSlices exact(values, choice, slices);
       const int64_t bits = exact.bits();
       const int64_t worth = bits + worth_of_headers(choice, std::ssize(exact.slices()));
-      if (worth < best_.worth) best_ = {choice, values, exact.slices(), bits, worth};
+      if (worth < std::min(best_.worth, made.worth)) made = {{}, {}, exact.slices(), bits, worth};
     };
     if (may_be_several) {
       const std::vector<SliceChoice> several = search.run();
-      if (several.size() > 1) take(several);
+      if (several.size() > 1) try_slices(several);
     }
-    if (choice.bits + worth_.palette < best_.worth)
-      take({{values.indices.size(), choice.code, choice.zero_divisor}});
+    if (choice.bits + worth_.palette < std::min(best_.worth, made.worth))
+      try_slices({{values.indices.size(), choice.code, choice.zero_divisor}});
+    if (made.worth == kNever) return;
+    made.choice = choice;
+    made.coded = std::move(values);
+    best_ = std::move(made);
   }
 
   std::span<const int16_t> weights_;
