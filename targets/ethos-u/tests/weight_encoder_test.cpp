@@ -90,7 +90,7 @@ TEST(WeightEncoder, IsSmall) {
 // Where zeros are few, no palette for the whole stream has runs of them. What that loses where they lie together is a bit of each at
 // most.
 TEST(WeightEncoder, FewZerosThatLieTogetherAreSmall) {
-  constexpr size_t kWeights = 16384, kTogether = kWeights / 20;
+  constexpr size_t kWeights = 16384, kTogether = kWeights / 50;
   std::mt19937 random(11);
   std::vector<int16_t> weights(kWeights);
   for (int16_t& weight : weights) weight = static_cast<int16_t>(random() % 254) - 127;

@@ -22,9 +22,9 @@ bool same(const Choice& a, const Choice& b) {
 }
 
 // Where one weight in so many is zero, or fewer, ways with runs of zeros are left out that are larger than the smallest by more than
-// this part of it: each weight that is none has a bit more there, and what is saved of a zero is its code. Such a way has four
-// times as many states as one without runs.
-constexpr int64_t kFewZeros = 16;
+// this part of it: each weight that is none has a bit more there, and what is saved of a zero is its code, of 37 bits at most. Such a
+// way has four times as many states as one without runs.
+constexpr int64_t kFewZeros = 40;
 constexpr double kLargerByRuns = 0.05;
 
 // Palettes that may alternate: those that suit the whole stream, and one for each of its parts.
