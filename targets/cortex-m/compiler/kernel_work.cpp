@@ -176,14 +176,21 @@ KernelWork float_steps(CoreClass core, int64_t count) {
   return {KernelFamily::FloatSteps,
           {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{8}) : count)}};
 }
-// With Helium alone, four at a time.
-KernelWork float_curve(std::string_view name, int64_t count) {
+// With Helium four at a time.
+int64_t float_steps_of(CoreClass core, int64_t count) {
+  return core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count;
+}
+KernelWork float_curve(CoreClass core, std::string_view name, int64_t count) {
   const auto fours_of = [&](const char* kernel) {
-    return number(name == kernel ? ceil_div(count, int64_t{4}) : 0);
+    return number(name == kernel ? float_steps_of(core, count) : 0);
   };
   return {KernelFamily::FloatCurve,
           {1, fours_of("each_exp_f32"), fours_of("each_logistic_f32"), fours_of("each_tanh_f32"),
            fours_of("each_hard_swish_f32")}};
+}
+KernelWork float_softmax(CoreClass core, int64_t rows, int64_t count) {
+  return {KernelFamily::FloatSoftmax,
+          {1, number(rows), number(rows * float_steps_of(core, count))}};
 }
 KernelWork float_numbers(CoreClass core, int64_t count) {
   return {KernelFamily::FloatNumbers,
@@ -507,7 +514,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("resize_bilinear_")) return {resize(core, numbers, name.ends_with("s16"))};
   if (name == "each_exp_f32" || name == "each_logistic_f32" || name == "each_tanh_f32" ||
       name == "each_hard_swish_f32")
-    return {float_curve(name, numbers.at(0))};
+    return {float_curve(core, name, numbers.at(0))};
   if (name.starts_with("quantize_f32_")) return {float_steps(core, numbers.at(0))};
   if (name.starts_with("dequantize_s")) return {float_numbers(core, numbers.at(0))};
   if (name == "each_hard_swish_s16") return {hard_swish(core, numbers.at(0))};
@@ -519,6 +526,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "softmax_table_s8" || name == "softmax_rows_s8")
     return {softmax(core, numbers.at(0), numbers.at(1))};
   if (name == "softmax_rows_s16") return {wide_softmax(core, numbers.at(0), numbers.at(1))};
+  if (name == "softmax_rows_f32") return {float_softmax(core, numbers.at(0), numbers.at(1))};
   if (name.ends_with("svdf_s8")) return {svdf(core, Svdf(numbers), false)};
   if (name.ends_with("svdf_s16")) return {svdf(core, Svdf(numbers), true)};
   if (name.ends_with("lstm_s8")) return {lstm(core, Lstm(numbers), KernelFamily::Lstm)};

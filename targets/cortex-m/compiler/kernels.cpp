@@ -258,6 +258,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::ResizeBilinear:
       return resize_kernel(core, view);
     case graph::OpKind::Softmax:  // a table of 1 kB instead of less code
+      if (real) return float_softmax_kernel(core, view);
       if (wide) return wide_softmax_kernel(core, view);
       return small ? nullptr : softmax_kernel(core, view);
     case graph::OpKind::Logistic:

@@ -107,6 +107,7 @@ LowerKernel sigmoid_kernel(CoreClass core, const OpView& view);  // of Logistic 
 // Between int16 tensors: Quantize, and what converters leave of HardSwish.
 LowerKernel rescale_kernel(CoreClass core, const OpView& view);
 LowerKernel hard_swish_kernel(CoreClass core, const OpView& view);
+LowerKernel float_softmax_kernel(CoreClass core, const OpView& view);
 LowerKernel float_curve_kernel(CoreClass core,
                                const OpView& view);  // Exp, HardSwish, Logistic, Tanh
 // Of Add, Sub, Mul in single precision.

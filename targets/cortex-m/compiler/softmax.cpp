@@ -1,5 +1,6 @@
 // Softmax and functions of one element: device/pool_softmax.h.
 #include <algorithm>
+#include <bit>
 
 #include "intarsia/plugin/every_result.h"
 #include "intarsia/plugin/fixed_functions.h"
@@ -62,6 +63,23 @@ LowerKernel wide_softmax_kernel(CoreClass core, const OpView& view) {
                         op.out(),
                         {},
                         {}});
+  };
+}
+
+LowerKernel float_softmax_kernel(CoreClass core, const OpView& view) {
+  const float beta = view.node.attrs<graph::SoftmaxAttrs>().beta;
+  if ((core != CoreClass::Dsp && core != CoreClass::Mve) || view.out().type != DataType::Float32 ||
+      !(beta > 0))
+    return nullptr;
+  const int64_t count = view.in(0).shape.back(), rows = element_count(view.in(0).shape) / count;
+  return [rows, count, beta](OpLowering& op) {
+    op.declare({Shape{rows, count}}, Shape{rows, count});
+    return call_kernel(op.b.func(), {"intarsia_softmax_rows_f32",
+                                     {rows, count, std::bit_cast<int32_t>(beta)},
+                                     {op.in(0)},
+                                     op.out(),
+                                     {},
+                                     {}});
   };
 }
 

@@ -86,7 +86,7 @@ LowerKernel wide_relu_kernel(CoreClass core, const OpView& view) {
 }
 
 LowerKernel float_curve_kernel(CoreClass core, const OpView& view) {
-  if (core != CoreClass::Mve || view.in(0).type != DataType::Float32 ||
+  if ((core != CoreClass::Dsp && core != CoreClass::Mve) || view.in(0).type != DataType::Float32 ||
       view.out().type != DataType::Float32)
     return nullptr;
   const graph::OpKind kind = view.node.kind;

@@ -1,63 +1,33 @@
 // Exponentials, sigmoids and hyperbolic tangents in single precision, four at a time with Helium: each step of the scalar functions for
-// four lanes, in their order. Helium has no division: lanes are divided one by one.
+// four lanes, in their order. Helium has no division, but fused products.
 #include "intarsia/targets/cortex_m/float_curves.h"
 
-#include "intarsia/kernels/arithmetic.h"
-#include "intarsia/kernels/float_functions.h"
+#include <stdbool.h>
+
 #include "intarsia/targets/cortex_m/optimise.h"
-#include "intarsia/targets/cortex_m/results.h"
 
-// Steps that the source does not fuse are rounded by themselves.
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
+#include "intarsia/targets/cortex_m/float_exponential.h"
 
-#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
-#include <arm_mve.h>
-
-INTARSIA_INLINE float32x4_t exponentials(float32x4_t x) {
-  const float32x4_t scaled = vmulq_n_f32(x, 1.44269504089f);
-  // One half with the number's sign.
-  const uint32x4_t half =
-      vorrq_u32(vandq_u32(vreinterpretq_u32_f32(scaled), vdupq_n_u32(UINT32_C(0x80000000))),
-                vdupq_n_u32(UINT32_C(0x3f000000)));
-  const int32x4_t power = vcvtq_s32_f32(vaddq_f32(scaled, vreinterpretq_f32_u32(half)));
-  const float32x4_t k = vcvtq_f32_s32(power);
-  const float32x4_t r =
-      vaddq_f32(vsubq_f32(x, vmulq_n_f32(k, 0.693359375f)), vmulq_n_f32(k, 2.12194440e-4f));
-  float32x4_t series = vaddq_n_f32(vmulq_n_f32(r, 1.0f / 5040.0f), 1.0f / 720.0f);
-  series = vaddq_n_f32(vmulq_f32(series, r), 1.0f / 120.0f);
-  series = vaddq_n_f32(vmulq_f32(series, r), 1.0f / 24.0f);
-  series = vaddq_n_f32(vmulq_f32(series, r), 1.0f / 6.0f);
-  series = vaddq_n_f32(vmulq_f32(series, r), 0.5f);
-  series = vaddq_n_f32(vaddq_f32(vmulq_f32(vmulq_f32(series, r), r), r), 1.0f);
-  // Twice 2^127 where the power is 128, which is that of no float.
-  const int32x4_t least = vminq_s32(power, vdupq_n_s32(127));
-  const float32x4_t scale = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_n_s32(least, 127), 23));
-  float32x4_t result = vmulq_f32(series, scale);
-  result = vpselq_f32(vaddq_f32(result, result), result, vcmpgtq_n_s32(power, 127));
-  // Of what is no number Helium says that it is less than anything, but nothing is greater than it.
-  result = vpselq_f32(vdupq_n_f32(0.0f), result, vcmpgtq_f32(vdupq_n_f32(-87.0f), x));
-  return vpselq_f32(vdupq_n_f32(3.4028234664e38f), result, vcmpgtq_n_f32(x, 88.72283f));
-}
-
+#if INTARSIA_FLOAT_VECTORS
+// Of divisors from 1 to 2. A line is within a seventeenth of the reciprocal, and each of Newton's steps squares what is missing; what the
+// product with it leaves is divided by another one.
 INTARSIA_INLINE float32x4_t quotients(float32x4_t a, float32x4_t b) {
-  a = vsetq_lane_f32(vgetq_lane_f32(a, 0) / vgetq_lane_f32(b, 0), a, 0);
-  a = vsetq_lane_f32(vgetq_lane_f32(a, 1) / vgetq_lane_f32(b, 1), a, 1);
-  a = vsetq_lane_f32(vgetq_lane_f32(a, 2) / vgetq_lane_f32(b, 2), a, 2);
-  return vsetq_lane_f32(vgetq_lane_f32(a, 3) / vgetq_lane_f32(b, 3), a, 3);
+  const float32x4_t one = vdupq_n_f32(1.0f), minus = vnegq_f32(b);
+  float32x4_t reciprocal = vaddq_n_f32(vmulq_n_f32(b, -8.0f / 17.0f), 24.0f / 17.0f);
+  for (int step = 0; step < 3; ++step)
+    reciprocal = vfmaq_f32(reciprocal, reciprocal, vfmaq_f32(one, minus, reciprocal));
+  const float32x4_t quotient = vmulq_f32(a, reciprocal);
+  return vfmaq_f32(quotient, vfmaq_f32(a, minus, quotient), reciprocal);
 }
 
 INTARSIA_INLINE float32x4_t sigmoids(float32x4_t x) {
-  const float32x4_t e = exponentials(vnegq_f32(vabsq_f32(x)));
+  const float32x4_t e = intarsia_exponentials_below_zero(vabsq_f32(x));
   return quotients(vpselq_f32(vdupq_n_f32(1.0f), e, vcmpgeq_n_f32(x, 0.0f)), vaddq_n_f32(e, 1.0f));
 }
 
 INTARSIA_INLINE float32x4_t tangents(float32x4_t x) {
   const float32x4_t magnitude = vabsq_f32(x), one = vdupq_n_f32(1.0f);
-  const float32x4_t e = exponentials(vmulq_n_f32(magnitude, -2.0f));
+  const float32x4_t e = intarsia_exponentials_below_zero(vmulq_n_f32(magnitude, 2.0f));
   float32x4_t result = quotients(vsubq_f32(one, e), vaddq_f32(one, e));
   result = vpselq_f32(one, result, vcmpgtq_n_f32(magnitude, 10.0f));
   result = vpselq_f32(vnegq_f32(result), result, vcmpltq_n_f32(x, 0.0f));
@@ -88,9 +58,56 @@ INTARSIA_INLINE float32x4_t hard_swishes(float32x4_t x) {
     vstrwq_p_f32(output, vectors(vldrwq_z_f32(input, some)), some); \
   }
 #else
+INTARSIA_INLINE float without_sign(float x) {
+  return intarsia_number_of(intarsia_bits_of(x) & INT32_MAX);
+}
+
+INTARSIA_INLINE float sigmoid(float x) {
+  const float e = intarsia_exponential_below_zero(without_sign(x));
+  const bool negative = (int32_t)intarsia_bits_of(x) < 0;
+  return (negative ? e : 1.0f) / (1.0f + e);
+}
+
+INTARSIA_INLINE float tangent(float x) {
+  const float magnitude = without_sign(x);
+  if (magnitude < 0.25f) {
+    const float y = x * x;
+    return x * (1.0f + y * (-1.0f / 3.0f +
+                            y * (2.0f / 15.0f + y * (-17.0f / 315.0f + y * (62.0f / 2835.0f)))));
+  }
+  float result = 1.0f;
+  if (!(magnitude > 10.0f)) {
+    const float e = intarsia_exponential_below_zero(2.0f * magnitude);
+    result = (1.0f - e) / (1.0f + e);
+  }
+  return (int32_t)intarsia_bits_of(x) < 0 ? -result : result;
+}
+
+// From 0 to 6. Positive numbers are in the order of their bits, which takes cores less time that cannot select floats.
+INTARSIA_INLINE float gate_of(float x) {
+  const float above = x + 3.0f;
+#if defined(__ARM_FP) && (__ARM_ARCH >= 8 || (__ARM_FP & 8))
+  const float least = above > 0.0f ? above : 0.0f;
+  return least < 6.0f ? least : 6.0f;
+#else
+  const int32_t bits = (int32_t)intarsia_bits_of(above), least = bits & ~(bits >> 31);
+  const int32_t six = 0x40c00000;
+  return intarsia_number_of((uint32_t)(least < six ? least : six));
+#endif
+}
+
 INTARSIA_INLINE float hard_swish(float x) {
-  const float above = x + 3.0f > 0.0f ? x + 3.0f : 0.0f;
-  return x * (above < 6.0f ? above : 6.0f) / 6.0f;
+  const float product = x * gate_of(x);
+#if defined(__ARM_FEATURE_FMA) && \
+    !(__ARM_FP & 8)  // the Cortex-M7 divides beside other instructions
+  const float quotient = product * (1.0f / 6.0f), rest = __builtin_fmaf(quotient, -6.0f, product);
+  const float refined = __builtin_fmaf(rest, 1.0f / 6.0f, quotient);
+  // Without its sign neither 0 nor beyond infinity.
+  const bool is_left = (intarsia_bits_of(rest) << 1) - 1u < UINT32_C(0xff000000);
+  return is_left ? refined : quotient;
+#else
+  return product / 6.0f;
+#endif
 }
 
 #define EACH(vectors, function) \
@@ -98,14 +115,23 @@ INTARSIA_INLINE float hard_swish(float x) {
 #endif
 
 void intarsia_each_exp_f32(const float *input, float *output, int32_t count) {
-  EACH(exponentials, intarsia_exp_f32)
+  EACH(intarsia_exponentials, intarsia_exponential)
 }
 void intarsia_each_logistic_f32(const float *input, float *output, int32_t count) {
-  EACH(sigmoids, intarsia_logistic_f32)
+  EACH(sigmoids, sigmoid)
 }
 void intarsia_each_tanh_f32(const float *input, float *output, int32_t count) {
-  EACH(tangents, intarsia_tanh_f32)
+  EACH(tangents, tangent)
 }
 void intarsia_each_hard_swish_f32(const float *input, float *output, int32_t count) {
+#if INTARSIA_FLOAT_VECTORS
   EACH(hard_swishes, hard_swish)
+#else
+  // Two at a time, since each step of one waits for the one before.
+  for (; count >= 2; count -= 2, input += 2, output += 2) {
+    const float first = hard_swish(input[0]), second = hard_swish(input[1]);
+    output[0] = first, output[1] = second;
+  }
+  if (count > 0) *output = hard_swish(*input);
+#endif
 }

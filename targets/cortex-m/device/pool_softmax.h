@@ -47,6 +47,11 @@ void intarsia_softmax_rows_s8(const int8_t *input, int8_t *output, const int32_t
 void intarsia_softmax_rows_s16(const int16_t *input, int16_t *output, int32_t rows, int32_t count,
                                int32_t multiplier, int32_t left, int32_t right);
 
+// Of single precision, as intarsia_softmax_f32 for each of `rows` rows, but for what rounds; beta, above zero, as the bits of a float. With
+// Helium numbers too small to be normal count as zero.
+void intarsia_softmax_rows_f32(const float *input, float *output, int32_t rows, int32_t count,
+                               int32_t beta);
+
 // Of `count` elements of one byte: the entry of the table at the element, taken for a number from 0 to 255. The output may be the input.
 void intarsia_each_lookup_s8(const int8_t *input, void *output, const void *table, int32_t count);
 

@@ -219,6 +219,8 @@ void add_engine(EngineRegistry& registry) {
   registry.add_kernel("intarsia_each_relu_s16", engine::kernel_function<&intarsia_each_relu_s16>());
   registry.add_kernel("intarsia_softmax_rows_s16",
                       engine::kernel_function<&intarsia_softmax_rows_s16>());
+  registry.add_kernel("intarsia_softmax_rows_f32",
+                      engine::kernel_function<&intarsia_softmax_rows_f32>());
   registry.add_kernel("intarsia_each_requantize_s16",
                       engine::kernel_function<&intarsia_each_requantize_s16>());
   registry.add_kernel("intarsia_each_requantize_s8_s16",

@@ -136,13 +136,15 @@ TEST_P(OnCore, PairsOfBytesAndOfRows) {
 TEST(FloatCurves, OnTheCore) {
   std::string reason;
   if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
-  KernelProgram kernels("cortex-m55");
-  kernels.add(float_curves());
-  Random random(13);
-  check(kernels, random, {"cortex-m55", "mps3-an547"},
-        [](Random& some, const graph::Module& module) {
-          return std::vector<graph::TensorValue>{floats_of_curves(some, module)};
-        });
+  for (const auto& [core, board] :
+       {std::pair{"cortex-m4", "mps2-an386"}, {"cortex-m55", "mps3-an547"}}) {
+    KernelProgram kernels(core);
+    kernels.add(float_curves());
+    Random random(13);
+    check(kernels, random, {core, board}, [](Random& some, const graph::Module& module) {
+      return std::vector<graph::TensorValue>{floats_of_curves(some, module)};
+    });
+  }
 }
 
 TEST(SlowConstants, AreCopiedByGroupsOnTheCore) {

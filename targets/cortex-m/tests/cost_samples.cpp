@@ -580,7 +580,7 @@ class Samples {
                                                : b.quantization(DataType::Int8));
     }
     Builder b(r_, which % 8 == 4 ? OpKind::Softmax : kind, DataType::Float32);
-    b.input({1, r_.range(5, 60)});
+    b.input({which % 8 == 4 ? r_.range(1, 6) : 1, r_.range(5, 60)});
     if (which % 8 != 4 && kind == OpKind::Relu) b.node().attributes = graph::ReluAttrs{};
     if (which % 8 == 4) b.node().attributes = graph::SoftmaxAttrs{};
     return b.finish();

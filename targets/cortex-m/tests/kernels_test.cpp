@@ -430,14 +430,25 @@ TEST(Elements, OfFloatsAndThoseThatMove) {
 }
 
 TEST(FloatCurves, AreTheScalarFunctions) {
-  KernelProgram kernels("cortex-m55");
-  kernels.add(float_curves());
-  EXPECT_TRUE(kernels.calls("intarsia_each_exp_f32"));
-  EXPECT_TRUE(kernels.calls("intarsia_each_logistic_f32"));
-  EXPECT_TRUE(kernels.calls("intarsia_each_tanh_f32"));
-  check(kernels, "gcc", [](Random& random, const graph::Module& module) {
-    return std::vector<graph::TensorValue>{floats_of_curves(random, module)};
-  });
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    kernels.add(float_curves());
+    for (const char* name :
+         {"each_exp", "each_logistic", "each_tanh", "each_hard_swish", "softmax_rows"})
+      EXPECT_TRUE(kernels.calls(fmt::format("intarsia_{}_f32", name))) << core << " " << name;
+    check(kernels, "gcc", [](Random& random, const graph::Module& module) {
+      return std::vector<graph::TensorValue>{floats_of_curves(random, module)};
+    });
+  }
+}
+
+// Of a beta below zero the largest element has the least share.
+TEST(FloatCurves, SoftmaxOfOrderTurnedRoundIsLoops) {
+  KernelProgram kernels("cortex-m4");
+  Random random(44);
+  kernels.add(float_softmax_module(random, 3, 9, -0.5f));
+  EXPECT_FALSE(kernels.calls("intarsia_softmax_rows_f32"));
+  check(kernels);
 }
 
 TEST(FloatSteps, HalvesAndWhatIsNoNumber) {

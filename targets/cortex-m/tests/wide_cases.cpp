@@ -432,6 +432,8 @@ std::vector<graph::Module> float_curves() {
   for (const OpKind kind : {OpKind::Exp, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish})
     for (const int64_t count : {1, 3, 4, 7, 400})
       modules.push_back(float_curve_module(random, kind, count));
+  for (const auto& [rows, count] : {std::pair{1, 1}, {3, 2}, {2, 4}, {5, 7}, {2, 131}})
+    modules.push_back(float_softmax_module(random, rows, count, count == 7 ? 0.3f : 1.0f));
   return modules;
 }
 

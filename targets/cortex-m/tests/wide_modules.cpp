@@ -356,6 +356,13 @@ Module float_curve_module(Random& random, OpKind kind, int64_t count) {
   return builder.finish(DataType::Float32, {});
 }
 
+Module float_softmax_module(Random& random, int64_t rows, int64_t count, float beta) {
+  Builder builder(random, OpKind::Softmax, DataType::Float32);
+  builder.tensor(builder.input({rows, count})).quantization = {};
+  builder.node().attributes = graph::SoftmaxAttrs{beta};
+  return builder.finish(DataType::Float32, {});
+}
+
 graph::TensorValue floats_of_curves(Random& random, const Module& module) {
   const float far[] = {0.0f,  -0.0f, 87.5f,    -86.9f, -87.1f, 87.9f, 85.0f,
                        88.1f, 88.7f, 88.7228f, -1e30f, 0.25f,  -10.0f};

@@ -62,6 +62,7 @@ graph::Module requantize_module(Random& random, DataType from, graph::Quantizati
 graph::Module square_module(Random& random, int64_t count, float scale, float out_scale);
 // A function of one element in single precision, and arguments for it, some of which are far off.
 graph::Module float_curve_module(Random& random, graph::OpKind kind, int64_t count);
+graph::Module float_softmax_module(Random& random, int64_t rows, int64_t count, float beta);
 graph::TensorValue floats_of_curves(Random& random, const graph::Module& module);
 // Bilinear resizing of int8 or int16.
 graph::Module resize_module(Random& random, DataType type, const Shape& in,
