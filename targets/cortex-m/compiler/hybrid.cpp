@@ -95,8 +95,29 @@ StagedPart hybrid_rows(const OpView& v) {
   return {s, {{{0}, {0}}}};
 }
 
+// With Helium and constants in a slow memory: so many channels at a time that scratch has room for their constants, which serve all
+// pixels of a piece from there. The bytes of it.
+int64_t choose_copies(Staged& s, int64_t table_bytes, int64_t result_bytes, int64_t waits) {
+  constexpr int64_t kMostOfAll = 4096, kQuad = 4, kVector = 16, kFewestPixels = 8;
+  if (waits == 0 || s.band * s.pixels < kFewestPixels) return 0;
+  const int64_t quads = ceil_div(s.group_out / result_bytes, kQuad);
+  const int64_t each =
+      kQuad * (round_up(s.kernel_h * s.kernel_w * s.group_in, kVector) + table_bytes);
+  const int64_t most = std::min(quads, (kMostOfAll - s.scratch_at) / each);
+  if (most <= 0) return 0;
+  const int64_t groups = ceil_div(quads, most),
+                together = ceil_div(quads, groups);  // groups of one size
+  // Pairs of pixels are begun again for each group.
+  constexpr int64_t kPairOfGroup = 200, kCopied = 6;
+  const int64_t words = quads * each / 4, pairs = s.band * s.pixels / 2;
+  const int64_t copying = words / 4 * kCopied + words * waits + (groups - 1) * pairs * kPairOfGroup;
+  if (pairs * words * waits <= copying) return 0;
+  s.row_bytes = kQuad * together;
+  return each * together;
+}
+
 std::optional<StagedCall> hybrid_call(CoreClass core, const OpView& v, const StagedPart& part,
-                                      graph::Activation activation) {
+                                      graph::Activation activation, int64_t waits) {
   const bool vectors = core == CoreClass::Mve;
   StagedCall call{vectors ? "intarsia_staged_mve_hybrid" : "intarsia_staged_dsp_hybrid",
                   part.staged,
@@ -110,6 +131,10 @@ std::optional<StagedCall> hybrid_call(CoreClass core, const OpView& v, const Sta
       s, [&](int64_t pixels) { return vectors ? kResult : run * (pixels >= 4 ? 8 : 2); });
   if (!scratch) return std::nullopt;
   call.scratch = *scratch;
+  if (vectors) {
+    constexpr int64_t kTable = 12;
+    call.scratch = std::max(call.scratch, s.scratch_at + choose_copies(s, kTable, kResult, waits));
+  }
   Shape shape = v.in(1).shape;
   if (shape.size() == 2) shape = {shape[0], 1, 1, shape[1]};
   const std::vector<int64_t> values = v.values(1);
@@ -166,7 +191,7 @@ std::vector<uint8_t> shifted_table(const Channels& channels, const std::vector<i
 }
 
 std::optional<StagedCall> shifted_call(CoreClass core, const OpView& v, const StagedPart& part,
-                                       graph::Activation activation) {
+                                       graph::Activation activation, int64_t waits) {
   constexpr int64_t kSums = 512;
   StagedCall call{{}, part.staged, {}, {}, 0};
   Staged& s = call.staged;
@@ -191,12 +216,16 @@ std::optional<StagedCall> shifted_call(CoreClass core, const OpView& v, const St
   call.kernel = vectors ? "intarsia_staged_mve_shifted_s8" : "intarsia_staged_dsp_shifted_s8";
   const Range range = output_range(v, activation);
   s.in_zero = zero_point(v.in(0)), s.out_zero = zero_point(v.out());
-  s.low = range.low, s.high = range.high, s.row_bytes = channels->quick ? 1 : 0;
+  s.low = range.low, s.high = range.high, s.row_bytes = channels->quick && !vectors ? 1 : 0;
   const int64_t run = round_up(s.kernel_h * s.kernel_w * s.group_in, int64_t{4});
   const std::optional<int64_t> scratch = choose_pieces(
       s, [&](int64_t pixels) { return vectors ? kResult : kSums + run * (pixels >= 4 ? 8 : 2); });
   if (!scratch) return std::nullopt;
   call.scratch = *scratch;
+  if (vectors) {
+    constexpr int64_t kTable = 20;
+    call.scratch = std::max(call.scratch, s.scratch_at + choose_copies(s, kTable, 1, waits));
+  }
   for (auto first = int64_t{0}; first < static_cast<int64_t>(rows.size()); first += s.group_out) {
     const auto own = [&](const auto& all) {
       return std::decay_t<decltype(all)>(all.begin() + first, all.begin() + first + s.group_out);
@@ -242,14 +271,14 @@ tir::Stmt call_hybrid(OpLowering& op, const std::string& kernel, std::vector<int
 
 }  // namespace
 
-LowerKernel hybrid_kernel(CoreClass core, const OpView& view) {
+LowerKernel hybrid_kernel(CoreClass core, const OpView& view, int64_t waits) {
   if (!is_hybrid_product(core, view)) return nullptr;
   const bool rows = view.node.kind == graph::OpKind::HybridFullyConnected;
   const graph::Activation activation =
       rows ? view.node.attrs<graph::FullyConnectedAttrs>().activation
            : view.node.attrs<graph::Conv2dAttrs>().activation;
   const StagedPart part = rows ? hybrid_rows(view) : staged_parts(view, 1)[0];
-  const std::optional<StagedCall> call = hybrid_call(core, view, part, activation);
+  const std::optional<StagedCall> call = hybrid_call(core, view, part, activation, waits);
   if (!call) return nullptr;
   return [call = *call](OpLowering& op) {
     declare_hybrid(op);
@@ -258,7 +287,7 @@ LowerKernel hybrid_kernel(CoreClass core, const OpView& view) {
   };
 }
 
-LowerKernel shifted_kernel(CoreClass core, const OpView& view) {
+LowerKernel shifted_kernel(CoreClass core, const OpView& view, int64_t waits) {
   if ((core != CoreClass::Dsp && core != CoreClass::Mve) ||
       !is_int8_dot_product(view, DataType::Int16))
     return nullptr;
@@ -267,7 +296,8 @@ LowerKernel shifted_kernel(CoreClass core, const OpView& view) {
   const std::optional<StagedCall> call =
       shifted_call(core, view, part,
                    rows ? view.node.attrs<graph::FullyConnectedAttrs>().activation
-                        : view.node.attrs<graph::Conv2dAttrs>().activation);
+                        : view.node.attrs<graph::Conv2dAttrs>().activation,
+                   waits);
   if (!call) return nullptr;
   return [call = *call](OpLowering& op) { return lower_staged(op, {call}); };
 }

@@ -58,6 +58,9 @@ struct Pieces {
   int64_t pieces = 0, rows = 0, runs = 0, run_words = 0, bytes = 0, fills = 0, results = 0,
           result_words = 0;
 
+  bool has_copies() const {
+    return kernel == "intarsia_staged_mve_hybrid" || kernel == "intarsia_staged_mve_shifted_s8";
+  }
   int64_t words(int64_t each) const {
     return ceil_div(each, core == CoreClass::Mve ? int64_t{16} : int64_t{4});
   }
@@ -85,7 +88,7 @@ struct Pieces {
     w.in_c = s.kernel_h * s.group_in, w.out_c = s.group_out;
     w.kernel_w = s.kernel_w, w.stride_w = s.column_stride;
     w.in_zero = s.in_zero, w.out_zero = s.out_zero, w.low = s.low, w.high = s.high;
-    if (kernel.find("_dsp_") != std::string::npos) w.strip_w = s.row_bytes;
+    if (kernel.find("_dsp_") != std::string::npos || has_copies()) w.strip_w = s.row_bytes;
     w.out_h = flat ? 1 : band, w.out_w = flat ? band * count : count;
     w.in_h = w.out_h + kSlack, w.in_w = flat ? band * count : columns;
     const int64_t x = s.left + phase * s.phase_shift + column * s.column_stride * s.tap_columns;
@@ -139,15 +142,20 @@ KernelWork hybrid_convolution(const Window& w, bool vectors) {
                        : left == 1    ? 1
                                       : 0,
                 all = w.out_w < most ? 0 : w.out_w / most + (left > 1 ? 1 : 0);
-  const int64_t rows = w.out_h;
-  return {
-      vectors ? KernelFamily::MveHybrid : KernelFamily::DspHybrid,
-      {1, number(rows * all), number(rows * all * blocks), number(rows * all * blocks * groups),
-       number(rows * ones), number(rows * ones * blocks), number(rows * ones * blocks * groups),
-       number(vectors ? 0 : rows * all * groups), number(vectors ? 0 : rows * ones * groups),
-       number(vectors ? 0 : rows * all * channels), number(vectors ? 0 : rows * ones * channels),
-       number(vectors ? rows * (2 * all + ones) * blocks : 0)},
-      number(rows * (all + ones))};
+  // With Helium so many channels at a time that their constants are copied (strip_w).
+  const bool copies = vectors && w.strip_w > 0;
+  const int64_t rows = w.out_h, times = copies ? ceil_div(channels, w.strip_w) : 1;
+  return {vectors ? KernelFamily::MveHybrid : KernelFamily::DspHybrid,
+          {1, number(times * rows * all), number(rows * all * blocks),
+           number(rows * all * blocks * groups), number(times * rows * ones),
+           number(rows * ones * blocks), number(rows * ones * blocks * groups),
+           number(copies    ? 4 * blocks * (groups + 1)
+                  : vectors ? 0
+                            : rows * all * groups),
+           number(vectors ? 0 : rows * ones * groups), number(vectors ? 0 : rows * all * channels),
+           number(vectors ? 0 : rows * ones * channels),
+           number(vectors ? rows * (2 * all + ones) * blocks : 0)},
+          copies ? 1 : number(rows * (all + ones))};
 }
 
 std::vector<KernelWork> staged(CoreClass core, const std::string& kernel,

@@ -184,7 +184,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
   switch (view.node.kind) {
     case graph::OpKind::Conv2d:
       if (real) return float_kernel(core, view);
-      if (LowerKernel kernel = shifted_kernel(core, view)) return kernel;
+      if (LowerKernel kernel = shifted_kernel(core, view, waits)) return kernel;
       if (LowerKernel kernel =
               wide ? wide_kernel(core, view, waits) : conv_kernel(core, view, small, waits))
         return kernel;
@@ -194,14 +194,14 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       return wide ? staged_wide_kernel(core, view) : staged_kernel(core, view, small);
     case graph::OpKind::FullyConnected:
       if (real) return float_kernel(core, view);
-      if (LowerKernel kernel = shifted_kernel(core, view)) return kernel;
+      if (LowerKernel kernel = shifted_kernel(core, view, waits)) return kernel;
       return wide ? wide_kernel(core, view, waits) : conv_kernel(core, view, small, waits);
     case graph::OpKind::DepthwiseConv2d:
       if (real) return float_depthwise_kernel(core, view);
       return wide ? wide_kernel(core, view, waits) : depthwise_kernel(core, view, small, waits);
     case graph::OpKind::HybridConv2d:
     case graph::OpKind::HybridFullyConnected:
-      return hybrid_kernel(core, view);
+      return hybrid_kernel(core, view, waits);
     case graph::OpKind::HybridDepthwiseConv2d:
       return hybrid_depthwise_kernel(core, view);
     case graph::OpKind::QuantizeRows:

@@ -75,9 +75,9 @@ LowerKernel staged_wide_kernel(CoreClass core, const OpView& view);  // the same
 // In single precision: convolutions of all kinds but depthwise ones, and fully connected layers.
 LowerKernel float_kernel(CoreClass core, const OpView& view);
 // Of floats made int8 as the model runs, by integer weights: convolutions but depthwise ones, and fully connected layers.
-LowerKernel hybrid_kernel(CoreClass core, const OpView& view);
+LowerKernel hybrid_kernel(CoreClass core, const OpView& view, int64_t waits);
 // Of int8 by weights of nine bits: Conv2d, FullyConnected.
-LowerKernel shifted_kernel(CoreClass core, const OpView& view);
+LowerKernel shifted_kernel(CoreClass core, const OpView& view, int64_t waits);
 LowerKernel hybrid_depthwise_kernel(CoreClass core, const OpView& view);
 LowerKernel row_steps_kernel(CoreClass core);  // of QuantizeRows
 LowerKernel float_depthwise_kernel(CoreClass core, const OpView& view);

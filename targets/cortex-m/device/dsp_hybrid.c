@@ -98,11 +98,14 @@ static void dsp_pixels(const struct hybrid *h, const int8_t *const *runs, int8_t
   finish_one(h, output, channels, first);
 }
 
+static void dsp_piece(struct hybrid *h) {
+  hybrid_piece(h, kHybridFour, dsp_pixels);
+}
+
 void intarsia_staged_dsp_hybrid(const struct intarsia_staged *staged, const int8_t *input,
                                 const float *scales, const int32_t *zeros, float *results,
                                 int8_t *scratch, const int8_t *weights, const int32_t *table) {
-  hybrid_convolution(staged, input, scales, zeros, results, scratch, weights, table, kHybridFour,
-                     dsp_pixels);
+  hybrid_convolution(staged, input, scales, zeros, results, scratch, weights, table, dsp_piece);
 }
 
 // ---- weights of nine bits ------------------------------------------------------------------------
@@ -173,9 +176,12 @@ static void dsp_shifted_pixels(const struct hybrid *h, const int8_t *const *runs
   }
 }
 
+static void dsp_shifted_piece(struct hybrid *h) {
+  hybrid_piece(h, kHybridFour, dsp_shifted_pixels);
+}
+
 void intarsia_staged_dsp_shifted_s8(const struct intarsia_staged *staged, const int8_t *input,
                                     int8_t *output, int8_t *scratch, const int8_t *weights,
                                     const int32_t *channels) {
-  hybrid_shifted(staged, input, output, scratch, weights, channels, kHybridFour,
-                 dsp_shifted_pixels);
+  hybrid_shifted(staged, input, output, scratch, weights, channels, dsp_shifted_piece);
 }

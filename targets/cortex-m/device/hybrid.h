@@ -25,6 +25,8 @@ struct hybrid {
   int8_t *scratch;
   float low, high;
   bool by_pixel, has_low, has_high;
+  const int8_t *weights;  // of the channels that are computed,
+  int32_t first, count;   // which these are
 };
 
 INTARSIA_INLINE float hybrid_real(int32_t bits) {
@@ -63,10 +65,13 @@ INTARSIA_INLINE void hybrid_piece(const struct hybrid *h, int32_t most, hybrid_p
     }
 }
 
+// What computes a piece.
+typedef void (*hybrid_work)(struct hybrid *h);
+
 INTARSIA_INLINE void hybrid_convolution(const struct intarsia_staged *staged, const int8_t *input,
                                         const float *scales, const int32_t *zeros, float *results,
                                         int8_t *scratch, const int8_t *weights,
-                                        const int32_t *table, int32_t most, hybrid_pixels pixels) {
+                                        const int32_t *table, hybrid_work work) {
   struct intarsia_staged image = *staged;
   int8_t *output = (int8_t *)results;
   image.batches = 1;
@@ -82,11 +87,14 @@ INTARSIA_INLINE void hybrid_convolution(const struct intarsia_staged *staged, co
                        hybrid_real(table[1]),
                        staged->out_zero != 0,
                        staged->low != 0,
-                       staged->high != 0};
+                       staged->high != 0,
+                       NULL,
+                       0,
+                       0};
     intarsia_begin_staging(&p, &image, input, output, scratch, weights, table + 4);
     do {
       h.table = p.channels;
-      hybrid_piece(&h, most, pixels);
+      work(&h);
     } while (intarsia_next_piece(&p));
     input += staged->in_h * staged->in_w * staged->in_c;
     output += staged->out_h * staged->out_w * staged->out_c;
@@ -97,13 +105,13 @@ INTARSIA_INLINE void hybrid_convolution(const struct intarsia_staged *staged, co
 // Of int8, with weights of nine bits.
 INTARSIA_INLINE void hybrid_shifted(const struct intarsia_staged *staged, const int8_t *input,
                                     int8_t *output, int8_t *scratch, const int8_t *weights,
-                                    const int32_t *channels, int32_t most, hybrid_pixels pixels) {
+                                    const int32_t *channels, hybrid_work work) {
   struct intarsia_piece p;
   struct hybrid h = {.piece = &p, .scratch = scratch + staged->scratch_at};
   intarsia_begin_staging(&p, staged, input, output, scratch, weights, channels);
   do {
     h.table = p.channels;
-    hybrid_piece(&h, most, pixels);
+    work(&h);
   } while (intarsia_next_piece(&p));
 }
 

@@ -106,7 +106,10 @@ void intarsia_hybrid_depthwise(const struct intarsia_window *w, const int8_t *in
                             hybrid_real(table[1]),
                             false,
                             w->low != 0,
-                            w->high != 0};
+                            w->high != 0,
+                            NULL,
+                            0,
+                            0};
   const int32_t channels = w->in_c;
   struct hybrid_window window = {0};
   window.column_step = w->dilation_w * channels, window.weight_step = channels;

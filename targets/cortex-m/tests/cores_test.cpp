@@ -166,6 +166,23 @@ TEST(SlowConstants, AreCopiedByGroupsOnTheCore) {
   check(kernels, random, {"cortex-m55", "mps3-an547"});
 }
 
+// Layers of integer weights for floats, and of weights of nine bits.
+TEST(SlowConstants, OfShiftedAndHybridLayersAreCopiedOnTheCore) {
+  std::string reason;
+  if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
+  for (const int32_t cycles : {1, 3}) {
+    KernelProgram kernels("cortex-m55");
+    kernels.place_constants(cycles);
+    kernels.add(hybrid_layers());
+    kernels.add(shifted_layers());
+    EXPECT_TRUE(kernels.calls("intarsia_staged_mve_shifted_s8"));
+    EXPECT_TRUE(kernels.calls("intarsia_staged_mve_hybrid"));
+    EXPECT_EQ(kernels.copies_constants() > 9, cycles > 1);
+    Random random(23);
+    check(kernels, random, {"cortex-m55", "mps3-an547"});
+  }
+}
+
 constexpr Emulated kCores[] = {
     // The M0 of the micro:bit: words that are not aligned fault there. What is too large for its memory runs on the M3,
     // in the long set.

@@ -49,8 +49,11 @@ void KernelProgram::add(graph::Module module, LoweringOptions::Optimise optimise
   const Result<std::string> function = emission::emit_c_function(lowered->module, kernel, options);
   ASSERT_TRUE(function.ok()) << function.error().to_string();
   tuned_ += function->find("static const struct intarsia_") != std::string::npos;
-  copies_constants_ += function->find("intarsia_mve_conv_s") != std::string::npos &&
-                       function->find(".group = 0,") == std::string::npos;
+  const auto has = [&](const char* text) { return function->find(text) != std::string::npos; };
+  copies_constants_ +=
+      (has("intarsia_mve_conv_s") && !has(".group = 0,")) ||
+      ((has("intarsia_staged_mve_shifted_s8") || has("intarsia_staged_mve_hybrid")) &&
+       !has(".row_bytes = 0,"));
   functions_ +=
       *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(", prefix,
                               kernel.name);
