@@ -197,26 +197,63 @@ void put_longest_axis_last(CopiedRows& copy) {
   std::rotate(longest, longest + 1, row);
 }
 
-// The whole result, whose parts that are no padding are written again.
-Stmt fill_padding(OpLowering& op) {
-  const graph::Tensor& out = op.view.out();
-  const int64_t count = element_count(out.shape);
+std::vector<uint8_t> padding_value(const OpView& view) {
+  if (view.node.kind == graph::OpKind::PadV2) return view.stored_bytes(1);
+  const graph::Tensor& out = view.out();
+  const int64_t zero = out.quantization.present() ? zero_point(out) : 0;
   std::vector<uint8_t> value;
-  if (op.view.node.kind == graph::OpKind::PadV2) {
-    value = op.view.stored_bytes(1);
-  } else {
-    const int64_t zero = out.quantization.present() ? zero_point(out) : 0;
-    for (int64_t bit = 0; bit < bits(out.type); bit += 8)
-      value.push_back(static_cast<uint8_t>(static_cast<uint64_t>(zero) >> bit));
-  }
-  const BufferId filling = op.raw_table("filling", out.type, {1}, std::move(value));
-  const char* kernel = out.type == DataType::Int8    ? "intarsia_spread_s8"
-                       : out.type == DataType::Int16 ? "intarsia_spread_s16"
-                                                     : "intarsia_spread_f32";
+  for (int64_t bit = 0; bit < bits(out.type); bit += 8)
+    value.push_back(static_cast<uint8_t>(static_cast<uint64_t>(zero) >> bit));
+  return value;
+}
+
+// `count` elements from `first` on.
+Stmt fill_run(OpLowering& op, BufferId filling, int64_t first, int64_t count) {
+  const DataType type = op.view.out().type;
+  const char* kernel = type == DataType::Int8    ? "intarsia_spread_s8"
+                       : type == DataType::Int16 ? "intarsia_spread_s16"
+                                                 : "intarsia_spread_f32";
   return tir::intrinsic(kernel,
                         {tir::BufferRun{filling, {tir::int_imm(0)}, 1, tir::Access::Read},
-                         tir::BufferRun{op.out(), {tir::int_imm(0)}, count, tir::Access::Write},
+                         tir::BufferRun{op.out(), {tir::int_imm(first)}, count, tir::Access::Write},
                          tir::int_imm(1), tir::int_imm(count)});
+}
+
+// Rows of what is no padding, all of which end in as much of it: what is before the first one, between them and behind the last one.
+bool has_even_gaps(const CopiedRows& copy) {
+  constexpr int64_t kLongestGap = 64;
+  const int64_t gap = copy.axes.size() == 2 ? copy.axes[0].to_step - copy.axes[1].extent : 0;
+  return copy.axes.size() <= 2 && gap <= kLongestGap;
+}
+
+// Where padding lies otherwise, the whole result, whose parts that are no padding are written again.
+std::vector<Stmt> fill_padding(OpLowering& op, const CopiedRows& copy) {
+  const int64_t count = element_count(op.view.out().shape);
+  const std::vector<uint8_t> value = padding_value(op.view);
+  const CopiedAxis &row = copy.axes.back(), rows = copy.axes[0];
+  const bool even = has_even_gaps(copy), several = copy.axes.size() == 2;
+  const int64_t gap = even && several ? rows.to_step - row.extent : 0;
+  std::vector<uint8_t> values;
+  for (int64_t i = 0; i < std::max<int64_t>(gap, 1); ++i)
+    values.insert(values.end(), value.begin(), value.end());
+  const BufferId filling =
+      op.raw_table("filling", op.view.out().type, {std::max<int64_t>(gap, 1)}, std::move(values));
+  if (!even) return {fill_run(op, filling, 0, count)};
+  std::vector<Stmt> fills;
+  const int64_t end = copy.to + (several ? (rows.extent - 1) * rows.to_step : 0) + row.extent;
+  if (copy.to > 0) fills.push_back(fill_run(op, filling, 0, copy.to));
+  if (end < count) fills.push_back(fill_run(op, filling, end, count - end));
+  if (gap > 0)
+    fills.push_back(
+        tir::intrinsic(copy_of(op.view.out().type),
+                       {tir::BufferRun{filling, {tir::int_imm(0)}, gap, tir::Access::Read},
+                        tir::BufferRun{op.out(),
+                                       {tir::int_imm(copy.to + row.extent)},
+                                       (rows.extent - 2) * rows.to_step + gap,
+                                       tir::Access::Write},
+                        tir::int_imm(rows.extent - 1), tir::int_imm(gap), tir::int_imm(0),
+                        tir::int_imm(rows.to_step)}));
+  return fills;
 }
 
 Stmt call_copy(OpLowering& op, const std::string& kernel, const CopiedRows& copy, size_t axis,
@@ -336,9 +373,7 @@ LowerKernel copy_kernel(CoreClass core, const OpView& view) {
       break;
     case graph::OpKind::Pad:
     case graph::OpKind::PadV2:
-      // Elsewhere compilers fill and copy long rows as fast.
-      if (core != CoreClass::Mve || type == DataType::Int32 ||
-          (view.node.inputs.size() > 1 && !view.is_constant(1)))
+      if (type == DataType::Int32 || (view.node.inputs.size() > 1 && !view.is_constant(1)))
         return nullptr;
       copies.push_back(inside_of_padding(view));
       break;
@@ -353,6 +388,8 @@ LowerKernel copy_kernel(CoreClass core, const OpView& view) {
   for (CopiedRows& copy : copies)
     if (!lies_together(copy) || bits(type) / 8 * copy.axes.back().extent < kShortest)
       return nullptr;
+  // Compilers fill and copy all of it as fast.
+  if (pads && core == CoreClass::Dsp && !has_even_gaps(copies[0])) return nullptr;
   if (element_count(view.in(0).shape) < kFewest) return nullptr;
   return [copies, pads, name = std::string(kernel)](OpLowering& op) {
     std::vector<std::optional<Shape>> inputs;
@@ -364,7 +401,7 @@ LowerKernel copy_kernel(CoreClass core, const OpView& view) {
       outputs.push_back(Shape{element_count(op.view.out(i).shape)});
     op.declare(inputs, outputs);
     std::vector<Stmt> calls;
-    if (pads) calls.push_back(fill_padding(op));
+    if (pads) calls = fill_padding(op, copies[0]);
     for (const CopiedRows& copy : copies)
       calls.push_back(call_copy(op, name, copy, 0, tir::int_imm(copy.from), tir::int_imm(copy.to)));
     return tir::seq(std::move(calls));

@@ -23,8 +23,11 @@ INTARSIA_INLINE void copy_four_words(int8_t *to, const int8_t *from) {
 
 // The last ones overlap those before.
 INTARSIA_INLINE void copy_long_row(int8_t *to, const int8_t *from, int32_t count) {
-  for (; count > kFourWords; count -= kFourWords, from += kFourWords, to += kFourWords)
-    copy_four_words(to, from);
+  for (; count > 2 * kFourWords; count -= 2 * kFourWords) {
+    copy_four_words(to, from), copy_four_words(to + kFourWords, from + kFourWords);
+    from += 2 * kFourWords, to += 2 * kFourWords;
+  }
+  if (count > kFourWords) copy_four_words(to, from);
   copy_four_words(to + count - kFourWords, from + count - kFourWords);
 }
 #endif

@@ -28,6 +28,24 @@ TEST(Pooling, IsAKernelWhereItPays) {
   }
 }
 
+// Padding beside rows, and before and behind all of them, is written by itself. Where it is between elements of a row as well, a Cortex-M4
+// has loops.
+TEST(Padding, IsWrittenAloneWhereRowsEndInIt) {
+  for (const auto& [core, before, after, expected] :
+       {std::tuple{"cortex-m4", std::vector<int64_t>{0, 1, 1, 0}, std::vector<int64_t>{0, 0, 2, 0},
+                   true},
+        {"cortex-m4", {0, 0, 1, 1}, {0, 1, 0, 0}, false},
+        {"cortex-m55", {0, 1, 1, 0}, {0, 0, 2, 0}, true},
+        {"cortex-m55", {0, 0, 1, 1}, {0, 1, 0, 0}, true}}) {
+    KernelProgram kernels(core);
+    Random random(15);
+    kernels.add(moved_module(random, OpKind::Pad, DataType::Int8, {1, 5, 6, 9},
+                             graph::PadAttrs{before, after}));
+    EXPECT_EQ(kernels.calls("intarsia_copy_rows_s8"), expected) << core << " " << before[3];
+    check(kernels);
+  }
+}
+
 // Laying rows and weights out is for several outputs: a window over its whole image, as a step of a streaming network has it, is
 // loops. A column of outputs is a row, whose outputs are beside each other.
 TEST(DepthwiseConvolutions, AreLoopsForOneOutput) {
