@@ -40,6 +40,19 @@ bool rearranges(OpKind kind) {
   }
 }
 
+// Some elements of one operand, which ones their order alone decides. Integers lie in the order of the floats that they stand for.
+bool chooses(const Node& node) {
+  switch (node.kind) {
+    case OpKind::ReduceMax:
+    case OpKind::ReduceMin:
+      return true;
+    case OpKind::MaxPool2d:
+      return node.attrs<graph::Pool2dAttrs>().activation == graph::Activation::None;
+    default:
+      return false;
+  }
+}
+
 // Elements of the operands, as often as need be, and a constant.
 bool collects(OpKind kind) {
   switch (kind) {
@@ -168,16 +181,19 @@ class FloatMover {
         const std::optional<ElementChain> chain = chain_before(next.outputs[0]);
         return chain && chain->source == id;
       }
-      return (collects(next.kind) || rearranges(next.kind)) &&
+      return (collects(next.kind) || rearranges(next.kind) || chooses(next)) &&
              are_read_by_elements(next.outputs, depth - 1);
     });
   }
 
-  // move(f(dequantize(x))): f(dequantize(move(x))), so that what follows is a chain that begins with integers.
+  // move(f(dequantize(x))): f(dequantize(move(x))), so that what follows is a chain that begins with integers. Functions keep no order:
+  // max(dequantize(x)) only.
   bool before_dequantize(size_t n) {
     const Node move = node(n);
-    if (!rearranges(move.kind) || move.inputs.size() != 1 || !is_free(move)) return false;
+    if (!(rearranges(move.kind) || chooses(move)) || move.inputs.size() != 1 || !is_free(move))
+      return false;
     const std::optional<ElementChain> chain = chain_before(move.inputs[0]);
+    if (chain && !chain->nodes.empty() && chooses(move)) return false;
     const Node* maker = chain ? maker_of(chain->source) : nullptr;
     if (maker == nullptr || !converts_integers(*maker)) return false;
     const Node dequantize = *maker;
@@ -213,7 +229,7 @@ class FloatMover {
     if (!is_right(job_.module, changed, behind)) return false;
     put_in_place(changed, n, *chain, behind);
     function_ = std::move(changed);
-    return done(move.name, fmt::format("comes before '{}'", dequantize.name), move.kind);
+    return done(move.name, fmt::format("comes before '{}'", dequantize.name), move);
   }
 
   // quantize(f(move(a, b))): move(quantize(f(a)), quantize(f(b))), where a and b are of integers in the end.
@@ -271,7 +287,7 @@ class FloatMover {
     replaced.nodes.insert(static_cast<size_t>(uses_.producer(chain->source)));
     put_in_place(changed, n, replaced, before);
     job_.module = std::move(trial);
-    return done(quantize.name, fmt::format("comes before '{}'", move.name), move.kind);
+    return done(quantize.name, fmt::format("comes before '{}'", move.name), move);
   }
 
   // Whether a tensor of floats is computed element by element from integers, moved or not. `words`: some have 16 bits.
@@ -446,10 +462,12 @@ class FloatMover {
       while (!taken.insert(each.name).second) each.name += "_";
   }
 
-  bool done(const std::string& name, std::string what, OpKind move) const {
+  bool done(const std::string& name, std::string what, const Node& move) const {
     job_.actions.push_back(
         {"order", name, std::move(what),
-         fmt::format("a {} moves elements, whatever type they have", to_string(move))});
+         fmt::format("a {} {}", to_string(move.kind),
+                     chooses(move) ? "chooses elements by their order, which integers keep"
+                                   : "moves elements, whatever type they have")});
     return true;
   }
 

@@ -1,5 +1,6 @@
 // Moves of floats between integers come before the dequantize or behind the quantize, bit for bit the same.
 #include <algorithm>
+#include <array>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,6 +82,54 @@ TEST(MoveFloats, FunctionsBesideEveryMoveBecomeATableAndAMoveOfIntegers) {
                   UnorderedElementsAre(fmt::format("{} m", move.kind), "lookup q"))
           << text;
     }
+}
+
+// The largest of floats is that of the integers which they are made of; what comes behind is a table of it.
+TEST(MoveFloats, MaximaAndMinimaOfWhatWasIntegersAreThoseOfTheIntegers) {
+  const auto chosen = [](const std::string& choice, const std::string& shape,
+                         const std::string& type, const std::string& function) {
+    return fmt::format(R"((%0) -> (%4) {{
+ %0 x: {2}[1,4,6,3] q(0.1:0)
+ %1 real: f32[1,4,6,3]
+ %2 most: f32[{1}]
+ %3 made: f32[{1}]
+ %4 y: {2}[{1}] q(0.03:0)
+ dequantize d(%0) -> (%1)
+ {0}
+ {3}
+}})",
+                       choice, shape, type, function);
+  };
+  const std::string rescaled = "quantize q(%2) -> (%4)",
+                    curve = "logistic l(%2) -> (%3)\n quantize q(%3) -> (%4)";
+  for (const auto& [kind, attributes, shape] :
+       std::vector<std::array<std::string, 3>>{{"reduce_max", "{axes=[1,2]}", "1,3"},
+                                               {"reduce_min", "{axes=[3]}", "1,4,6"},
+                                               {"max_pool2d", "{filter_h=2, filter_w=2}", "1,3,5,3"}}) {
+    const std::string text = fmt::format("{} m(%1) -> (%2) {}", kind, attributes);
+    EXPECT_THAT(left(chosen(text, shape, "i8", rescaled)),
+                UnorderedElementsAre(fmt::format("{} m", kind), "quantize q"));
+    EXPECT_THAT(left(chosen(text, shape, "i8", curve)),
+                UnorderedElementsAre(fmt::format("{} m", kind), "lookup q"));
+    EXPECT_EQ(left(chosen(text, shape, "i16", rescaled)).front(), fmt::format("{} m", kind));
+  }
+  // A limit of floats is none of the integers.
+  const std::string limited =
+      "max_pool2d m(%1) -> (%2) {filter_h=2, filter_w=2, activation=relu6}";
+  EXPECT_EQ(left(chosen(limited, "1,3,5,3", "i8", rescaled)).size(), 3u);
+  // Nor keeps a function of floats their order.
+  const std::string squared = R"((%0) -> (%4) {
+ %0 x: i8[2,6] q(0.1:3)
+ %1 real: f32[2,6]
+ %2 square: f32[2,6]
+ %3 most: f32[2]
+ %4 y: i8[2] q(0.03:3)
+ dequantize d(%0) -> (%1)
+ square s(%1) -> (%2)
+ reduce_max m(%2) -> (%3) {axes=[1]}
+ quantize q(%3) -> (%4)
+})";
+  EXPECT_EQ(left(squared).size(), 4u);
 }
 
 // Zeros beside the elements become what the functions make of zero.
