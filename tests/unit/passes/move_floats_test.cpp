@@ -102,10 +102,10 @@ TEST(MoveFloats, MaximaAndMinimaOfWhatWasIntegersAreThoseOfTheIntegers) {
   };
   const std::string rescaled = "quantize q(%2) -> (%4)",
                     curve = "logistic l(%2) -> (%3)\n quantize q(%3) -> (%4)";
-  for (const auto& [kind, attributes, shape] :
-       std::vector<std::array<std::string, 3>>{{"reduce_max", "{axes=[1,2]}", "1,3"},
-                                               {"reduce_min", "{axes=[3]}", "1,4,6"},
-                                               {"max_pool2d", "{filter_h=2, filter_w=2}", "1,3,5,3"}}) {
+  for (const auto& [kind, attributes, shape] : std::vector<std::array<std::string, 3>>{
+           {"reduce_max", "{axes=[1,2]}", "1,3"},
+           {"reduce_min", "{axes=[3]}", "1,4,6"},
+           {"max_pool2d", "{filter_h=2, filter_w=2}", "1,3,5,3"}}) {
     const std::string text = fmt::format("{} m(%1) -> (%2) {}", kind, attributes);
     EXPECT_THAT(left(chosen(text, shape, "i8", rescaled)),
                 UnorderedElementsAre(fmt::format("{} m", kind), "quantize q"));
@@ -114,8 +114,7 @@ TEST(MoveFloats, MaximaAndMinimaOfWhatWasIntegersAreThoseOfTheIntegers) {
     EXPECT_EQ(left(chosen(text, shape, "i16", rescaled)).front(), fmt::format("{} m", kind));
   }
   // A limit of floats is none of the integers.
-  const std::string limited =
-      "max_pool2d m(%1) -> (%2) {filter_h=2, filter_w=2, activation=relu6}";
+  const std::string limited = "max_pool2d m(%1) -> (%2) {filter_h=2, filter_w=2, activation=relu6}";
   EXPECT_EQ(left(chosen(limited, "1,3,5,3", "i8", rescaled)).size(), 3u);
   // Nor keeps a function of floats their order.
   const std::string squared = R"((%0) -> (%4) {
