@@ -207,7 +207,8 @@ class Subject:
             elif other.dtype == np.float32 and other.size:
                 apart = max(apart, float(np.abs(one - other).max() / max(1.0, np.abs(other).max())))
             elif (one != other).any():
-                wrong.append(f"{int((one != other).sum())} of {one.size} integers differ")
+                steps = np.abs(one.astype(np.int64) - other.astype(np.int64))
+                wrong.append(f"{int((steps > 0).sum())} of {one.size} integers differ, by {int(steps.max())} at most")
         return "; ".join(wrong) or (f"{apart:.1e} beside {self.peer}" if apart else f"as {self.peer}")
 
     # ---- in int8, on an NPU ----
