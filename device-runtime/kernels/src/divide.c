@@ -2,9 +2,13 @@
 
 #include "intarsia/kernels/arithmetic.h"
 
-// Zero bits above the highest one; 1 <= x <= 255.
+// Zero bits above the highest one; 1 <= x <= 65535.
 static int32_t leading_zeros(int32_t x) {
   int32_t count = 24;
+  if (x > 255) {
+    count = 16;
+    x >>= 8;
+  }
   for (; x < 128; x *= 2) ++count;
   return count;
 }
@@ -12,7 +16,7 @@ static int32_t leading_zeros(int32_t x) {
 int32_t intarsia_divide_q(int32_t numerator, int32_t denominator, int32_t multiplier,
                           int32_t shift) {
   if (numerator == 0) return 0;
-  if (denominator == 0) return numerator > 0 ? 255 : -255;
+  if (denominator == 0) return numerator > 0 ? 65535 : -65535;
   if (denominator < 0) {
     numerator = -numerator;
     denominator = -denominator;
@@ -29,5 +33,6 @@ int32_t intarsia_divide_q(int32_t numerator, int32_t denominator, int32_t multip
   const int32_t quotient = intarsia_mul_q31(scaled, reciprocal);
   const int32_t right = room + (31 - zeros) - shift;
   if (right > 31) return 0;
+  if (right < 0) return numerator > 0 ? 65535 : -65535;  // the product is 2^29 or more
   return intarsia_shift_right_round(intarsia_mul_q31(quotient, multiplier), right);
 }

@@ -42,10 +42,11 @@ Shapes infer_binary(OpCheck& check) {
     check.per_tensor(output, "output", symmetric);
     // TFLite represents the output's factor of an addition by a right shift only.
     if (check.ok() && is_add) check.factor(add_factors(a, b, output).output, 0);
-    // The least that a quotient is shifted to the right after.
-    constexpr int kMostExponentOfQuotient = 23;
+    // Of 9 bits: the least that a quotient is shifted to the right after. Quotients of 16 bits have steps of 2^-15 and less of what is usual
+    // for them; where they would have to be shifted to the left, they are beyond the range.
+    const int most_exponent_of_quotient = output.type == Int16 ? 30 : 23;
     if (check.ok() && kind == OpKind::Div)
-      check.factor(quotient_factor(a, b, output), kMostExponentOfQuotient);
+      check.factor(quotient_factor(a, b, output), most_exponent_of_quotient);
     if (check.ok() && kind == OpKind::Mul) check.factor(mul_factor(a, b, output), kMostExponent32);
   }
   return {broadcast_shape(check, a.shape, b.shape)};
@@ -182,7 +183,8 @@ int32_t floor_mod(int32_t a, int32_t b) {
 // TFLite's quotient: the reciprocal of the denominator's leading bits, then two scalings.
 int32_t quotient(int32_t a, int32_t b, const FixedFactor& factor) {
   if (a == 0) return 0;
-  if (b == 0) return a > 0 ? 255 : -255;  // beyond the range: undefined there, an end of it here
+  if (b == 0)
+    return a > 0 ? 65535 : -65535;  // beyond the range: undefined there, an end of it here
   if (b < 0) a = -a, b = -b;
   const int zeros = std::countl_zero(static_cast<uint32_t>(b));
   const auto fraction =
@@ -192,23 +194,25 @@ int32_t quotient(int32_t a, int32_t b, const FixedFactor& factor) {
   const auto scaled = static_cast<int32_t>(static_cast<uint32_t>(a) << room);
   const int32_t whole = doubling_high_product(scaled, reciprocal_of_one_plus(fraction));
   const int right = room + (31 - zeros) - factor.shift;
+  if (right < 0) return a > 0 ? 65535 : -65535;  // 2^29 or more
   return right > 31 ? 0 : rounding_shift_right(doubling_high_product(whole, factor.value), right);
 }
 
+template <typename T>
 void div_quantized(const Invocation& call) {
   const FixedFactor factor = fixed_factor(quotient_factor(call.in(0), call.in(1), call.out()));
   const auto a_zero = static_cast<int32_t>(call.in_zero_point(0));
   const auto b_zero = static_cast<int32_t>(call.in_zero_point(1));
   const graph::Range<int64_t> range =
-      quantized_range<int8_t>(call.node.attrs<BinaryAttrs>().activation, call.out());
-  broadcast<int8_t>(call, [&](int8_t a, int8_t b) {
-    return requantized<int8_t>(quotient(a - a_zero, b - b_zero, factor), call.out_zero_point(),
-                               range);
+      quantized_range<T>(call.node.attrs<BinaryAttrs>().activation, call.out());
+  broadcast<T>(call, [&](T a, T b) {
+    return requantized<T>(quotient(a - a_zero, b - b_zero, factor), call.out_zero_point(), range);
   });
 }
 
 Result<void> eval_div(const Invocation& call) {
-  if (call.type() == Int8) return div_quantized(call), Result<void>();
+  if (call.type() == Int8) return div_quantized<int8_t>(call), Result<void>();
+  if (call.type() == Int16) return div_quantized<int16_t>(call), Result<void>();
   if (call.type() == Int32) {
     broadcast<int32_t>(call, [](int32_t a, int32_t b) {
       return b == 0 ? 0 : static_cast<int32_t>(static_cast<uint32_t>(int64_t{a} / b));
@@ -488,7 +492,7 @@ constexpr TypeRule kDifferenceTypes[] = {{Int8, Int8, Int8},
                                          evaluated_only({Int32, Int32, Int32}),
                                          {Float32, Float32, Float32}};
 constexpr TypeRule kDivTypes[] = {
-    {Int8, Int8, Int8}, {Int32, Int32, Int32}, {Float32, Float32, Float32}};
+    {Int8, Int8, Int8}, {Int16, Int16, Int16}, {Int32, Int32, Int32}, {Float32, Float32, Float32}};
 constexpr TypeRule kFloorTypes[] = {{Int32, Int32, Int32}, {Float32, Float32, Float32}};
 
 constexpr Operator kArithmeticOperators[] = {

@@ -174,8 +174,11 @@ std::vector<int64_t> possible_values(const Function& function, const Uses& uses,
   return possible(function, uses, id, kDeepest);
 }
 
-std::optional<TensorValue> on_elements(const Module& module, const Function& function,
-                                       const Node& node, const TensorValue& values) {
+namespace {
+
+// `extremes`: beside the least and the largest element of a constant alone.
+std::optional<TensorValue> made_of(const Module& module, const Function& function, const Node& node,
+                                   const TensorValue& values, bool extremes) {
   if (!every_element_alone(function, node)) return std::nullopt;
   const bool binary = is_binary(node.kind);
   const bool pool = node.kind == OpKind::AveragePool2d || node.kind == OpKind::MaxPool2d;
@@ -201,8 +204,8 @@ std::optional<TensorValue> on_elements(const Module& module, const Function& fun
   if (binary) {
     Tensor constant = function.tensor(node.inputs[1 - other]);
     if (bits(constant.type) % 8 != 0) return std::nullopt;
-    const std::vector<int64_t> distinct =
-        unpack(constant.type, module.constant(constant.constant).bytes);
+    std::vector<int64_t> distinct = unpack(constant.type, module.constant(constant.constant).bytes);
+    if (extremes && distinct.size() > 2) distinct = {distinct.front(), distinct.back()};
     constant.shape = {1, static_cast<int64_t>(distinct.size())};
     constant.constant = add_constant(alone, "constant", pack(constant.type, distinct));
     const TensorId c = add_tensor(body, constant);
@@ -217,6 +220,13 @@ std::optional<TensorValue> on_elements(const Module& module, const Function& fun
   Result<std::vector<TensorValue>> made = graph::Evaluator(alone).run({values});
   if (!made.ok()) return std::nullopt;
   return std::move(made.value()[0]);
+}
+
+}  // namespace
+
+std::optional<TensorValue> on_elements(const Module& module, const Function& function,
+                                       const Node& node, const TensorValue& values) {
+  return made_of(module, function, node, values, false);
 }
 
 TensorValue few_of(DataType type, const TensorValue& values) {
@@ -242,7 +252,9 @@ bool keeps_elements(const Module& module, const Function& function, const Node& 
   if (const TensorValue few = few_of(type, values);
       few.size() < values.size() && !keeps_elements(module, function, node, few))
     return false;
-  const std::optional<TensorValue> made = on_elements(module, function, node, values);
+  // Sums, differences and products of an element go up or down with the constant: what the least and the largest one keep, those between
+  // them keep, of which a normalisation has as many as channels.
+  const std::optional<TensorValue> made = made_of(module, function, node, values, true);
   if (!made || made->size() % values.size() != 0) return false;
   const size_t copies = made->size() / values.size();
   for (size_t at = 0; at < values.size(); at += size)

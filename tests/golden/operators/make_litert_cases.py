@@ -366,6 +366,24 @@ def div_relu_s8():
     return model
 
 
+@case
+def div_s16():
+    """All signs, and numerators and denominators of one bit as of fifteen; of quotients of zero and near it LiteRT makes other numbers, by shifts of more than 31 bits."""
+    model = Model()
+    g = model.subgraph()
+    a, b, y = g.tensor([8, 50], np.int16, 0.001, 0), g.tensor([8, 50], np.int16, 0.002, 0), g.tensor([8, 50], np.int16, 0.0005, 0)
+    g.op("DIV", [a, b], [y], options("DivOptions"), version=2)
+    g.inputs(a, b)
+    g.outputs(y)
+    rng = rng_of("div_s16")
+    signs, bits = rng.choice([-1, 1], (2, 8, 50)), rng.integers(0, 15, (2, 8, 50))
+    values = signs * (2**bits + rng.integers(0, 2**15, (2, 8, 50)) % 2**bits)
+    values[0, 0, :3], values[1, 0, :3] = [5, -32768, 32767], [7, -32768, -1]
+    values[0] = np.where(np.abs(values[0] / values[1]) < 0.0005, values[1], values[0])
+    model.values = list(values.astype(np.int16))
+    return model
+
+
 def suppression(version, boxes, scores, most, overlap, least=-np.inf, sigma=0.0, given=False):
     """`given`: the limits of overlaps and scores are inputs of the model."""
     model = Model()
