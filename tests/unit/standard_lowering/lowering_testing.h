@@ -69,7 +69,7 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({kind, Float32});
   }
   cases.push_back({OpKind::HardSwish, Int16});
-  for (const DataType type : {Int8, Int32, Float32}) cases.push_back({OpKind::Div, type});
+  for (const DataType type : {Int8, Int16, Int32, Float32}) cases.push_back({OpKind::Div, type});
   for (const DataType type : {Int32, Float32}) cases.push_back({OpKind::Neg, type});
   for (const OpKind kind : {OpKind::Square, OpKind::Ceil, OpKind::Floor, OpKind::Round}) {
     cases.push_back({kind, Float32});
