@@ -14,6 +14,14 @@ def with_block(text, lines, begin=BEGIN, end=END):
     return "\n".join([before + begin, *lines, end]) + after
 
 
+def show(lines, page, begin=BEGIN, end=END):
+    """Into the page's block, or onto the screen where there is no page."""
+    if page:
+        page.write_text(with_block(page.read_text(encoding="utf-8"), lines, begin, end), encoding="utf-8")
+    else:
+        print("\n".join(lines))
+
+
 def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 

@@ -252,10 +252,7 @@ def main(given):
     measured = {name: known for name, known in results.items() if known["ours"] or "refused" in known}
     left_out, results = len(results) - len(measured), dict(sorted(measured.items(), key=lambda each: each[0].lower()))
     lines = block.lines_of(results, TARGETS, npu_of, left_out)
-    if options.update:
-        options.update.write_text(block.with_block(options.update.read_text(encoding="utf-8"), lines), encoding="utf-8")
-    else:
-        print("\n".join(lines))
+    block.show(lines, options.update)
     return 0
 
 

@@ -28,7 +28,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import onnx_agreement  # noqa: E402
-from block import with_block  # noqa: E402
+from block import show  # noqa: E402
 from limited import run  # noqa: E402
 from peers.tables import table  # noqa: E402
 
@@ -278,10 +278,7 @@ def main(given):
     quantised = [network for network in chosen if network.quantise]
     if quantised:
         lines += ["", f"In int8, `{options.target}`:", "", *table(INT8_HEADINGS, rows_of(quantised, options, "int8_row", len(INT8_HEADINGS)))]
-    if options.update:
-        options.update.write_text(with_block(options.update.read_text(encoding="utf-8"), lines, BEGIN, END), encoding="utf-8")
-    else:
-        print("\n".join(lines))
+    show(lines, options.update, BEGIN, END)
     return 0
 
 

@@ -30,7 +30,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import deployed_networks as deployed  # noqa: E402
-from block import with_block  # noqa: E402
+from block import show  # noqa: E402
 from peers.tables import table  # noqa: E402
 from pytorch_coverage import TIMM, TORCHVISION, network, words_of  # noqa: E402
 
@@ -125,10 +125,7 @@ def main(given):
         return 2
     versions = ", ".join(f"{each} {version(each)}" for each in ("litert-torch", "ai-edge-quantizer", "ai-edge-litert", "timm", "torchvision"))
     lines = [f"{len({row[0] for row in rows})} networks, {versions}; integers for `{options.target}`.", "", *table(HEADINGS, rows)]
-    if options.update:
-        options.update.write_text(with_block(options.update.read_text(encoding="utf-8"), lines, BEGIN, END), encoding="utf-8")
-    else:
-        print("\n".join(lines))
+    show(lines, options.update, BEGIN, END)
     return 0
 
 

@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-from block import with_block  # noqa: E402
+from block import show  # noqa: E402
 from onnx_networks import NETWORKS, make  # noqa: E402
 from peers.tables import table  # noqa: E402
 
@@ -134,11 +134,7 @@ def main(given):
     rows.append(["mean", "", f"{mean[0]:.1%}", f"{mean[1]:.1%}", f"{mean[2]:.4f}", None, f"{mean[3]:.4f}"])
     lines = table(["network", "activations, weights", "same best class", "or as good a one", "mean error", "largest error",
                    "error of quantisation"], rows)
-    if options.update:
-        options.update.write_text(with_block(options.update.read_text(encoding="utf-8"), lines, BEGIN, END),
-                                  encoding="utf-8")
-    else:
-        print("\n".join(lines))
+    show(lines, options.update, BEGIN, END)
     return 0
 
 

@@ -27,7 +27,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-from block import with_block  # noqa: E402
+from block import show  # noqa: E402
 from limited import run  # noqa: E402
 from onnx_agreement import quantised, scores  # noqa: E402
 from peers.tables import table  # noqa: E402
@@ -161,10 +161,7 @@ def main(given):
         return 2
     versions = f"torch {torch.__version__.partition('+')[0]}, torchvision {torchvision.__version__.partition('+')[0]}, timm {timm.__version__}"
     lines = [f"{len(rows)} networks, {versions}; `{options.target}`.", "", *table(HEADINGS, rows)]
-    if options.update:
-        options.update.write_text(with_block(options.update.read_text(encoding="utf-8"), lines, BEGIN, END), encoding="utf-8")
-    else:
-        print("\n".join(lines))
+    show(lines, options.update, BEGIN, END)
     return 0
 
 

@@ -308,8 +308,8 @@ class Planner {
     return range;
   }
 
-  // Where transfers go when there is room for all of them, and what that follows from, of each unit: when it starts (in the time that is left to transfers), and when
-  // the engine has to begin what is transferred for it and those behind it.
+  // Where transfers go when there is room for all of them, and what that follows from, of each unit: when it starts (in the time that is
+  // left to transfers), and when the engine has to begin what is transferred for it and those behind it.
   // `places`: the last unit that starts no later than that.
   struct Wanted {
     std::vector<double> starts, engine;
