@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,23 @@ inline std::string difference(DataType type, const TensorValue& actual, const Te
   if (a == actual.end()) return "";
   return "byte " + std::to_string(a - actual.begin()) + " is " + std::to_string(*a) +
          " instead of " + std::to_string(*e);
+}
+
+// Names of the folders of the repository's own recorded results in `kind`, "models" or "operators".
+inline std::set<std::string> own_folders(const std::string& kind) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(test::golden_folder() / kind))
+    if (entry.is_directory() && entry.path().filename() != "__pycache__")
+      names.insert(entry.path().filename().string());
+  return names;
+}
+
+// Names of those among `folders` that are the repository's own.
+inline std::set<std::string> own_names(const std::vector<std::filesystem::path>& folders) {
+  std::set<std::string> names;
+  for (const std::filesystem::path& folder : folders)
+    if (test::is_own(folder)) names.insert(folder.filename().string());
+  return names;
 }
 
 }  // namespace intarsia::graph

@@ -1,19 +1,9 @@
 // The angle of a point.
-#include <string.h>
-
+#include "intarsia/kernels/float_bits.h"
 #include "intarsia/kernels/float_functions.h"
 
-static uint32_t bits_of(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
 static float size_of(float x) {
-  const uint32_t bits = bits_of(x) & UINT32_C(0x7fffffff);
-  float size;
-  memcpy(&size, &bits, sizeof size);
-  return size;
+  return intarsia_f32_of_bits(intarsia_bits_of_f32(x) & UINT32_C(0x7fffffff));
 }
 
 // The polynomial of nine odd powers through atan at the Chebyshev nodes of 0 .. 1.
@@ -38,6 +28,6 @@ float intarsia_atan2_f32(float y, float x) {
                 : least == 0.0f               ? 0.0f
                                               : near_zero(least / most);
   if (height > width) angle = 0.5f * pi - angle;
-  if (bits_of(x) >> 31 != 0) angle = pi - angle;
-  return bits_of(y) >> 31 != 0 ? -angle : angle;
+  if (intarsia_bits_of_f32(x) >> 31 != 0) angle = pi - angle;
+  return intarsia_bits_of_f32(y) >> 31 != 0 ? -angle : angle;
 }

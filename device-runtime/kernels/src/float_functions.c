@@ -1,18 +1,6 @@
 #include "intarsia/kernels/float_functions.h"
 
-#include <string.h>
-
-static float from_bits(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static uint32_t to_bits(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
+#include "intarsia/kernels/float_bits.h"
 
 float intarsia_logistic_f32(float x) {
   if (x >= 0.0f) return 1.0f / (1.0f + intarsia_exp_f32(-x));
@@ -36,17 +24,18 @@ float intarsia_tanh_f32(float x) {
 
 // x = m * 2^k with m near 1: k * ln 2 + 2 atanh((m - 1) / (m + 1)).
 float intarsia_log_f32(float x) {
-  if (!(x > 0.0f)) return from_bits(x == 0.0f ? UINT32_C(0xff800000) : UINT32_C(0x7fc00000));
+  if (!(x > 0.0f))
+    return intarsia_f32_of_bits(x == 0.0f ? UINT32_C(0xff800000) : UINT32_C(0x7fc00000));
   int32_t k = 0;
   if (x < 1.17549435e-38f) {  // subnormal
     x *= 8388608.0f;
     k = -23;
   }
-  uint32_t bits = to_bits(x);
+  uint32_t bits = intarsia_bits_of_f32(x);
   if (bits >= UINT32_C(0x7f800000)) return x;
   k += (int32_t)(bits >> 23) - 127;
   bits = (bits & UINT32_C(0x007fffff)) | UINT32_C(0x3f800000);
-  float m = from_bits(bits);
+  float m = intarsia_f32_of_bits(bits);
   if (m > 1.41421356f) {
     m *= 0.5f;
     ++k;
@@ -60,21 +49,21 @@ float intarsia_log_f32(float x) {
 // From halving the exponent, by Newton's iteration.
 float intarsia_sqrt_f32(float x) {
   if (x == 0.0f) return x;
-  if (!(x > 0.0f)) return from_bits(UINT32_C(0x7fc00000));
-  if (to_bits(x) >= UINT32_C(0x7f800000)) return x;
+  if (!(x > 0.0f)) return intarsia_f32_of_bits(UINT32_C(0x7fc00000));
+  if (intarsia_bits_of_f32(x) >= UINT32_C(0x7f800000)) return x;
   float scale = 1.0f;
   if (x < 1.17549435e-38f) {  // subnormal
     x *= 16777216.0f;
     scale = 1.0f / 4096.0f;
   }
-  float y = from_bits((to_bits(x) >> 1) + UINT32_C(0x1fbd1df5));
+  float y = intarsia_f32_of_bits((intarsia_bits_of_f32(x) >> 1) + UINT32_C(0x1fbd1df5));
   for (int i = 0; i < 4; ++i) y = 0.5f * (y + x / y);
   return y * scale;
 }
 
 float intarsia_floor_f32(float x) {
   // From 2^23 on whole already, or not a number. A comparison of integers takes less time than two of floats.
-  if ((to_bits(x) & UINT32_C(0x7fffffff)) >= UINT32_C(0x4b000000)) return x;
+  if ((intarsia_bits_of_f32(x) & UINT32_C(0x7fffffff)) >= UINT32_C(0x4b000000)) return x;
   const float whole = (float)(int32_t)x;
   return whole > x ? whole - 1.0f : whole;
 }
@@ -93,15 +82,16 @@ float intarsia_round_even_f32(float x) {
   const int up = difference > 0.5f || (difference == 0.5f && (whole & 1) != 0);
   return up ? below + 1.0f : below;
 #else
-  const uint32_t bits = to_bits(x), sign = bits & UINT32_C(0x80000000);
+  const uint32_t bits = intarsia_bits_of_f32(x), sign = bits & UINT32_C(0x80000000);
   if ((bits ^ sign) >= UINT32_C(0x4b000000)) return x;  // whole already, or not a number
-  const float whole = from_bits(sign | UINT32_C(0x4b000000));
+  const float whole = intarsia_f32_of_bits(sign | UINT32_C(0x4b000000));
   return (x + whole) - whole;
 #endif
 }
 
 int32_t intarsia_truncate_f32(float x) {
-  if ((to_bits(x) & UINT32_C(0x7fffffff)) < UINT32_C(0x4f000000)) return (int32_t)x;  // below 2^31
+  if ((intarsia_bits_of_f32(x) & UINT32_C(0x7fffffff)) < UINT32_C(0x4f000000))
+    return (int32_t)x;  // below 2^31
   if (x != x) return 0;
   return x < 0.0f ? INT32_MIN : INT32_MAX;
 }

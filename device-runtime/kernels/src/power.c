@@ -1,13 +1,6 @@
 // Powers and remainders of floats.
-#include <string.h>
-
+#include "intarsia/kernels/float_bits.h"
 #include "intarsia/kernels/float_functions.h"
-
-static float from_bits(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
 
 static float absolute(float x) {
   return x < 0.0f ? -x : x;
@@ -101,23 +94,22 @@ static float exponential(int64_t power) {
   e = 1073741824 + signed_upper_half(e, r);
   // In two steps, so that results below the smallest normal number are met.
   const int32_t half = (n - 30) / 2, others = n - 30 - half;
-  return (float)e * from_bits((uint32_t)(half + 127) << 23) *
-         from_bits((uint32_t)(others + 127) << 23);
+  return (float)e * intarsia_f32_of_bits((uint32_t)(half + 127) << 23) *
+         intarsia_f32_of_bits((uint32_t)(others + 127) << 23);
 }
 
 // 2^(y * log2(x)) in integers: single precision would lose the result's bits to the whole part of the logarithm, and double is a
 // library's where a core has none.
 static float positive_power(float x, float y) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
+  uint32_t bits = intarsia_bits_of_f32(x);
   int32_t k = 0;
   if (bits < UINT32_C(0x00800000)) {  // subnormal
     x *= 8388608.0f;
-    memcpy(&bits, &x, sizeof bits);
+    bits = intarsia_bits_of_f32(x);
     k = -23;
   }
   const struct number log = logarithm(bits, k + (int32_t)(bits >> 23) - 127);
-  memcpy(&bits, &y, sizeof bits);
+  bits = intarsia_bits_of_f32(y);
   int32_t exponent = (int32_t)((bits >> 23) & 0xffu);
   int32_t mantissa = (int32_t)(bits & UINT32_C(0x007fffff));
   if (exponent != 0)
@@ -135,13 +127,13 @@ static float positive_power(float x, float y) {
     power = product >> shift;
   else if (shift >= -17 && (product < 0 ? -product : product) < most >> -shift)
     power = product * (INT64_C(1) << -shift);
-  if (power >= INT64_C(129) << 40) return from_bits(UINT32_C(0x7f800000));
+  if (power >= INT64_C(129) << 40) return intarsia_f32_of_bits(UINT32_C(0x7f800000));
   if (power <= -(INT64_C(160) << 40)) return 0.0f;
   return exponential(power);
 }
 
 float intarsia_pow_f32(float x, float y) {
-  const float infinity = from_bits(UINT32_C(0x7f800000));
+  const float infinity = intarsia_f32_of_bits(UINT32_C(0x7f800000));
   if (y == 0.0f || x == 1.0f) return 1.0f;
   if (x > 0.0f && x < infinity && absolute(y) < infinity) return positive_power(x, y);
   if (x != x || y != y) return x + y;
@@ -159,20 +151,19 @@ float intarsia_pow_f32(float x, float y) {
   else if (size == infinity)
     result = y > 0.0f ? infinity : 0.0f;
   else if (x < 0.0f && !is_whole)
-    return from_bits(UINT32_C(0x7fc00000));
+    return intarsia_f32_of_bits(UINT32_C(0x7fc00000));
   else
     result = positive_power(size, y);
-  uint32_t sign;
-  memcpy(&sign, &x, sizeof sign);
+  const uint32_t sign = intarsia_bits_of_f32(x);
   return is_odd && (sign >> 31) != 0 ? -result : result;
 }
 
 // Subtracts the largest b * 2^k that fits until less than b is left: exact at every step.
 float intarsia_floor_mod_f32(float a, float b) {
-  const float infinity = from_bits(UINT32_C(0x7f800000));
+  const float infinity = intarsia_f32_of_bits(UINT32_C(0x7f800000));
   const float divisor = absolute(b);
   float rest = absolute(a);
-  if (!(divisor > 0.0f) || !(rest < infinity)) return from_bits(UINT32_C(0x7fc00000));
+  if (!(divisor > 0.0f) || !(rest < infinity)) return intarsia_f32_of_bits(UINT32_C(0x7fc00000));
   while (rest >= divisor) {
     float step = divisor;
     while (step <= rest * 0.5f) step *= 2.0f;

@@ -1,6 +1,5 @@
 // sin and cos: the angle modulo pi / 2, then Taylor's series on |r| <= pi / 4.
-#include <string.h>
-
+#include "intarsia/kernels/float_bits.h"
 #include "intarsia/kernels/float_functions.h"
 
 // The first 224 bits of 2 / pi behind the binary point.
@@ -23,8 +22,7 @@ static uint32_t bits_from(int32_t first) {
 // |x| = quarter * pi / 2 + *rest with |*rest| <= pi / 4; the quarter modulo 4. The product of the 24
 // bits of x and of those 96 bits of 2 / pi that are not whole turns is exact.
 static uint32_t quarter_of(float x, float* rest) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
+  const uint32_t bits = intarsia_bits_of_f32(x);
   const int32_t exponent = (int32_t)((bits >> 23) & 0xffu) - 150;  // |x| = mantissa * 2^exponent
   const uint32_t mantissa = (bits & UINT32_C(0x007fffff)) | UINT32_C(0x00800000);
   if (exponent < -40) {  // below 2^-17 the angle is its own remainder

@@ -1,5 +1,7 @@
 // Convolutions of floats by integer weights (hybrid.h) on cores with the DSP extension: as dsp_conv.c, but sums become floats, in their
 // places in the output.
+#include <string.h>
+
 #include "intarsia/targets/cortex_m/staged_conv.h"
 
 #include "intarsia/targets/cortex_m/dsp_four.h"
@@ -60,7 +62,8 @@ INTARSIA_INLINE void hybrid_finish(const struct hybrid *h, int8_t *sums, int32_t
   }
   for (; channels > 0; --channels, ++channel, sums += 4) {
     const int32_t weights = channel->multiplier;
-    const float scale = hybrid_real(channel->round), bias = hybrid_real(channel->shift);
+    const float scale = intarsia_f32_of_bits((uint32_t)channel->round),
+                bias = intarsia_f32_of_bits((uint32_t)channel->shift);
     int8_t *at = sums;
     for (int32_t i = 0; i < pixels; ++i, at += pitch) {
       int32_t sum;

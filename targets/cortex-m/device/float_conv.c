@@ -7,18 +7,11 @@
 #include "intarsia/targets/cortex_m/optimise.h"
 
 #include "intarsia/targets/cortex_m/assembly.h"
+#include "intarsia/targets/cortex_m/float_vectors.h"
 #include "intarsia/targets/cortex_m/results.h"
 #include "intarsia/targets/cortex_m/staging.h"
 
 enum { kPixels = 4, kLanes = 4 };
-
-// Vectors of floats.
-#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
-#include <arm_mve.h>
-#define HAS_FLOAT_VECTORS 1
-#else
-#define HAS_FLOAT_VECTORS 0
-#endif
 
 // The first results of some runs and what they are made of.
 struct block {
@@ -28,7 +21,7 @@ struct block {
   bool has_low, has_high;
 };
 
-#if HAS_FLOAT_VECTORS
+#if INTARSIA_FLOAT_VECTORS
 // What is not a number stays.
 INTARSIA_INLINE void finish(const struct block *block, float *to, float32x4_t sums, float low,
                             float high, mve_pred16_t lanes) {

@@ -59,12 +59,12 @@ INTARSIA_INLINE float32x4_t hard_swishes(float32x4_t x) {
   }
 #else
 INTARSIA_INLINE float without_sign(float x) {
-  return intarsia_number_of(intarsia_bits_of(x) & INT32_MAX);
+  return intarsia_f32_of_bits(intarsia_bits_of_f32(x) & INT32_MAX);
 }
 
 INTARSIA_INLINE float sigmoid(float x) {
   const float e = intarsia_exponential_below_zero(without_sign(x));
-  const bool negative = (int32_t)intarsia_bits_of(x) < 0;
+  const bool negative = (int32_t)intarsia_bits_of_f32(x) < 0;
   return (negative ? e : 1.0f) / (1.0f + e);
 }
 
@@ -80,7 +80,7 @@ INTARSIA_INLINE float tangent(float x) {
     const float e = intarsia_exponential_below_zero(2.0f * magnitude);
     result = (1.0f - e) / (1.0f + e);
   }
-  return (int32_t)intarsia_bits_of(x) < 0 ? -result : result;
+  return (int32_t)intarsia_bits_of_f32(x) < 0 ? -result : result;
 }
 
 // From 0 to 6. Positive numbers are in the order of their bits, which takes cores less time that cannot select floats.
@@ -90,9 +90,9 @@ INTARSIA_INLINE float gate_of(float x) {
   const float least = above > 0.0f ? above : 0.0f;
   return least < 6.0f ? least : 6.0f;
 #else
-  const int32_t bits = (int32_t)intarsia_bits_of(above), least = bits & ~(bits >> 31);
+  const int32_t bits = (int32_t)intarsia_bits_of_f32(above), least = bits & ~(bits >> 31);
   const int32_t six = 0x40c00000;
-  return intarsia_number_of((uint32_t)(least < six ? least : six));
+  return intarsia_f32_of_bits((uint32_t)(least < six ? least : six));
 #endif
 }
 
@@ -103,7 +103,7 @@ INTARSIA_INLINE float hard_swish(float x) {
   const float quotient = product * (1.0f / 6.0f), rest = __builtin_fmaf(quotient, -6.0f, product);
   const float refined = __builtin_fmaf(rest, 1.0f / 6.0f, quotient);
   // Without its sign neither 0 nor beyond infinity.
-  const bool is_left = (intarsia_bits_of(rest) << 1) - 1u < UINT32_C(0xff000000);
+  const bool is_left = (intarsia_bits_of_f32(rest) << 1) - 1u < UINT32_C(0xff000000);
   return is_left ? refined : quotient;
 #else
   return product / 6.0f;

@@ -8,16 +8,12 @@
 #include "intarsia/targets/cortex_m/optimise.h"
 
 #include "intarsia/targets/cortex_m/assembly.h"
+#include "intarsia/targets/cortex_m/float_vectors.h"
 #include "intarsia/targets/cortex_m/results.h"
 #include "intarsia/targets/cortex_m/window_taps.h"
 
 enum { kFloatPixels = 4, kFloatLanes = 4 };
 
-#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
-#define DEPTHWISE_VECTORS 1
-#else
-#define DEPTHWISE_VECTORS 0
-#endif
 #if INTARSIA_HAS_ASM && defined(__ARM_FP) && !defined(__SOFTFP__)
 #define DEPTHWISE_ASM 1
 #else
@@ -72,7 +68,7 @@ _Static_assert(offsetof(struct float_windows, weights) == 16 &&
                      "memory")
 #define OTHER_RESTS "add.w r1, r1, r6\nadd.w r2, r2, r6\nadd.w r3, r3, r6\n"
 
-#if DEPTHWISE_VECTORS
+#if INTARSIA_FLOAT_VECTORS
 #define REGISTERS "q0", "q1", "q2", "q3", "q4", "q5",
 #define NEXT(x, vector) "vldrw.32 " vector ", [" x "]\nadd.w " x ", " x ", r8\n"
 #define FOUR_STARTS "vldrw.32 q0, [r6]\nvldrw.32 q1, [r6]\nvldrw.32 q2, [r6]\nvldrw.32 q3, [r6]\n"

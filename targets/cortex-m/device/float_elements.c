@@ -1,21 +1,12 @@
 // Sums, differences and products in single precision, element by element: four at a time. All of the four are read before any is written.
 #include "intarsia/targets/cortex_m/float_steps.h"
 
-#include <string.h>
-
 #include "intarsia/targets/cortex_m/optimise.h"
 
+#include "intarsia/targets/cortex_m/float_vectors.h"
 #include "intarsia/targets/cortex_m/results.h"
 
-INTARSIA_INLINE float limit_of(int32_t bits) {
-  float number;
-  memcpy(&number, &bits, sizeof number);
-  return number;
-}
-
-#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
-#include <arm_mve.h>
-
+#if INTARSIA_FLOAT_VECTORS
 // What is not a number stays.
 INTARSIA_INLINE float32x4_t within(float32x4_t value, float low, float high) {
   value = vpselq_f32(vdupq_n_f32(low), value, vcmpltq_n_f32(value, low));
@@ -23,7 +14,8 @@ INTARSIA_INLINE float32x4_t within(float32x4_t value, float low, float high) {
 }
 
 #define EACH(vector, scalar)                                                         \
-  const float least = limit_of(low), most = limit_of(high);                          \
+  const float least = intarsia_f32_of_bits((uint32_t)low),                           \
+              most = intarsia_f32_of_bits((uint32_t)high);                           \
   if (least == -INFINITY_F && most == INFINITY_F) {                                  \
     for (; count >= 4; count -= 4, a += 4, b += 4, output += 4)                      \
       vstrwq_f32(output, vector(vldrwq_f32(a), vldrwq_f32(b)));                      \
@@ -43,7 +35,8 @@ INTARSIA_INLINE float within(float value, float low, float high) {
 }
 
 #define EACH(vector, scalar)                                                           \
-  const float least = limit_of(low), most = limit_of(high);                            \
+  const float least = intarsia_f32_of_bits((uint32_t)low),                             \
+              most = intarsia_f32_of_bits((uint32_t)high);                             \
   if (least == -INFINITY_F && most == INFINITY_F)                                      \
     for (; count >= 4; count -= 4, a += 4, b += 4, output += 4) {                      \
       const float x0 = a[0] scalar b[0], x1 = a[1] scalar b[1], x2 = a[2] scalar b[2], \

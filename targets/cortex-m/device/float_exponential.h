@@ -3,22 +3,12 @@
 #ifndef INTARSIA_CORTEX_M_FLOAT_EXPONENTIAL_H_
 #define INTARSIA_CORTEX_M_FLOAT_EXPONENTIAL_H_
 
-#include <string.h>
-
 #include "intarsia/kernels/arithmetic.h"
+#include "intarsia/targets/cortex_m/float_vectors.h"
 #include "intarsia/targets/cortex_m/results.h"
+#include "intarsia/targets/cortex_m/unfused.h"
 
-// Steps that the source does not fuse are rounded by themselves.
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
-
-#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
-#define INTARSIA_FLOAT_VECTORS 1
-#include <arm_mve.h>
-
+#if INTARSIA_FLOAT_VECTORS
 INTARSIA_INLINE float32x4_t intarsia_powers_of_two(int32x4_t power) {
   return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_n_s32(power, 127), 23));
 }
@@ -61,19 +51,6 @@ INTARSIA_INLINE float32x4_t intarsia_exponentials_below_zero(float32x4_t magnitu
   return vpselq_f32(vdupq_n_f32(0.0f), result, vcmpgtq_n_f32(magnitude, 87.0f));
 }
 #else
-#define INTARSIA_FLOAT_VECTORS 0
-
-INTARSIA_INLINE uint32_t intarsia_bits_of(float number) {
-  uint32_t bits;
-  memcpy(&bits, &number, sizeof bits);
-  return bits;
-}
-INTARSIA_INLINE float intarsia_number_of(uint32_t bits) {
-  float number;
-  memcpy(&number, &bits, sizeof number);
-  return number;
-}
-
 // Of x = power * ln(2) + r.
 INTARSIA_INLINE float intarsia_exponential_of_parts(float r, int32_t power) {
   float series = 1.0f / 5040.0f;
@@ -83,14 +60,14 @@ INTARSIA_INLINE float intarsia_exponential_of_parts(float r, int32_t power) {
   series = series * r + 1.0f / 6.0f;
   series = series * r + 0.5f;
   series = (series * r * r + r) + 1.0f;
-  return series * intarsia_number_of((uint32_t)(power + 127) << 23);
+  return series * intarsia_f32_of_bits((uint32_t)(power + 127) << 23);
 }
 
 // Few arguments are as large as 87, or no numbers: those are not worth code here.
 INTARSIA_INLINE float intarsia_exponential(float x) {
-  const uint32_t bits = intarsia_bits_of(x), sign = bits & UINT32_C(0x80000000);
+  const uint32_t bits = intarsia_bits_of_f32(x), sign = bits & UINT32_C(0x80000000);
   if ((bits ^ sign) > UINT32_C(0x42ae0000)) return intarsia_exp_f32(x);
-  const float half = intarsia_number_of(sign | UINT32_C(0x3f000000));
+  const float half = intarsia_f32_of_bits(sign | UINT32_C(0x3f000000));
   const int32_t power = (int32_t)(x * 1.44269504089f + half);
   const float k = (float)power;
   return intarsia_exponential_of_parts((x - k * 0.693359375f) + k * 2.12194440e-4f, power);
@@ -98,7 +75,7 @@ INTARSIA_INLINE float intarsia_exponential(float x) {
 
 // The same of -magnitude, without a call, so that the numbers stay in registers.
 INTARSIA_INLINE float intarsia_exponential_below_zero(float magnitude) {
-  const uint32_t bits = intarsia_bits_of(magnitude), infinity = UINT32_C(0x7f800000);
+  const uint32_t bits = intarsia_bits_of_f32(magnitude), infinity = UINT32_C(0x7f800000);
   if (bits > UINT32_C(0x42ae0000)) return bits > infinity ? magnitude : 0.0f;
   const int32_t power = (int32_t)(magnitude * -1.44269504089f - 0.5f);
   const float k = (float)power;

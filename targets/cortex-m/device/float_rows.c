@@ -2,23 +2,14 @@
 // scale and the zero point are those of a row of the two ends.
 #include "intarsia/targets/cortex_m/float_steps.h"
 
-#include <string.h>
-
 #include "intarsia/kernels/quantize_row.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
+#include "intarsia/targets/cortex_m/float_vectors.h"
 #include "intarsia/targets/cortex_m/results.h"
+#include "intarsia/targets/cortex_m/unfused.h"
 
-// Steps that the source does not fuse are rounded by themselves.
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
-
-#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
-#include <arm_mve.h>
-
+#if INTARSIA_FLOAT_VECTORS
 // What is not a number counts for neither end.
 static void ends_of(const float *input, int32_t count, float ends[2]) {
   float32x4_t low = vdupq_n_f32(0.0f), high = low;
@@ -78,8 +69,7 @@ static void ends_of(const float *input, int32_t count, float ends[2]) {
   const int32_t infinity = INT32_C(0x7f800000);
   int32_t low = 0, high = 0;
   for (int32_t i = 0; i < count; ++i) {
-    int32_t bits;
-    memcpy(&bits, &input[i], sizeof bits);
+    const int32_t bits = (int32_t)intarsia_bits_of_f32(input[i]);
     const int32_t magnitude = bits & INT32_MAX;
     if (bits >= 0) {
       if (bits > high && bits <= infinity) high = bits;
@@ -87,9 +77,8 @@ static void ends_of(const float *input, int32_t count, float ends[2]) {
       low = magnitude;
     }
   }
-  memcpy(&ends[1], &high, sizeof high);
-  memcpy(&ends[0], &low, sizeof low);
-  ends[0] = 0.0f - ends[0];
+  ends[1] = intarsia_f32_of_bits((uint32_t)high);
+  ends[0] = 0.0f - intarsia_f32_of_bits((uint32_t)low);
 }
 
 // Halves away from zero: the largest number below one half carries from a half on, since the sum of both is rounded up, and not before.
@@ -100,11 +89,8 @@ static void count_steps(const float *input, int8_t *output, int32_t count, float
     const float value = input[i] * steps + offset;
     int32_t whole = least;
     if (value > bottom) {  // nor what is no number
-      int32_t bits;
-      memcpy(&bits, &value, sizeof bits);
-      const int32_t almost_half = (bits & INT32_MIN) | INT32_C(0x3effffff);
-      float carry;
-      memcpy(&carry, &almost_half, sizeof carry);
+      const uint32_t sign = intarsia_bits_of_f32(value) & UINT32_C(0x80000000);
+      const float carry = intarsia_f32_of_bits(sign | UINT32_C(0x3effffff));
       whole = intarsia_min_i32(value < 127.0f ? (int32_t)(value + carry) : 127, 127);
     }
     output[i] = (int8_t)whole;
@@ -116,16 +102,13 @@ static void count_steps_together(const float *input, int8_t *output, int32_t cou
                                  int32_t zero) {
   const float whole_numbers = 12582912.0f;  // 1.5 * 2^23
   const float least = (float)-(zero + 128), most = (float)(127 - zero);
-  int32_t none;
-  memcpy(&none, &whole_numbers, sizeof none);
+  const int32_t none = (int32_t)intarsia_bits_of_f32(whole_numbers);
   for (int32_t i = 0; i < count; ++i) {
     float steps = input[i] / scale;
     if (!(steps > least)) steps = least;  // nor what is no number
     if (steps > most) steps = most;
     const float sum = steps + whole_numbers;
-    int32_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    output[i] = (int8_t)(bits - none + zero);
+    output[i] = (int8_t)((int32_t)intarsia_bits_of_f32(sum) - none + zero);
   }
 }
 #endif

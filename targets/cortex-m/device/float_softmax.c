@@ -55,8 +55,7 @@ static void softmax_row(const float *input, float *output, int32_t count, float 
 
 void intarsia_softmax_rows_f32(const float *input, float *output, int32_t rows, int32_t count,
                                int32_t beta) {
-  float factor;
-  memcpy(&factor, &beta, sizeof factor);
+  const float factor = intarsia_f32_of_bits((uint32_t)beta);
   for (; rows > 0; --rows, input += count, output += count)
     softmax_row(input, output, count, factor);
 }

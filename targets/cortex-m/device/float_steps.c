@@ -3,24 +3,12 @@
 // reciprocal is the nearest number to its own value (Markstein). Numbers are limited before, so that none is infinite.
 #include "intarsia/targets/cortex_m/float_steps.h"
 
-#include <string.h>
-
 #include "intarsia/targets/cortex_m/optimise.h"
+
+#include "intarsia/targets/cortex_m/float_vectors.h"
 #include "intarsia/targets/cortex_m/results.h"
+#include "intarsia/targets/cortex_m/unfused.h"
 
-// Steps that the source does not fuse are rounded by themselves.
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
-
-#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
-#include <arm_mve.h>
-#define STEP_VECTORS 1
-#else
-#define STEP_VECTORS 0
-#endif
 // Conversions that round halves away from zero, and limits that take a number before what is none: of Armv8-M, and of the Cortex-M7,
 // which is told by its doubles. Compilers do not say it of these.
 #if INTARSIA_HAS_ASM && defined(__arm__) && !defined(__SOFTFP__) && defined(__ARM_FP) && \
@@ -30,18 +18,6 @@
 #define ROUNDS_FROM_ZERO 0
 #endif
 
-INTARSIA_INLINE float real_of(int32_t bits) {
-  float number;
-  memcpy(&number, &bits, sizeof number);
-  return number;
-}
-
-INTARSIA_INLINE int32_t bits_of(float number) {
-  int32_t bits;
-  memcpy(&bits, &number, sizeof bits);
-  return bits;
-}
-
 struct steps {
   float scale, reciprocal;
   float least, most;  // numbers whose results are the limits
@@ -50,12 +26,18 @@ struct steps {
 
 INTARSIA_INLINE struct steps steps_of(int32_t scale, int32_t reciprocal, int32_t zero_point,
                                       int32_t low, int32_t high) {
-  struct steps s = {real_of(scale), real_of(reciprocal), 0, 0, zero_point, low, high};
+  struct steps s = {intarsia_f32_of_bits((uint32_t)scale),
+                    intarsia_f32_of_bits((uint32_t)reciprocal),
+                    0,
+                    0,
+                    zero_point,
+                    low,
+                    high};
   s.least = (float)(low - zero_point) * s.scale, s.most = (float)(high - zero_point) * s.scale;
   return s;
 }
 
-#if STEP_VECTORS
+#if INTARSIA_FLOAT_VECTORS
 // Limits are less than a step's half from where results reach them, so that none has to be limited again; what is no number is the least.
 INTARSIA_INLINE int32x4_t four_steps(float32x4_t value, const struct steps *s) {
   value = vminnmq_f32(vmaxnmq_f32(value, vdupq_n_f32(s->least)), vdupq_n_f32(s->most));
@@ -67,40 +49,41 @@ INTARSIA_INLINE int32x4_t four_steps(float32x4_t value, const struct steps *s) {
 
 // The same of two vectors at a time, since each step of one waits for the one before; a compiler puts them behind each other. Results by
 // two stores of four elements.
-#define EIGHTS_OF_STEPS(input, output, groups, s, first_store, second_store)             \
-  {                                                                                      \
-    register int32_t times __asm__("lr") = groups;                                       \
-    __asm__ volatile(                                                                    \
-        "vdup.32 q6, %[least]\n"                                                         \
-        "vdup.32 q7, %[most]\n"                                                          \
-        "dls lr, lr\n"                                                                   \
-        "1: vldrw.32 q0, [%[in]], #32\n"                                                 \
-        "vmaxnm.f32 q0, q0, q6\n"                                                        \
-        "vldrw.32 q1, [%[in], #-16]\n"                                                   \
-        "vmaxnm.f32 q1, q1, q6\n"                                                        \
-        "vminnm.f32 q0, q0, q7\n"                                                        \
-        "vminnm.f32 q1, q1, q7\n"                                                        \
-        "vmul.f32 q2, q0, %[reciprocal]\n"                                               \
-        "vmov q4, q0\n"                                                                  \
-        "vmul.f32 q3, q1, %[reciprocal]\n"                                               \
-        "vmov q5, q1\n"                                                                  \
-        "vfma.f32 q4, q2, %[minus]\n"                                                    \
-        "vfma.f32 q5, q3, %[minus]\n"                                                    \
-        "vfma.f32 q2, q4, %[reciprocal]\n"                                               \
-        "vfma.f32 q3, q5, %[reciprocal]\n"                                               \
-        "vfma.f32 q0, q2, %[minus]\n"                                                    \
-        "vfma.f32 q1, q3, %[minus]\n"                                                    \
-        "vfma.f32 q2, q0, %[reciprocal]\n"                                               \
-        "vfma.f32 q3, q1, %[reciprocal]\n"                                               \
-        "vcvta.s32.f32 q2, q2\n"                                                         \
-        "vcvta.s32.f32 q3, q3\n"                                                         \
-        "vadd.i32 q2, q2, %[zero]\n"                                                     \
-        "vadd.i32 q3, q3, %[zero]\n" first_store second_store "le lr, 1b\n"              \
-        : [in] "+r"(input), [out] "+r"(output), [times] "+r"(times)                      \
-        : [least] "r"(bits_of((s)->least)), [most] "r"(bits_of((s)->most)),              \
-          [reciprocal] "r"(bits_of((s)->reciprocal)), [minus] "r"(bits_of(-(s)->scale)), \
-          [zero] "r"((s)->zero_point)                                                    \
-        : "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "memory");                     \
+#define EIGHTS_OF_STEPS(input, output, groups, s, first_store, second_store)          \
+  {                                                                                   \
+    register int32_t times __asm__("lr") = groups;                                    \
+    __asm__ volatile(                                                                 \
+        "vdup.32 q6, %[least]\n"                                                      \
+        "vdup.32 q7, %[most]\n"                                                       \
+        "dls lr, lr\n"                                                                \
+        "1: vldrw.32 q0, [%[in]], #32\n"                                              \
+        "vmaxnm.f32 q0, q0, q6\n"                                                     \
+        "vldrw.32 q1, [%[in], #-16]\n"                                                \
+        "vmaxnm.f32 q1, q1, q6\n"                                                     \
+        "vminnm.f32 q0, q0, q7\n"                                                     \
+        "vminnm.f32 q1, q1, q7\n"                                                     \
+        "vmul.f32 q2, q0, %[reciprocal]\n"                                            \
+        "vmov q4, q0\n"                                                               \
+        "vmul.f32 q3, q1, %[reciprocal]\n"                                            \
+        "vmov q5, q1\n"                                                               \
+        "vfma.f32 q4, q2, %[minus]\n"                                                 \
+        "vfma.f32 q5, q3, %[minus]\n"                                                 \
+        "vfma.f32 q2, q4, %[reciprocal]\n"                                            \
+        "vfma.f32 q3, q5, %[reciprocal]\n"                                            \
+        "vfma.f32 q0, q2, %[minus]\n"                                                 \
+        "vfma.f32 q1, q3, %[minus]\n"                                                 \
+        "vfma.f32 q2, q0, %[reciprocal]\n"                                            \
+        "vfma.f32 q3, q1, %[reciprocal]\n"                                            \
+        "vcvta.s32.f32 q2, q2\n"                                                      \
+        "vcvta.s32.f32 q3, q3\n"                                                      \
+        "vadd.i32 q2, q2, %[zero]\n"                                                  \
+        "vadd.i32 q3, q3, %[zero]\n" first_store second_store "le lr, 1b\n"           \
+        : [in] "+r"(input), [out] "+r"(output), [times] "+r"(times)                   \
+        : [least] "r"(intarsia_bits_of_f32((s)->least)),                              \
+          [most] "r"(intarsia_bits_of_f32((s)->most)),                                \
+          [reciprocal] "r"(intarsia_bits_of_f32((s)->reciprocal)),                    \
+          [minus] "r"(intarsia_bits_of_f32(-(s)->scale)), [zero] "r"((s)->zero_point) \
+        : "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "memory");                  \
   }
 INTARSIA_INLINE float32x4_t four_numbers(int32x4_t steps, int32_t zero_point, float unit) {
   return vmulq_n_f32(vcvtq_f32_s32(vsubq_n_s32(steps, zero_point)), unit);
@@ -132,15 +115,16 @@ INTARSIA_INLINE void two_steps(float a, float b, const struct steps *s, int32_t 
         [qb] "=&t"(b_quotient), [rb] "=&t"(b_rest)
       : [least] "t"(s->least), [most] "t"(s->most), [scale] "t"(s->scale),
         [reciprocal] "t"(s->reciprocal));
-  results[0] = bits_of(a_quotient) + s->zero_point;
-  results[1] = bits_of(b_quotient) + s->zero_point;
+  results[0] = (int32_t)intarsia_bits_of_f32(a_quotient) + s->zero_point;
+  results[1] = (int32_t)intarsia_bits_of_f32(b_quotient) + s->zero_point;
 }
 #else
 // With the largest number below one half, of the number's sign, halves become whole ones and what is less than a half stays so.
 INTARSIA_INLINE int32_t one_step(float value, const struct steps *s) {
   if (!(value > s->least)) return s->low;
   if (value >= s->most) return s->high;
-  const float almost_half = real_of((bits_of(value) & INT32_MIN) | INT32_C(0x3effffff));
+  const float almost_half = intarsia_f32_of_bits(
+      (intarsia_bits_of_f32(value) & UINT32_C(0x80000000)) | UINT32_C(0x3effffff));
   return (int32_t)(value / s->scale + almost_half) + s->zero_point;
 }
 #endif
@@ -148,7 +132,7 @@ INTARSIA_INLINE int32_t one_step(float value, const struct steps *s) {
 void intarsia_quantize_f32_s16(const float *input, int16_t *output, int32_t count, int32_t scale,
                                int32_t reciprocal, int32_t zero_point) {
   const struct steps s = steps_of(scale, reciprocal, zero_point, INT16_MIN, INT16_MAX);
-#if STEP_VECTORS
+#if INTARSIA_FLOAT_VECTORS
   if (count >= 8)
     EIGHTS_OF_STEPS(input, output, count / 8, &s, "vstrh.32 q2, [%[out]], #16\n",
                     "vstrh.32 q3, [%[out], #-8]\n")
@@ -171,7 +155,7 @@ void intarsia_quantize_f32_s16(const float *input, int16_t *output, int32_t coun
 void intarsia_quantize_f32_s8(const float *input, int8_t *output, int32_t count, int32_t scale,
                               int32_t reciprocal, int32_t zero_point) {
   const struct steps s = steps_of(scale, reciprocal, zero_point, INT8_MIN, INT8_MAX);
-#if STEP_VECTORS
+#if INTARSIA_FLOAT_VECTORS
   if (count >= 8)
     EIGHTS_OF_STEPS(input, output, count / 8, &s, "vstrb.32 q2, [%[out]], #8\n",
                     "vstrb.32 q3, [%[out], #-4]\n")
@@ -193,8 +177,8 @@ void intarsia_quantize_f32_s8(const float *input, int8_t *output, int32_t count,
 
 void intarsia_dequantize_s16_f32(const int16_t *input, float *output, int32_t count, int32_t scale,
                                  int32_t zero_point) {
-  const float unit = real_of(scale);
-#if STEP_VECTORS
+  const float unit = intarsia_f32_of_bits((uint32_t)scale);
+#if INTARSIA_FLOAT_VECTORS
   for (; count >= 4; count -= 4, input += 4, output += 4)
     vstrwq_f32(output, four_numbers(vldrhq_s32(input), zero_point, unit));
   if (count <= 0) return;
@@ -207,8 +191,8 @@ void intarsia_dequantize_s16_f32(const int16_t *input, float *output, int32_t co
 
 void intarsia_dequantize_s8_f32(const int8_t *input, float *output, int32_t count, int32_t scale,
                                 int32_t zero_point) {
-  const float unit = real_of(scale);
-#if STEP_VECTORS
+  const float unit = intarsia_f32_of_bits((uint32_t)scale);
+#if INTARSIA_FLOAT_VECTORS
   for (; count >= 4; count -= 4, input += 4, output += 4)
     vstrwq_f32(output, four_numbers(vldrbq_s32(input), zero_point, unit));
   if (count <= 0) return;

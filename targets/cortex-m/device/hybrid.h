@@ -4,17 +4,10 @@
 #ifndef INTARSIA_CORTEX_M_HYBRID_H_
 #define INTARSIA_CORTEX_M_HYBRID_H_
 
-#include <string.h>
-
+#include "intarsia/targets/cortex_m/float_vectors.h"
 #include "intarsia/targets/cortex_m/results.h"
 #include "intarsia/targets/cortex_m/staging.h"
-
-// Steps that the source does not fuse are rounded by themselves.
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
+#include "intarsia/targets/cortex_m/unfused.h"
 
 // A piece of an image, and how its sums become results.
 struct hybrid {
@@ -28,12 +21,6 @@ struct hybrid {
   const int8_t *weights;  // of the channels that are computed,
   int32_t first, count;   // which these are
 };
-
-INTARSIA_INLINE float hybrid_real(int32_t bits) {
-  float number;
-  memcpy(&number, &bits, sizeof number);
-  return number;
-}
 
 // What is not a number stays.
 INTARSIA_INLINE float hybrid_result(const struct hybrid *h, int32_t sum, int32_t weights,
@@ -83,8 +70,8 @@ INTARSIA_INLINE void hybrid_convolution(const struct intarsia_staged *staged, co
                        zeros,
                        NULL,
                        scratch + staged->scratch_at,
-                       hybrid_real(table[0]),
-                       hybrid_real(table[1]),
+                       intarsia_f32_of_bits((uint32_t)table[0]),
+                       intarsia_f32_of_bits((uint32_t)table[1]),
                        staged->out_zero != 0,
                        staged->low != 0,
                        staged->high != 0,

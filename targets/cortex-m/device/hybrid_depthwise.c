@@ -89,8 +89,9 @@ INTARSIA_INLINE void hybrid_pixel(const struct hybrid *h, const struct hybrid_wi
 #endif
     depthwise_sums(window, x + c, weights + c, sums, count);
     for (int32_t lane = 0; lane < count; ++lane)
-      output[c + lane] = hybrid_result(h, sums[lane], 0, 0, scale * hybrid_real(h->table[c + lane]),
-                                       hybrid_real(biases[c + lane]));
+      output[c + lane] = hybrid_result(h, sums[lane], 0, 0,
+                                       scale * intarsia_f32_of_bits((uint32_t)h->table[c + lane]),
+                                       intarsia_f32_of_bits((uint32_t)biases[c + lane]));
   }
 }
 
@@ -102,8 +103,8 @@ void intarsia_hybrid_depthwise(const struct intarsia_window *w, const int8_t *in
                             NULL,
                             table + 2,
                             NULL,
-                            hybrid_real(table[0]),
-                            hybrid_real(table[1]),
+                            intarsia_f32_of_bits((uint32_t)table[0]),
+                            intarsia_f32_of_bits((uint32_t)table[1]),
                             false,
                             w->low != 0,
                             w->high != 0,

@@ -1,5 +1,7 @@
 // Convolutions of floats by integer weights (hybrid.h) on cores with Helium: two pixels by four channels, as mve_conv.c has them, or
 // one pixel.
+#include <string.h>
+
 #include "intarsia/targets/cortex_m/staged_conv.h"
 
 #include <stddef.h>
@@ -257,9 +259,9 @@ INTARSIA_INLINE void quad_results(const struct hybrid *h, const int32_t *sums, c
   const float scale = h->scales[row];
   const int32_t zero = h->zeros[row];
   for (int32_t c = 0; c < count && c < kHybridQuad; ++c) {
-    const float value =
-        hybrid_result(h, sums[c], table[c], zero, scale * hybrid_real(table[kHybridQuad + c]),
-                      hybrid_real(table[2 * kHybridQuad + c]));
+    const float value = hybrid_result(
+        h, sums[c], table[c], zero, scale * intarsia_f32_of_bits((uint32_t)table[kHybridQuad + c]),
+        intarsia_f32_of_bits((uint32_t)table[2 * kHybridQuad + c]));
     memcpy(output + 4 * c, &value, sizeof value);
   }
 }

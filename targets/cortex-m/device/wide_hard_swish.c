@@ -3,32 +3,13 @@
 // tries that for all 65536 arguments.
 #include "intarsia/targets/cortex_m/pool_softmax.h"
 
-#include <string.h>
-
 #include "intarsia/targets/cortex_m/optimise.h"
+
+#include "intarsia/targets/cortex_m/float_vectors.h"
 #include "intarsia/targets/cortex_m/results.h"
+#include "intarsia/targets/cortex_m/unfused.h"
 
-// Steps that the source does not fuse are rounded by themselves.
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
-
-#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
-#include <arm_mve.h>
-#define FLOAT_VECTORS 1
-#else
-#define FLOAT_VECTORS 0
-#endif
-
-INTARSIA_INLINE float number_of(int32_t bits) {
-  float number;
-  memcpy(&number, &bits, sizeof number);
-  return number;
-}
-
-#if FLOAT_VECTORS
+#if INTARSIA_FLOAT_VECTORS
 INTARSIA_INLINE float32x4_t divided(float32x4_t value, float32x4_t divisor, float reciprocal) {
   const float32x4_t quotient = vmulq_n_f32(value, reciprocal);
   return vfmaq_n_f32(quotient, vfmsq_f32(value, quotient, divisor), reciprocal);
@@ -45,7 +26,7 @@ INTARSIA_INLINE float divided(float value, float divisor, float reciprocal) {
 }
 #endif
 
-#if !FLOAT_VECTORS
+#if !INTARSIA_FLOAT_VECTORS
 enum { kBeyond = 1 << 15 };  // above all arguments
 
 // The least argument whose gate is six at least: no larger one is to be compared. kBeyond where there is none.
@@ -84,9 +65,10 @@ INTARSIA_INLINE int16_t whole_of(float steps) {
 
 void intarsia_each_hard_swish_s16(const int16_t *input, int16_t *output, int32_t count,
                                   int32_t in_scale, int32_t out_scale, int32_t out_reciprocal) {
-  const float unit = number_of(in_scale), scale = number_of(out_scale),
-              reciprocal = number_of(out_reciprocal), sixth = 1.0f / 6.0f;
-#if FLOAT_VECTORS
+  const float unit = intarsia_f32_of_bits((uint32_t)in_scale),
+              scale = intarsia_f32_of_bits((uint32_t)out_scale),
+              reciprocal = intarsia_f32_of_bits((uint32_t)out_reciprocal), sixth = 1.0f / 6.0f;
+#if INTARSIA_FLOAT_VECTORS
   const float32x4_t zero = vdupq_n_f32(0), six = vdupq_n_f32(6), scales = vdupq_n_f32(scale);
   for (; count > 0; count -= 4, input += 4, output += 4) {
     const mve_pred16_t some = vctp32q((uint32_t)count);
