@@ -75,8 +75,14 @@ flatbuffers::Offset<format::Subgraph> subgraph(Shared& shared, const ModelSpec& 
     }
     flatbuffers::Offset<format::Quantization> quantization;
     if (!t.scale.empty() || !t.zero_point.empty() || t.quantization_details) {
+      const auto details = !t.blocks
+                               ? 0
+                               : format::CreateBlockwiseQuantization(
+                                     b, t.blocks->scales, t.blocks->zero_points, t.blocks->size)
+                                     .Union();
       quantization = format::CreateQuantization(
-          b, b.CreateVector(t.scale), b.CreateVector(t.zero_point), t.quantization_details, t.axis);
+          b, b.CreateVector(t.scale), b.CreateVector(t.zero_point),
+          static_cast<format::QuantizationDetails>(t.quantization_details), details, t.axis);
     }
     const auto stored = t.sparse ? sparsity(b, *t.sparse) : 0;
     tensors.push_back(format::CreateTensor(

@@ -28,7 +28,8 @@ enum ElementType : int8_t {
   kInt8 = 9,
   kBool = 6,
   kResource = 13,
-  kInt4 = 17
+  kInt4 = 17,
+  kInt2 = 19
 };
 enum Builtin : int32_t {
   kAdd = 0,
@@ -99,6 +100,11 @@ struct SparseSpec {
   bool narrow = false;  // numbers of 8 bits
 };
 
+// Where scales and zero points by blocks are.
+struct BlocksSpec {
+  int32_t scales = 0, zero_points = -1, size = 0;
+};
+
 struct TensorSpec {
   std::string name;
   std::vector<int32_t> shape;
@@ -109,10 +115,11 @@ struct TensorSpec {
   int32_t axis = 0;
   bool variable = false;
   std::optional<SparseSpec> sparse = {};
-  uint8_t quantization_details = 0;
-  std::optional<uint32_t> buffer = {};  // instead of the one made for `data`
-  uint64_t offset = 0, size = 0;        // of data outside the flatbuffer
-  std::vector<int32_t> signature = {};  // -1: an extent that the converter did not know
+  uint8_t quantization_details = 0;       // 1: custom, 2: by blocks
+  std::optional<BlocksSpec> blocks = {};  // those of the details
+  std::optional<uint32_t> buffer = {};    // instead of the one made for `data`
+  uint64_t offset = 0, size = 0;          // of data outside the flatbuffer
+  std::vector<int32_t> signature = {};    // -1: an extent that the converter did not know
 };
 
 // Makes an operator's options, e.g. from options_of(&format::CreateSoftmaxOptions, 1.0f).

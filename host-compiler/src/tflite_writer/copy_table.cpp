@@ -17,6 +17,10 @@ constexpr int kDeepestTables = 8;
 
 constexpr FieldShape kCustomDetails[] = {{0, Kind::Vector, 1}};
 constexpr TableShape kCustomDetailsShape = {"details of a quantisation", kCustomDetails};
+// Tensors by their numbers, which are others in the written file.
+constexpr FieldShape kBlockDetails[] = {
+    {0, Kind::Refused, 1, nullptr, "a constant with scales by blocks"}};
+constexpr TableShape kBlockDetailsShape = {"details of a quantisation", kBlockDetails};
 constexpr FieldShape kQuantization[] = {{0, Kind::Vector, 4},
                                         {1, Kind::Vector, 4},
                                         {2, Kind::Vector, 4},
@@ -73,7 +77,7 @@ const TableShape* options_shape(uint8_t type) {
 const TableShape* details_shape(uint8_t type) {
   constexpr uint8_t kCustom = 1, kBlockwise = 2;
   if (type == kCustom) return &kCustomDetailsShape;
-  return type == kBlockwise ? &kNumbersShape : nullptr;
+  return type == kBlockwise ? &kBlockDetailsShape : nullptr;
 }
 
 }  // namespace

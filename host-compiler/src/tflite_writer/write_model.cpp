@@ -148,7 +148,8 @@ class Writer {
     if (tensor.quantization.present()) {
       const auto scale = builder_.CreateVector(tensor.quantization.scale);
       const auto zero = builder_.CreateVector(tensor.quantization.zero_point);
-      quantization = format::CreateQuantization(builder_, scale, zero, 0, tensor.quantization.axis);
+      quantization = format::CreateQuantization(
+          builder_, scale, zero, format::QuantizationDetails::NONE, 0, tensor.quantization.axis);
     }
     const auto extents = builder_.CreateVector(shape);
     const auto name = builder_.CreateString(tensor.name);

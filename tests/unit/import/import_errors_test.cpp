@@ -83,9 +83,13 @@ INSTANTIATE_TEST_SUITE_P(
         {"AxisExtent", conv2d_model, [](ModelSpec& m) { m.tensors[1].axis = 3; },
          std::string(kWeightsOfConv) + "has 4 scales along axis 3, whose extent is 2"},
         {"Blockwise", conv2d_model, [](ModelSpec& m) { m.tensors[0].quantization_details = 2; },
-         std::string(kImageOfConv) +
-             "has custom or blockwise quantisation; only per tensor and per channel scales are "
-             "supported"},
+         std::string(kImageOfConv) + "has scales by blocks, which only constants may have"},
+        {"BlocksNowhere", conv2d_model, [](ModelSpec& m) { m.tensors[1].quantization_details = 2; },
+         std::string(kWeightsOfConv) + "has scales by blocks, but does not say where"},
+        {"CustomScales", conv2d_model, [](ModelSpec& m) { m.tensors[1].quantization_details = 1; },
+         std::string(kWeightsOfConv) +
+             "has a custom quantisation; scales of tensors, of channels and of blocks of constants "
+             "can be read"},
         {"MissingScale", conv2d_model,
          [](ModelSpec& m) { m.tensors[0].scale.clear(), m.tensors[0].zero_point.clear(); },
          std::string(kConv) +

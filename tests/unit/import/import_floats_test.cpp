@@ -116,6 +116,92 @@ TEST(ImportFloats, ConstantsAreQuantisedByChannelsWhenTheModelIsRead) {
   }
 }
 
+// Eight elements in two rows of int4, 1 to 4 and -4 to -1; scales of tensor 4, for two of a row at a time.
+ModelSpec weights_in_blocks() {
+  ModelSpec m;
+  m.add({"x", {1, 4}, kFloat32, {}, {}});
+  m.add({"kernel", {2, 4}, kInt4, {}, {}, {0x21, 0x43, 0xdc, 0xfe}});
+  m.add({"bias", {2}, kFloat32, {}, {}, bytes_of(std::vector<float>{1, 2})});
+  m.add({"y", {1, 2}, kFloat32, {}, {}});
+  // 1, 0.5, 2, -0.25.
+  m.add({"scales",
+         {2, 2},
+         kFloat16,
+         {},
+         {},
+         bytes_of(std::vector<uint16_t>{0x3c00, 0x3800, 0x4000, 0xb400})});
+  m.tensors[1].quantization_details = 2;
+  m.tensors[1].blocks = {.scales = 4, .zero_points = -1, .size = 2};
+  const auto dense = options_of(&format::CreateFullyConnectedOptions, format::Activation::None,
+                                int8_t{0}, false, false, int8_t{0});
+  m.operators = {{kFullyConnected, {0, 1, 2}, {3}, dense, 4}};
+  m.inputs = {0};
+  m.outputs = {3};
+  return m;
+}
+
+std::vector<float> weights_of(const ModelSpec& m) {
+  const Result<graph::Module> module = import(m);
+  EXPECT_TRUE(module.ok()) << module.error().to_string();
+  if (!module.ok()) return {};
+  const graph::Function& main = module->entry_function();
+  EXPECT_EQ(kinds(main), std::vector{OpKind::FullyConnected});
+  return floats_of(*module, main.nodes[0].inputs[1]);
+}
+
+TEST(ImportFloats, WeightsWithScalesByBlocksAreWidened) {
+  ModelSpec m = weights_in_blocks();
+  EXPECT_EQ(weights_of(m), (std::vector<float>{1, 2, 1.5f, 2, -8, -6, 0.5f, 0.25f}));
+  // Zero points, which integers of any size may be.
+  m.add({"zeros", {2, 2}, kInt8, {}, {}, {1, 0, 0xff, 0}});
+  m.tensors[1].blocks->zero_points = 5;
+  EXPECT_EQ(weights_of(m), (std::vector<float>{0, 1, 1.5f, 2, -6, -4, 0.5f, 0.25f}));
+  // Bytes, and blocks that go down the columns.
+  m = weights_in_blocks();
+  m.tensors[1].type = kInt8;
+  m.tensors[1].data = {1, 2, 3, 4, 0xfc, 0xfd, 0xfe, 0xff};
+  m.tensors[4].shape = {1, 4};
+  EXPECT_EQ(weights_of(m), (std::vector<float>{1, 1, 6, -1, -4, -1.5f, -4, 0.25f}));
+}
+
+TEST(ImportFloats, BlocksThatDoNotFitAreRefused) {
+  const auto refusal = [](const auto& change) {
+    ModelSpec m = weights_in_blocks();
+    change(m);
+    return errors(m);
+  };
+  const std::string weights =
+      "some/m.tflite: tensor 1 'kernel', read by operator 0 'y' (FULLY_CONNECTED v4): ";
+  EXPECT_EQ(refusal([](ModelSpec& m) { m.tensors[1].blocks->size = 3; }),
+            weights + "has scales [2,2] for blocks of 3 elements of [2,4]\n");
+  EXPECT_EQ(refusal([](ModelSpec& m) { m.tensors[1].blocks->size = 0; }),
+            weights + "has scales [2,2] for blocks of 0 elements of [2,4]\n");
+  EXPECT_EQ(refusal([](ModelSpec& m) {
+              m.tensors[4].shape = {1, 2, 2};
+            }),
+            weights + "has scales [1,2,2] for blocks of 2 elements of [2,4]\n");
+  EXPECT_EQ(refusal([](ModelSpec& m) { m.tensors[1].blocks->scales = 9; }),
+            weights + "has scales by blocks in tensor 9, but the subgraph has 5 tensors\n");
+  EXPECT_EQ(refusal([](ModelSpec& m) { m.tensors[4].data[1] = 0x7c; }),
+            weights + "has the scale inf of block 0, which is not finite\n");
+  EXPECT_EQ(refusal([](ModelSpec& m) { m.tensors[4].data.pop_back(); }),
+            weights +
+                "has scales by blocks in tensor 4 'scales', which has 7 bytes of data (buffer "
+                "3), but f16[2,2] needs 8\n");
+  EXPECT_EQ(refusal([](ModelSpec& m) {
+              m.add({"zeros", {1, 2}, kInt8, {}, {}, {1, 0}});
+              m.tensors[1].blocks->zero_points = 5;
+            }),
+            weights + "has zero points [1,2] for blocks of 2 elements of [2,4]\n");
+  EXPECT_EQ(refusal([](ModelSpec& m) { m.tensors[1].blocks->zero_points = 0; }),
+            weights + "has zero points by blocks in tensor 0 'x', which is no constant\n");
+  EXPECT_EQ(refusal([](ModelSpec& m) {
+              m.tensors[1].type = kInt16;
+              m.tensors[1].data.resize(16);
+            }),
+            weights + "has scales by blocks and elements of i16; int4 and int8 may have them\n");
+}
+
 // Two layers on one float input, with integer weights.
 ModelSpec hybrid_model(bool second_is_asymmetric) {
   ModelSpec m = fully_connected_model();
@@ -132,6 +218,29 @@ ModelSpec hybrid_model(bool second_is_asymmetric) {
   m.operators.push_back(second);
   m.outputs = {3, 4};
   return m;
+}
+
+TEST(ImportFloats, WeightsOfTwoBitsAreThoseOfFour) {
+  ModelSpec m = hybrid_model(false);
+  const auto elements = static_cast<size_t>(m.tensors[1].shape[0] * m.tensors[1].shape[1]);
+  m.tensors[1].type = kInt2;
+  m.tensors[1].data.assign((elements + 3) / 4, 0b11'10'01'00);  // 0, 1, -2, -1, and again
+  const Result<graph::Module> module = import(m);
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const graph::Function& main = module->entry_function();
+  const graph::Tensor& weights = main.tensor(main.nodes[1].inputs[1]);
+  EXPECT_EQ(weights.type, DataType::Int4);
+  EXPECT_EQ(weights.quantization.scale, (std::vector<float>{0.25f, 0.5f, 2}));
+  const SharedBytes& bytes = module->constant(weights.constant).bytes;
+  ASSERT_EQ(bytes.size(), (elements + 1) / 2);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const int nibbles = i % 2 == 0 ? 0x10 : 0xfe;
+    EXPECT_EQ(bytes[i], 2 * i + 1 < elements ? nibbles : nibbles & 15) << i;
+  }
+  m.tensors[1].data.pop_back();
+  EXPECT_THAT(errors(m), testing::HasSubstr("but i2["));
+  m.tensors[0].type = kInt2;
+  EXPECT_THAT(errors(m), testing::HasSubstr("INT2, which only constants may have"));
 }
 
 TEST(ImportFloats, FloatInputsOfIntegerWeightsAreQuantisedByRows) {

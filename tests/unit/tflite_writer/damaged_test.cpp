@@ -89,6 +89,18 @@ TEST(KeptOperator, WithWhatCannotBeCopiedIsRefusedByName) {
   EXPECT_THAT(sparse.error().to_string(),
               testing::HasSubstr("its tensor has the extents of a sparse constant, which is not "
                                  "copied"));
+  test::ModelSpec in_blocks = mixed_model();
+  const int32_t scales =
+      in_blocks.add({"scales", {1, 2}, test::kFloat32, {}, {}, std::vector<uint8_t>(8, 0x3f)});
+  const int32_t weights =
+      in_blocks.add({"weights", {1, 4}, test::kInt8, {}, {}, std::vector<uint8_t>(4, 1)});
+  in_blocks.tensors.back().quantization_details = 2;
+  in_blocks.tensors.back().blocks = {.scales = scales, .size = 2};
+  in_blocks.operators.back().inputs.push_back(weights);
+  const auto blocks = fixture.offload_bytes(test::build(in_blocks));
+  ASSERT_FALSE(blocks.ok());
+  EXPECT_THAT(blocks.error().to_string(),
+              testing::HasSubstr("a constant with scales by blocks, which is not copied"));
 }
 
 TEST(WrittenFile, IsTheSameEachTime) {

@@ -43,19 +43,6 @@ OpKind hybrid(OpKind kind) {
 
 }  // namespace
 
-std::vector<int8_t> unpacked(const graph::Tensor& tensor, std::span<const uint8_t> bytes) {
-  std::vector<int8_t> values(static_cast<size_t>(element_count(tensor.shape)));
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (tensor.type == DataType::Int4) {
-      const int nibble = (bytes[i / 2] >> (i % 2 == 0 ? 0 : 4)) & 15;
-      values[i] = static_cast<int8_t>(nibble < 8 ? nibble : nibble - 16);
-    } else {
-      values[i] = static_cast<int8_t>(bytes[i]);
-    }
-  }
-  return values;
-}
-
 // The constant as floats, once for all who read it.
 int32_t SubgraphReader::widened(int32_t weights) {
   if (const auto found = widened_.find(weights); found != widened_.end()) return found->second;

@@ -282,7 +282,4 @@ class SubgraphReader {
   std::map<int32_t, int32_t> arenas_;  // by the file's tensor: what the last program left in it
 };
 
-// The integers of weights of 8 or 4 bits.
-std::vector<int8_t> unpacked(const graph::Tensor& tensor, std::span<const uint8_t> bytes);
-
 }  // namespace intarsia::tflite

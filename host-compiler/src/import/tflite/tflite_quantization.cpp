@@ -40,9 +40,11 @@ std::string nth(size_t i, size_t count) {
 std::string read_quantization(const format::Quantization* raw, graph::Tensor& tensor) {
   // A float tensor may carry the range seen in calibration; its values are plain all the same.
   if (raw == nullptr || !is_integer(tensor.type)) return "";
-  if (raw->details_type() != 0) {
-    return "has custom or blockwise quantisation; only per tensor and per channel scales are "
-           "supported";
+  // Those of blocks are read with the values.
+  if (raw->details_type() == format::QuantizationDetails::BlockwiseQuantization) return "";
+  if (raw->details_type() != format::QuantizationDetails::NONE) {
+    return "has a custom quantisation; scales of tensors, of channels and of blocks of constants "
+           "can be read";
   }
   const std::span<const float> scales = values(raw->scale());
   const std::vector<int64_t> zero_points = values(raw->zero_point());

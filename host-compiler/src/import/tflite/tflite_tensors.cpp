@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 
+#include "import/tflite/blockwise_constant.h"
 #include "import/tflite/node_names.h"
 #include "import/tflite/sparse_constant.h"
 
@@ -29,30 +30,43 @@ constexpr char kWithoutLists[] =
 constexpr char kSmaller[] = "convert the model for a smaller input, or fewer rows at a time";
 
 // By the format's number.
-constexpr std::array<ElementType, 19> kElementTypes = {
-    {
-        {"FLOAT32", DataType::Float32},
-        {"FLOAT16", DataType::Float32},  // of constants, which are widened
-        {"INT32", DataType::Int32},
-        {"UINT8", DataType::UInt8},
-        {"INT64", DataType::Int64},
-        {"STRING", {}, kWithoutText},
-        {"BOOL", DataType::Bool},
-        {"INT16", DataType::Int16},
-        {"COMPLEX64", DataType::Float32},  // real and imaginary parts, along an axis of their own
-        {"INT8", DataType::Int8},
-        {"FLOAT64", {}, kSingle},
-        {"COMPLEX128", {}, kSingle},
-        {"UINT64", DataType::Int64},  // of what filter banks make
-        {"RESOURCE", {}, kWithoutLists},
-        {"VARIANT", {}, kWithoutLists},
-        {"UINT32", DataType::UInt32},
-        {"UINT16", DataType::UInt16},
-        {"INT4", DataType::Int4},
-        {"BFLOAT16", {}, kSingle},
-    }};
+constexpr std::array<ElementType, 21> kElementTypes = {{
+    {"FLOAT32", DataType::Float32},
+    {"FLOAT16", DataType::Float32},  // of constants, which are widened
+    {"INT32", DataType::Int32},
+    {"UINT8", DataType::UInt8},
+    {"INT64", DataType::Int64},
+    {"STRING", {}, kWithoutText},
+    {"BOOL", DataType::Bool},
+    {"INT16", DataType::Int16},
+    {"COMPLEX64", DataType::Float32},  // real and imaginary parts, along an axis of their own
+    {"INT8", DataType::Int8},
+    {"FLOAT64", {}, kSingle},
+    {"COMPLEX128", {}, kSingle},
+    {"UINT64", DataType::Int64},  // of what filter banks make
+    {"RESOURCE", {}, kWithoutLists},
+    {"VARIANT", {}, kWithoutLists},
+    {"UINT32", DataType::UInt32},
+    {"UINT16", DataType::UInt16},
+    {"INT4", DataType::Int4},
+    {"BFLOAT16", {}, kSingle},
+    {"INT2", DataType::Int4},  // of constants, which are widened
+    {"UINT4", {}, "convert the model with weights of int4 or int8 in place of these"},
+}};
 
-constexpr int kFloat16 = 1, kByte = 3, kComplex = 8, kUnsignedLong = 12, kResource = 13;
+constexpr int kFloat16 = 1, kByte = 3, kComplex = 8, kUnsignedLong = 12, kResource = 13, kInt2 = 19;
+
+// How many bytes the file has for a constant of this type, of which some are stored narrower than they are read.
+int64_t stored_bytes(int type, const graph::Tensor& tensor) {
+  const int64_t elements = element_count(tensor.shape);
+  if (type == kFloat16) return 2 * elements;
+  return type == kInt2 ? (elements + 3) / 4 : tensor.bytes();
+}
+
+std::string_view stored_type(int type, const graph::Tensor& tensor) {
+  if (type == kFloat16) return "f16";
+  return type == kInt2 ? "i2" : to_string(tensor.type);
+}
 
 // The float32 of the same value: what float16 holds, float32 holds.
 uint32_t widened(uint16_t half) {
@@ -73,6 +87,16 @@ std::vector<uint8_t> widened(std::span<const uint8_t> halves) {
     std::memcpy(&bytes[2 * at], &value, sizeof value);
   }
   return bytes;
+}
+
+// Elements of two bits, the lowest first, as elements of four.
+std::vector<uint8_t> widened_pairs(std::span<const uint8_t> bytes, int64_t elements) {
+  std::vector<uint8_t> result(static_cast<size_t>(elements + 1) / 2);
+  for (size_t i = 0; i < static_cast<size_t>(elements); ++i) {
+    const int bits = (bytes[i / 4] >> (2 * (i % 4))) & 3, nibble = bits < 2 ? bits : bits + 12;
+    result[i / 2] = static_cast<uint8_t>(result[i / 2] | nibble << (4 * (i % 2)));
+  }
+  return result;
 }
 
 }  // namespace
@@ -184,6 +208,7 @@ const graph::Tensor* TensorTable::get(int32_t id, const std::string& used_by) {
     std::string problem = read_type_and_shape(tensor, entry.tensor, hint);
     if (problem.empty()) problem = read_quantization(tensor.quantization(), entry.tensor);
     if (problem.empty()) problem = read_data(tensor, entry);
+    if (problem.empty()) problem = widen_blocks(tensor, entry);
     if (problem.empty() && is_made_signed(id)) make_signed(entry);
     entry.state = problem.empty() ? Entry::State::Good : Entry::State::Bad;
     if (!problem.empty()) {
@@ -261,10 +286,12 @@ std::string TensorTable::read_type_and_shape(const format::Tensor& raw, graph::T
 
 std::string TensorTable::read_data(const format::Tensor& raw, Entry& entry) const {
   const graph::Tensor& tensor = entry.tensor;
-  const bool is_half = raw.type() == kFloat16;
+  const bool is_half = raw.type() == kFloat16, is_narrow = is_half || raw.type() == kInt2;
   const std::string no_constant =
-      is_half && !entry.expected ? "has elements of type FLOAT16, which only constants may have"
-                                 : "";
+      is_narrow && !entry.expected
+          ? fmt::format("has elements of type {}, which only constants may have",
+                        kElementTypes[static_cast<size_t>(raw.type())].name)
+          : "";
   if (raw.buffer() == 0) return no_constant;
   if (raw.buffer() >= file_.buffer_count()) {
     return fmt::format("names buffer {}, but the file has {}", raw.buffer(), file_.buffer_count());
@@ -286,18 +313,83 @@ std::string TensorTable::read_data(const format::Tensor& raw, Entry& entry) cons
     entry.data = entry.computed;
     return "";
   }
-  const int64_t needed = is_half ? 2 * element_count(tensor.shape) : tensor.bytes();
+  const int64_t needed = stored_bytes(raw.type(), tensor);
   if (static_cast<int64_t>(bytes->size()) != needed) {
     return fmt::format("has {} bytes of data (buffer {}), but {}[{}] needs {}", bytes->size(),
-                       raw.buffer(), is_half ? "f16" : to_string(tensor.type),
-                       fmt::join(tensor.shape, ","), needed);
+                       raw.buffer(), stored_type(raw.type(), tensor), fmt::join(tensor.shape, ","),
+                       needed);
   }
   entry.data = *bytes;
-  if (is_half) {
-    entry.computed = widened(*bytes);
+  if (is_narrow) {
+    entry.computed = is_half ? widened(*bytes) : widened_pairs(*bytes, element_count(tensor.shape));
     entry.data = entry.computed;
   }
   return "";
+}
+
+// Weights with a scale for each block of them become floats: no sum of integers has one scale.
+std::string TensorTable::widen_blocks(const format::Tensor& raw, Entry& entry) const {
+  const format::Quantization* quantization = raw.quantization();
+  if (quantization == nullptr || !is_integer(entry.tensor.type) ||
+      quantization->details_type() != format::QuantizationDetails::BlockwiseQuantization)
+    return "";
+  if (entry.data.empty()) return "has scales by blocks, which only constants may have";
+  if (bits(entry.tensor.type) > 8)
+    return fmt::format("has scales by blocks and elements of {}; int4 and int8 may have them",
+                       to_string(entry.tensor.type));
+  const format::BlockwiseQuantization* blocks = quantization->details_as_BlockwiseQuantization();
+  if (blocks == nullptr) return "has scales by blocks, but does not say where";
+  BlockNumbers scales, zero_points;
+  if (const std::string wrong = block_numbers(blocks->scales(), scales); !wrong.empty())
+    return fmt::format("has scales by blocks in {}", wrong);
+  if (blocks->zero_points() >= 0) {
+    if (const std::string wrong = block_numbers(blocks->zero_points(), zero_points); !wrong.empty())
+      return fmt::format("has zero points by blocks in {}", wrong);
+  }
+  std::vector<uint8_t> reals;
+  std::string wrong = read_blocks(unpacked(entry.tensor, entry.data), entry.tensor.shape,
+                                  blocks->block_size(), scales, zero_points, reals);
+  if (!wrong.empty()) return wrong;
+  entry.tensor.type = DataType::Float32;
+  entry.computed = std::move(reals);
+  entry.data = entry.computed;
+  return "";
+}
+
+// The numbers of another tensor, as floats.
+std::string TensorTable::block_numbers(int32_t id, BlockNumbers& numbers) const {
+  if (!in_range(id)) return fmt::format("tensor {}, but the subgraph has {} tensors", id, count());
+  Entry entry;
+  std::string hint, problem = read_type_and_shape(raw(id), entry.tensor, hint);
+  if (problem.empty()) problem = read_data(raw(id), entry);
+  if (problem.empty() && entry.data.empty()) problem = "is no constant";
+  if (!problem.empty()) return fmt::format("{}, which {}", label(id), problem);
+  const DataType type = entry.tensor.type;
+  numbers.shape = entry.tensor.shape;
+  numbers.values.resize(static_cast<size_t>(element_count(numbers.shape)));
+  if (type == DataType::Float32) {
+    std::memcpy(numbers.values.data(), entry.data.data(), entry.data.size());
+  } else if (is_signed(type) && bits(type) >= 8) {
+    const auto size = static_cast<size_t>(bits(type) / 8);
+    for (size_t i = 0; i < numbers.values.size(); ++i)
+      numbers.values[i] = static_cast<float>(number_at(entry.data, size, i));
+  } else {
+    return fmt::format("{}, whose elements are {}", label(id), to_string(type));
+  }
+  return "";
+}
+
+std::vector<int8_t> unpacked(const graph::Tensor& tensor, std::span<const uint8_t> bytes) {
+  std::vector<int8_t> values(static_cast<size_t>(element_count(tensor.shape)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (tensor.type == DataType::Int4) {
+      const int nibble = (bytes[i / 2] >> (i % 2 == 0 ? 0 : 4)) & 15;
+      values[i] = static_cast<int8_t>(nibble < 8 ? nibble : nibble - 16);
+    } else {
+      values[i] = static_cast<int8_t>(bytes[i]);
+    }
+  }
+  return values;
 }
 
 int64_t number_at(std::span<const uint8_t> bytes, size_t size, size_t index) {

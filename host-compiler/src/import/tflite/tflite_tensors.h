@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "import/tflite/blockwise_constant.h"
 #include "import/tflite/tflite_file.h"
 #include "intarsia/graph.h"
 
@@ -90,6 +91,8 @@ class TensorTable {
   std::string read_type_and_shape(const format::Tensor& raw, graph::Tensor& tensor,
                                   std::string& hint) const;
   std::string read_data(const format::Tensor& raw, Entry& entry) const;
+  std::string widen_blocks(const format::Tensor& raw, Entry& entry) const;
+  std::string block_numbers(int32_t id, BlockNumbers& numbers) const;
   void make_signed(Entry& entry) const;
 
   const ModelFile& file_;
@@ -99,6 +102,8 @@ class TensorTable {
   bool reads_bytes_signed_ = false;
 };
 
+// The integers of weights of 8 or 4 bits.
+std::vector<int8_t> unpacked(const graph::Tensor& tensor, std::span<const uint8_t> bytes);
 // The signed number of `size` bytes, little endian, with this index.
 int64_t number_at(std::span<const uint8_t> bytes, size_t size, size_t index);
 // Scales and zero points of a tensor whose type and shape are known. What is wrong, or empty.
