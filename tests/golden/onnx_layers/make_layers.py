@@ -14,6 +14,8 @@ import onnx
 import onnxruntime
 from onnx import helper, numpy_helper
 
+import fused_layers
+
 RNG = np.random.default_rng(11)
 
 
@@ -39,7 +41,7 @@ class Case:
         self.outputs, self.opset = [name for name in outputs if name], opset
 
     def model(self):
-        types = {np.dtype(np.float32): 1, np.dtype(np.int8): 3, np.dtype(np.int64): 7}
+        types = {np.dtype(np.float32): 1, np.dtype(np.int8): 3, np.dtype(np.int32): 6, np.dtype(np.int64): 7}
         inputs = [helper.make_tensor_value_info(n, types[v.dtype], v.shape) for n, v in self.inputs]
         graph = helper.make_graph(self.nodes, "layer", inputs,
                                   [helper.make_tensor_value_info(n, {"q": 3, "i": 7}.get(n, 1), None) for n in self.outputs],
@@ -617,10 +619,11 @@ def write(name, case, folder):
 
 
 def main():
-    for name, make in CASES.items():
+    for name, make in (CASES | fused_layers.cases(sys.modules[__name__])).items():
         global RNG
         RNG = np.random.default_rng(zlib.crc32(name.encode()))  # a new case changes no other
         write(name, make(), pathlib.Path(sys.argv[1]))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -60,6 +60,13 @@ TEST(OnnxFile, UnknownOperatorsAreReportedTogether) {
   EXPECT_THAT(refusal, HasSubstr("docs/onnx.md"));
 }
 
+TEST(OnnxFile, WhatIsLaidOutForOneMachineSaysHowToSaveIt) {
+  Model model;
+  model.input("x", {1, 2}).output("y");
+  model.node("Conv", {"x"}, {"y"}).set_domain("com.microsoft.nchwc");
+  EXPECT_THAT(model.refusal(), HasSubstr("save it with ORT_ENABLE_EXTENDED or less"));
+}
+
 TEST(OnnxFile, Cycle) {
   Model model;
   model.input("x", {1, 2}).output("y");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "import/onnx/attention.h"
 #include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
@@ -22,17 +23,14 @@ constexpr float kNever = std::numeric_limits<float>::lowest();  // the score of 
 
 class Attention {
  public:
-  explicit Attention(Reader& in) : in_(in) {}
+  Attention(Reader& in, const AttentionOperands& given) : in_(in), given_(given) {}
 
-  void read() {
-    if (!in_.require(!in_.has(6), "has the lengths of its keys as an operand", "mask the keys") ||
-        !in_.require(in_.node().outputs.size() < 4 || in_.node().outputs[3].empty(),
-                     "gives its scores, too"))
-      return;
-    const TensorId query = heads(0, "q_num_heads");
-    TensorId key = heads(1, "kv_num_heads"), value = heads(2, "kv_num_heads");
+  void write() {
+    const TensorId query = heads(given_.query, given_.query_heads);
+    TensorId key = heads(given_.key, given_.key_heads),
+             value = heads(given_.value, given_.key_heads);
     if (!in_.ok()) return;
-    key = behind_past(4, key), value = behind_past(5, value);
+    key = behind_past(given_.past_key, key), value = behind_past(given_.past_value, value);
     if (!in_.ok()) return;
     const Shape q = in_.shape(query), k = in_.shape(key), v = in_.shape(value);
     if (!in_.require(
@@ -46,7 +44,7 @@ class Attention {
       if (groups[2] == 1) return id;
       return in_.reshape(id, {groups[0], groups[1], is_query ? groups[2] : 1, rows, columns});
     };
-    const float scale = in_.real("scale", 1 / std::sqrt(static_cast<float>(q[3])));
+    const float scale = given_.scale != 0 ? given_.scale : 1 / std::sqrt(static_cast<float>(q[3]));
     const TensorId scaled = two(OpKind::Mul, query, in_.number(scale), "scale");
     TensorId scores = in_.emit(OpKind::BatchMatmul, graph::BatchMatmulAttrs{false, true},
                                {grouped(scaled, true, q[2], q[3]), grouped(key, false, k[2], k[3])},
@@ -70,11 +68,9 @@ class Attention {
   }
 
   // [batch, heads, steps, features], of rows that may hold the features of all heads.
-  TensorId heads(size_t operand, const char* attribute) {
-    const TensorId id = in_.operand(operand);
+  TensorId heads(TensorId id, int64_t count) {
     const Shape shape = in_.shape(id);
     if (shape.size() == 4) return id;
-    const int64_t count = in_.integer(attribute, 0);
     if (!in_.require(shape.size() == 3 && count >= 1 && shape[2] % count == 0,
                      fmt::format("has the operand [{}] of {} heads", fmt::join(shape, ","), count)))
       return {};
@@ -82,11 +78,10 @@ class Attention {
                          {0, 2, 1, 3});
   }
 
-  TensorId behind_past(size_t operand, TensorId id) {
+  TensorId behind_past(TensorId past, TensorId id) {
     kept_steps_ = in_.shape(id)[2];
-    if (!in_.has(operand)) return id;
-    return in_.emit(OpKind::Concat, graph::AxisAttrs{2}, {in_.operand(operand), id}, kFloat, {},
-                    "present");
+    if (!past.valid()) return id;
+    return in_.emit(OpKind::Concat, graph::AxisAttrs{2}, {past, id}, kFloat, {}, "present");
   }
 
   TensorId weights(TensorId scores, int64_t past) {
@@ -101,17 +96,15 @@ class Attention {
     };
     std::vector<TensorId> masks;
     if (const TensorId near = near_steps(scores, past); near.valid()) masks.push_back(near);
-    if (in_.has(3)) {
-      const TensorId given = in_.operand(3);
-      if (in_.ok() && !in_.require(!in_.shape(given).empty() &&
-                                       in_.shape(given).back() == in_.shape(scores).back(),
-                                   "has a mask of fewer steps than keys"))
+    for (const TensorId given : {given_.mask, given_.bias}) {
+      if (given.valid() && in_.ok() &&
+          !in_.require(
+              !in_.shape(given).empty() && in_.shape(given).back() == in_.shape(scores).back(),
+              "has a mask of fewer steps than keys"))
         return {};
-      if (in_.tensor(given).type == DataType::Bool)
-        masks.push_back(given);
-      else
-        scores = two(OpKind::Add, scores, given, "bias");
     }
+    if (given_.mask.valid()) masks.push_back(given_.mask);
+    if (given_.bias.valid()) scores = two(OpKind::Add, scores, given_.bias, "bias");
     for (const TensorId mask : masks) scores = masked(mask, scores, kNever);
     TensorId result =
         in_.emit(OpKind::Softmax, graph::SoftmaxAttrs{}, {scores}, kFloat, {}, "weights");
@@ -123,9 +116,8 @@ class Attention {
 
   // Steps up to the query's own, or within a window around it; no tensor where these are all.
   TensorId near_steps(TensorId scores, int64_t past) {
-    const bool causal = in_.integer("is_causal", 0) != 0;
     const int64_t left = in_.integer("left_window_size", -1),
-                  right = causal ? 0 : in_.integer("right_window_size", -1);
+                  right = given_.is_causal ? 0 : in_.integer("right_window_size", -1);
     if (!in_.ok() || (left < 0 && right < 0)) return {};
     const int64_t rows = in_.shape(scores)[2], columns = in_.shape(scores)[3];
     std::vector<int64_t> mask;
@@ -139,13 +131,36 @@ class Attention {
   }
 
   Reader& in_;
+  const AttentionOperands& given_;
   int64_t kept_steps_ = 0;  // of the keys, without those of the past
 };
 
 }  // namespace
 
+void write_attention(Reader& in, const AttentionOperands& operands) {
+  Attention(in, operands).write();
+}
+
 void read_attention(Reader& in) {
-  Attention(in).read();
+  if (!in.require(!in.has(6), "has the lengths of its keys as an operand", "mask the keys") ||
+      !in.require(in.node().outputs.size() < 4 || in.node().outputs[3].empty(),
+                  "gives its scores, too"))
+    return;
+  const auto operand = [&](size_t i) { return in.has(i) ? in.operand(i) : TensorId{}; };
+  AttentionOperands given = {.query = operand(0),
+                             .key = operand(1),
+                             .value = operand(2),
+                             .past_key = operand(4),
+                             .past_value = operand(5),
+                             .query_heads = in.integer("q_num_heads", 0),
+                             .key_heads = in.integer("kv_num_heads", 0),
+                             .scale = in.real("scale", 0),
+                             .is_causal = in.integer("is_causal", 0) != 0};
+  if (in.has(3)) {
+    const bool is_mask = in.tensor(operand(3)).type == DataType::Bool;
+    (is_mask ? given.mask : given.bias) = operand(3);
+  }
+  write_attention(in, given);
 }
 
 // Pairs of features of a head, turned by the angle of their place: (a cos - b sin, a sin + b cos). Pairs are neighbours, or

@@ -35,6 +35,7 @@ tflite::TransformWriter writer_of(Reader& in) {
 // [rows, length * parts] -> [rows, kept * parts]. Lengths that are no power of two are one product.
 TensorId transformed(Reader& in, TensorId x, const Spectrum& s) {
   constexpr int64_t kMostFactors = int64_t{1} << 21;
+  if (!in.ok()) return {};
   const int64_t rows = in.shape(x)[0];
   if (tflite::is_power_of_two(s.length) && s.length <= tflite::kLongest)
     return {writer_of(in).transform(x.index, rows, s)};

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "import/onnx/fused.h"
 #include "import/onnx/known_operators.h"
 #include "import/onnx/qlinear.h"
 #include "import/tflite/node_names.h"
@@ -32,6 +33,13 @@ Node read_node(const ModelFile& file, const format::Node& raw, int index) {
   return node;
 }
 
+// What onnxruntime has made for the machine that it ran on.
+bool is_of_one_machine(const Node& node) {
+  return node.domain == "com.microsoft.nchwc" ||
+         (node.domain == "com.microsoft" &&
+          (node.type.starts_with("Nhwc") || node.type == "QLinearConv"));
+}
+
 // Known, in a version we know, with as many operands as it takes. Unknown types are reported once each.
 void check_node(const ModelFile& file, const Node& node,
                 std::map<std::string, import::UnknownType>& unknown, Diagnostics& problems) {
@@ -43,8 +51,11 @@ void check_node(const ModelFile& file, const Node& node,
     problems.add(where, "is an operator Intarsia does not have" + type->second.others(),
                  import::what_to_do(
                      node.type,
-                     "docs/onnx.md has what there is: write the layer with these, or end the model "
-                     "before it"));
+                     is_of_one_machine(node)
+                         ? "it is laid out for the machine on which onnxruntime saved the model: "
+                           "save it with ORT_ENABLE_EXTENDED or less"
+                         : "docs/onnx.md has what there is: write the layer with these, or end the "
+                           "model before it"));
     unknown.erase(type);
     return;
   }
@@ -193,6 +204,8 @@ Graph list_nodes(const ModelFile& file, const format::Graph& source, int first_i
       read_constant(file, node, graph, made, problems);
     else if (problems.empty() && is_abbreviation(node))
       write_out(node, file.operator_set(""), graph.nodes);
+    else if (problems.empty() && is_fused(node))
+      write_out_fused(node, file.operator_set(""), graph.nodes);
     else
       graph.nodes.push_back(std::move(node));
   }
