@@ -114,9 +114,12 @@ def random_values(shape, kind, generator):
 
 
 class LiteRt:
-    def __init__(self, path, network):
+    """Its reference kernels, or those that it chooses for speed."""
+
+    def __init__(self, path, network, fast=False):
         from ai_edge_litert.interpreter import Interpreter, OpResolverType
-        self.interpreter = Interpreter(model_path=str(path), experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+        kernels = OpResolverType.AUTO if fast else OpResolverType.BUILTIN_REF
+        self.interpreter = Interpreter(model_path=str(path), experimental_op_resolver_type=kernels)
         for about in self.interpreter.get_input_details():
             if about["name"] in network.shapes:
                 self.interpreter.resize_tensor_input(about["index"], network.shapes[about["name"]])
@@ -257,6 +260,23 @@ def rows_of(networks, options, method, width):
                 rows.append([f"`{network.file}`", network.package, None, None, None, "the package was not to be had", *[None] * (width - 6)])
         print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
     return rows
+
+
+class Converted(Subject):
+    """A file that LiteRT reads, which a script has made."""
+
+    def __init__(self, options, path, folder):
+        self.options, self.network, self.folder = options, Deployed("", ""), folder
+        self.path, self.peer = path, "LiteRT"
+
+    def beside_litert(self, report, *target, peers_file=None, fast=False):
+        try:
+            peer, generator = LiteRt(peers_file or self.path, self.network, fast), np.random.default_rng(1)
+            feed = {name: random_values(shape, kind, generator) for name, (shape, kind) in peer.inputs().items()}
+            theirs = peer.answers(feed)
+        except Exception as problem:  # whatever it raises
+            return f"LiteRT refuses it: {(str(problem).strip().splitlines() or [type(problem).__name__])[-1][:120]}"
+        return self.agreement(self.computed(self.path, feed, report, *target), theirs)
 
 
 def main(given):

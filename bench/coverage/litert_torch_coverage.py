@@ -42,13 +42,7 @@ NAMES = ["mobilenet_v2", "mobilenet_v3_small", "shufflenet_v2_x0_5", "squeezenet
 RECIPES = {"i8": recipe.static_wi8_ai8, "i16": recipe.static_wi8_ai16}
 
 
-class Converted(deployed.Subject):
-    """A file that LiteRT reads."""
-
-    def __init__(self, options, path, folder):
-        self.options, self.network, self.folder = options, deployed.Deployed("", ""), folder
-        self.path, self.peer = path, "LiteRT"
-
+class Converted(deployed.Converted):
     def row(self, target):
         try:
             report, seconds = self.compiled(self.path, target)
@@ -57,14 +51,7 @@ class Converted(deployed.Subject):
         off = [each["kind"] for each in report["operators"]
                if "+" in target and not each["member"].startswith("ethos-") and each["kind"] not in ("quantize", "dequantize")]
         figures = [len(report["operators"]), f"{len(off)} ({', '.join(sorted(set(off)))})" if off else "0" if "+" in target else None]
-        try:
-            peer, generator = deployed.LiteRt(self.path, self.network), np.random.default_rng(1)
-            feed = {name: deployed.random_values(shape, kind, generator) for name, (shape, kind) in peer.inputs().items()}
-            theirs = peer.answers(feed)
-        except Exception as problem:  # whatever it raises
-            result = f"LiteRT refuses it: {words_of(problem)[:120]}"
-        else:
-            result = self.agreement(self.computed(self.path, feed, report, "--target", target), theirs)
+        result = self.beside_litert(report, "--target", target)
         return [*figures, result, f"{sum(pool['peak'] for pool in report['pools']) / 1e3:.1f}", f"{seconds:.1f}"]
 
 
