@@ -115,6 +115,9 @@ void add_edges(DescribedCommand& command, CommonOptions& options) {
               "an input becomes this constant, and the model has it no more: sr=16000; one number "
               "for all its elements, or one for each with commas between")
       ->take_all();
+  command.option("--signature", options.signature, any_value("NAME"),
+                 "of a .tflite with several networks the one with this signature; default: the "
+                 "first");
   command.flag("--widen-weights", options.widen_weights,
                "integer weights that meet float activations become floats, instead of the "
                "activations being quantised as the model runs");

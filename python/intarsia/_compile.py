@@ -104,7 +104,7 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
             policy: str = "priority", io: str = "float", sections: Mapping[str, str] | None = None,
             weights_file: str = "auto", tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False, in_place: bool = True,
             shapes: Mapping[str, Sequence[int]] | None = None,
-            input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False, measure: bool = True, timeout: float = 600, progress: Progress = None) -> Package:
+            input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False, signature: str | None = None, measure: bool = True, timeout: float = 600, progress: Progress = None) -> Package:
     """Compiles a model to C and command streams, as ``intarsia compile`` does.
 
     Other threads of Python go on meanwhile; several models can be compiled in threads at once. Ctrl-C ends it.
@@ -134,6 +134,7 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
         for each, by name; of a quantised input the integers that it holds.
     :param widen_weights: integer weights that meet float activations become floats, instead of the activations being
         quantised as the model runs.
+    :param signature: of a ``.tflite`` with several networks the one with this signature. Default: the first one.
     :param measure: build the C for the board to measure flash and stack, where its compiler is installed; without it
         compiling takes milliseconds instead of seconds.
     :param timeout: seconds that each run of the board's compiler may take; 0: for ever.
@@ -146,7 +147,7 @@ def compile(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
         "target": target, "board": board, "name": name, "optimise": optimise, "ram_budget": ram_budget,
         "flash_budget": flash_budget, "sram_limit": sram_limit, "driver": driver, "pins": pins, "policy": policy, "io": io, "sections": sections,
         "weights_file": weights_file,
-        "tags": tags, "keep_dead_channels": keep_dead_channels, "in_place": in_place, "shapes": shapes, "input_values": input_values, "widen_weights": widen_weights,
+        "tags": tags, "keep_dead_channels": keep_dead_channels, "in_place": in_place, "shapes": shapes, "input_values": input_values, "widen_weights": widen_weights, "signature": signature,
         "timeout": timeout})
     found = Collected()
     if not measure and flash_budget is not None:

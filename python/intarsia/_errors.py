@@ -26,6 +26,7 @@ _OPTIONS = {
     "--runtime": "runtime",
     "--section": "sections",
     "--shape": "shapes",
+    "--signature": "signature",
     "--single-file": "single_file",
     "--sram-limit": "sram_limit",
     "--tags": "tags",

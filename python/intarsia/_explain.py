@@ -105,7 +105,7 @@ def explain(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
             pins: Mapping[str, str] | None = None, policy: str = "priority", io: str = "float",
             tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False,
             shapes: Mapping[str, Sequence[int]] | None = None,
-            input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False, refused_only: bool = False) -> Explanation:
+            input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False, signature: str | None = None, refused_only: bool = False) -> Explanation:
     """Who runs each operator, and for every device that does not, the exact reason; as ``intarsia explain`` does.
 
     The arguments are those of :func:`compile`.
@@ -117,6 +117,6 @@ def explain(model: ModelLike, *, target: str | Mapping[str, Any] | None = None, 
     options = options_of(path, {
         "target": target, "board": board, "optimise": optimise, "ram_budget": ram_budget, "sram_limit": sram_limit, "pins": pins,
         "policy": policy, "io": io, "tags": tags, "keep_dead_channels": keep_dead_channels,
-        "shapes": shapes, "input_values": input_values, "widen_weights": widen_weights})
+        "shapes": shapes, "input_values": input_values, "widen_weights": widen_weights, "signature": signature})
     text, notes = _core.explain(_resources.root(), held, options, refused_only)
     return Explanation(text, notes)

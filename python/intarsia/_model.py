@@ -92,16 +92,16 @@ class Model:
 
     :param model: the path of a ``.tflite`` or ``.onnx``, its bytes, or an object with ``SerializeToString()``.
     :param io: "int8": without the conversions from and to floats at the model's edges.
-    :param shapes, input_values, widen_weights: as :func:`intarsia.compile` has them.
+    :param shapes, input_values, widen_weights, signature: as :func:`intarsia.compile` has them.
     :raises Error: the model cannot be read, or is not supported.
     """
 
     def __init__(self, model: ModelLike, *, name: str | None = None, io: str = "float",
                  shapes: Mapping[str, Sequence[int]] | None = None,
-                 input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False) -> None:
+                 input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False, signature: str | None = None) -> None:
         held, path = bytes_of(model)
         self._reference = _core.make_reference(_resources.root(), held, options_of(
-            path, {"name": name, "io": io, "shapes": shapes, "input_values": input_values, "widen_weights": widen_weights}))
+            path, {"name": name, "io": io, "shapes": shapes, "input_values": input_values, "widen_weights": widen_weights, "signature": signature}))
         self.inputs: tuple[Tensor, ...] = tuple(map(Tensor._of, self._reference.inputs))
         """In the order of the arguments of a call."""
         self.outputs: tuple[Tensor, ...] = tuple(map(Tensor._of, self._reference.outputs))

@@ -133,7 +133,7 @@ def bare_networks(model: ModelLike, target: str | Mapping[str, Any], format: str
                   optimise: str = "balanced", pins: Mapping[str, str] | None = None, io: str = "float",
                   tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False, in_place: bool = True,
                   shapes: Mapping[str, Sequence[int]] | None = None,
-                  input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False,
+                  input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False, signature: str | None = None,
                   progress: Progress = None) -> dict[str, bytes]:
     """What an NPU runs of a model, in files of the NPU's own tools: ``intarsia compile --format encn``.
     What is not listed here is as :func:`compile` has it.
@@ -147,7 +147,7 @@ def bare_networks(model: ModelLike, target: str | Mapping[str, Any], format: str
     held, path = bytes_of(model)
     options = options_of(path, {"target": target, "name": name, "optimise": optimise, "pins": pins, "io": io, "tags": tags,
                                 "keep_dead_channels": keep_dead_channels, "in_place": in_place, "shapes": shapes,
-                                "input_values": input_values, "widen_weights": widen_weights})
+                                "input_values": input_values, "widen_weights": widen_weights, "signature": signature})
     if not isinstance(format, str) or not format:
         raise error("format", f"is {format!r}", "write 'encn'")
     _checked(progress)

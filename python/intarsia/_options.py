@@ -160,7 +160,7 @@ def options_of(path: str, arguments: Mapping[str, Any]) -> _core.ModelOptions:
             options.input_values = _values(value, found)
         elif key == "target" and isinstance(value, Mapping):
             options.target = json.dumps(value)
-        elif key in ("target", "board", "name"):
+        elif key in ("target", "board", "name", "signature"):
             setattr(options, key, _text(key, value, found))
         elif key == "tags":
             options.tags_file = _text(key, value, found)

@@ -164,7 +164,7 @@ def verify(model: ModelLike, inputs: object = None, *, samples: int = 4, layers:
            pins: Mapping[str, str] | None = None, policy: str = "priority", io: str = "float",
            tags: str | os.PathLike[str] | None = None, keep_dead_channels: bool = False,
            shapes: Mapping[str, Sequence[int]] | None = None,
-           input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False) -> Verification:
+           input_values: Mapping[str, float | Sequence[float]] | None = None, widen_weights: bool = False, signature: str | None = None) -> Verification:
     """Compares the compiled model, executed in this process, with the reference evaluator.
 
     ``intarsia verify`` does that too, and for the generated C on this machine and the firmware in an emulator.
@@ -181,10 +181,10 @@ def verify(model: ModelLike, inputs: object = None, *, samples: int = 4, layers:
     options = options_of(path, {
         "target": target, "board": board, "optimise": optimise, "ram_budget": ram_budget, "sram_limit": sram_limit, "pins": pins,
         "policy": policy, "io": io, "tags": tags, "keep_dead_channels": keep_dead_channels,
-        "shapes": shapes, "input_values": input_values, "widen_weights": widen_weights})
+        "shapes": shapes, "input_values": input_values, "widen_weights": widen_weights, "signature": signature})
     given: list[Any] = []
     if inputs is not None:
-        reference = Model(model, io=io, shapes=shapes, input_values=input_values, widen_weights=widen_weights)
+        reference = Model(model, io=io, shapes=shapes, input_values=input_values, widen_weights=widen_weights, signature=signature)
         arrays = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
         given, samples = sample_operands(reference.name, reference.inputs, arrays, quantise=quantise)
     elif not 1 <= samples <= 10000:
@@ -276,7 +276,7 @@ def evaluate(model: Package | ModelLike, samples: object, target: str | Mapping[
             raise error("reference", "a package does not hold the model", "give the model, and its target")
         evaluator = Model(model, io=options.get("io", "float"), shapes=options.get("shapes"),
                           input_values=options.get("input_values"),
-                          widen_weights=options.get("widen_weights", False))
+                          widen_weights=options.get("widen_weights", False), signature=options.get("signature"))
         given, _ = sample_operands(evaluator.name, evaluator.inputs, arrays, quantise=quantise)
         made = []
         for index in range(count):

@@ -36,6 +36,7 @@ void bind_options(nb::module_& module) {
       .def_rw("shapes", &ModelOptions::shapes)
       .def_rw("input_values", &ModelOptions::input_values)
       .def_rw("widen_weights", &ModelOptions::widen_weights)
+      .def_rw("signature", &ModelOptions::signature)
       .def_rw("keep_dead_channels", &ModelOptions::keep_dead_channels)
       .def_rw("no_in_place", &ModelOptions::no_in_place)
       .def_rw("timeout", &ModelOptions::timeout);

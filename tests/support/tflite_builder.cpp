@@ -131,10 +131,14 @@ std::vector<uint8_t> build(const ModelSpec& model) {
                                               static_cast<uint32_t>(shared.buffers.size())));
     shared.buffers.push_back(format::CreateBuffer(b, b.CreateVector(bytes_of(words))));
   }
+  std::vector<flatbuffers::Offset<format::ModelSignature>> signatures;
+  for (const auto& [name, number] : model.signatures)
+    signatures.push_back(format::CreateModelSignature(b, b.CreateString(name), number));
+  const auto named = signatures.empty() ? 0 : b.CreateVector(signatures);
   format::FinishModelBuffer(
       b,
       format::CreateModel(b, model.version, b.CreateVector(shared.codes), b.CreateVector(subgraphs),
-                          b.CreateVector(shared.buffers), b.CreateVector(metadata)));
+                          b.CreateVector(shared.buffers), b.CreateVector(metadata), named));
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
 

@@ -154,6 +154,7 @@ struct ModelSpec {
   std::vector<int32_t> inputs, outputs;
   std::vector<ModelSpec> subgraphs;         // after the model: "part1", "part2" ...
   std::vector<std::string> more_subgraphs;  // names; empty subgraphs after those
+  std::vector<std::pair<std::string, uint32_t>> signatures;  // names, and their subgraphs
   uint32_t version = 3;
   // Metadata "OfflineMemoryAllocation": for each tensor where it is in its arena, -1 for nowhere.
   std::vector<int32_t> arena_addresses;

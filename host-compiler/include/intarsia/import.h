@@ -30,6 +30,8 @@ struct ImportOptions {
   // Of inputs, by the file's names, that become constants: one number for all elements, or one for each. Quantised inputs have
   // the integers that the file stores.
   std::map<std::string, std::vector<double>> input_values = {};
+  // .tflite: which of the file's networks, by the name of its signature; empty: the first one.
+  std::string signature = {};
 };
 
 // Picks the reader by content: .tflite (identifier "TFL3"), a file of options.foreign, our own

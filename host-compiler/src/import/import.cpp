@@ -90,9 +90,13 @@ bool is_onnx(std::span<const uint8_t> bytes, const std::string& file) {
 Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportOptions& options) {
   const std::string file = options.file.empty() ? "model" : options.file;
   const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const std::string name = options.name.empty()
-                               ? model_name_from_stem(std::filesystem::path(file).stem().string())
-                               : options.name;
+  // Of several networks of a file each has its own name, so that a program may have them all.
+  const std::string stem = std::filesystem::path(file).stem().string() +
+                           (options.signature.empty() ? "" : "_" + options.signature);
+  const std::string name = options.name.empty() ? model_name_from_stem(stem) : options.name;
+  if (!options.signature.empty() && !tflite::has_tflite_identifier(bytes))
+    return Diagnostics(file, "has no signatures, which .tflite files alone have",
+                       "leave --signature out");
   if (tflite::has_tflite_identifier(bytes)) {
     return verified(tflite::read_tflite(bytes, file, name, options), file);
   }

@@ -107,7 +107,7 @@ Result<graph::Module> import_as_asked(const Environment& environment, const Mode
   Diagnostics notes;
   Result<graph::Module> module = import_model(
       bytes, {options.model, &notes, options.name, environment.registry.foreign_formats(),
-              on_progress, options.widen_weights, shapes, values});
+              on_progress, options.widen_weights, shapes, values, options.signature});
   if (module.ok() && options.io == "int8") {
     passes::QuantisedEdges edges = passes::quantised_edges(*module);
     notes.append(edges.kept);

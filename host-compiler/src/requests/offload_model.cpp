@@ -27,6 +27,10 @@ Result<void> check_options_of_file(const ModelOptions& options) {
   if (!options.shapes.empty())
     return not_kept("--shape", kOffloadFormat, "operators of the CPU keep the extents of the file",
                     "convert the model with these extents");
+  if (!options.signature.empty())
+    return not_kept("--signature", kOffloadFormat,
+                    "the file keeps all of its networks, and the first one is compiled",
+                    "leave it out");
   return {};
 }
 

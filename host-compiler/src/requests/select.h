@@ -34,6 +34,7 @@ struct ModelOptions {
   std::vector<std::string> shapes;  // NAME=1x2x3, ImportOptions::shapes
   std::vector<std::string> input_values;  // NAME=1,2,3, ImportOptions::input_values
   bool widen_weights = false;             // ImportOptions::widen_weights
+  std::string signature;                  // ImportOptions::signature
   bool keep_dead_channels = false;
   bool no_in_place = false;
   double timeout = 600;  // seconds that a compiler or a built program may take; 0: for ever

@@ -152,6 +152,7 @@ Result<Unsupported> find_unsupported(const Environment& environment, const Selec
   Unsupported result;
   ImportOptions as_file;
   as_file.file = options.model;
+  as_file.signature = options.signature;
   as_file.foreign = environment.registry.foreign_formats();
   INTARSIA_TRY(const std::vector<ListedOperator> operators,
                import::listed_operators(bytes, as_file));

@@ -1,6 +1,7 @@
 #include "import/tflite/model_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -49,9 +50,45 @@ ConstantId ModelReader::constant(const std::string& name, std::span<const uint8_
 
 // ---- which subgraphs there are ------------------------------------------------------------------
 
+// The first one, unless the user names the signature of another.
+bool ModelReader::choose_entry() {
+  std::vector<std::string> names;
+  std::set<uint32_t> networks;
+  const format::ModelSignature* asked = nullptr;
+  if (const auto* signatures = file_.model().signatures())
+    for (const format::ModelSignature* each : *signatures) {
+      names.push_back(fmt::format("'{}'", printable(text(each->name()))));
+      networks.insert(each->subgraph());
+      if (!options_.signature.empty() && text(each->name()) == options_.signature) asked = each;
+    }
+  const std::string all = fmt::format("{}", fmt::join(names, ", "));
+  if (options_.signature.empty()) {
+    if (networks.size() > 1 && options_.notes != nullptr)
+      options_.notes->add(file_.name(),
+                          fmt::format("has the signatures {}; what is compiled is subgraph 0 '{}'",
+                                      all, printable(text(subgraphs_[0].raw->name()))),
+                          "--signature NAME takes the network of another");
+    return true;
+  }
+  const std::string quoted = printable(options_.signature);
+  if (asked == nullptr) {
+    problems_.add(file_.name(), fmt::format("has no signature '{}'", quoted),
+                  names.empty() ? "it has none at all: leave --signature out" : "it has " + all);
+    return false;
+  }
+  if (asked->subgraph() >= subgraphs_.size()) {
+    problems_.add(file_.name(),
+                  fmt::format("has the signature '{}' of subgraph {}, but {} subgraphs", quoted,
+                              asked->subgraph(), subgraphs_.size()));
+    return false;
+  }
+  entry_ = asked->subgraph();
+  return true;
+}
+
 bool ModelReader::list_reachable() {
-  std::vector<size_t> waiting{0};
-  subgraphs_[0].is_reachable = true;
+  std::vector<size_t> waiting{entry_};
+  subgraphs_[entry_].is_reachable = true;
   bool meaningful = true;
   for (size_t next = 0; next < waiting.size(); ++next) {
     Subgraph& subgraph = subgraphs_[waiting[next]];
@@ -128,7 +165,7 @@ bool ModelReader::check_calls() {
         if (op.known != nullptr) visit.callees.emplace_back(&op, static_cast<size_t>(callee));
     stack.push_back(std::move(visit));
   };
-  enter(0);
+  enter(entry_);
   while (!stack.empty()) {
     Visit& visit = stack.back();
     if (visit.callees.empty()) {
@@ -307,7 +344,7 @@ void ModelReader::initialise(const OperatorInfo& op, size_t number) {
 }
 
 Result<std::vector<import::ListedOperator>> ModelReader::listed() {
-  if (!list_reachable()) return problems_;
+  if (!choose_entry() || !list_reachable()) return problems_;
   std::vector<import::ListedOperator> result;
   for (const Subgraph& subgraph : subgraphs_)
     if (subgraph.is_reachable)
@@ -333,13 +370,14 @@ void ModelReader::remove_written_out() {
 }
 
 Result<graph::Module> ModelReader::read(const std::string& module_name) {
-  if (!list_reachable() || !check_calls()) return problems_;
+  if (!choose_entry() || !list_reachable() || !check_calls()) return problems_;
   choose_signs();
   module_.name = module_name;
   module_.entry = function_names_.take("main");
   Signature whole;
-  whole.handles.resize(values(subgraphs_[0].raw->inputs()).size());
-  uses(0, whole.handles, false);  // so that every variable's type is known
+  whole.subgraph = entry_;
+  whole.handles.resize(values(subgraphs_[entry_].raw->inputs()).size());
+  uses(entry_, whole.handles, false);  // so that every variable's type is known
   std::optional<graph::Function> function = read_subgraph(*this, whole, true, module_.entry);
   if (!problems_.empty()) return problems_;
   INTARSIA_CHECK(function.has_value(), "a model without problems has its function");

@@ -93,6 +93,7 @@ class ModelReader {
   void initialise(const OperatorInfo& op, size_t subgraph);
 
  private:
+  bool choose_entry();
   bool list_reachable();
   void choose_signs();
   bool check_calls();
@@ -107,6 +108,7 @@ class ModelReader {
   Diagnostics problems_;
   graph::Module module_;
   std::vector<Subgraph> subgraphs_;
+  size_t entry_ = 0;  // the subgraph that is the model
   std::map<std::pair<const uint8_t*, size_t>, ConstantId> constants_;  // shared buffers, once
   std::vector<Variable> variables_;
   std::map<std::pair<std::string, std::string>, VariableId> variable_by_name_;
