@@ -409,14 +409,6 @@ Stmt lower_minimum_maximum(OpLowering& op) {
   });
 }
 
-Refusal refuses_squared_difference(const OpView& view) {
-  if (Refusal quantization = refuses_quantization(view)) return quantization;
-  if (!is_integer(view.out().type)) return std::nullopt;
-  const AddRescaling r = difference_rescaling(view);
-  if (r.output.shift > 0) return "the scales of operands and output are too far apart";
-  return std::nullopt;
-}
-
 Stmt lower_squared_difference(OpLowering& op) {
   const OpView& v = op.view;
   if (!is_integer(v.out().type)) {
@@ -431,7 +423,11 @@ Stmt lower_squared_difference(OpLowering& op) {
     const Expr difference = requantize(centred(x[0], v.in(0)) * unit, r.a) -
                             requantize(centred(x[1], v.in(1)) * unit, r.b);
     const Expr squared = tir::call(Int32, "intarsia_square_i32", {difference});
-    return finished(v, requantize(squared, r.output));
+    const Expr steps = requantize(squared, r.output);
+    if (r.output.shift <= 0) return finished(v, steps);
+    // To the left: with the zero point they might leave 32 bits.
+    constexpr int64_t kBeyond = 1 << 20;
+    return finished(v, tir::max(tir::min(steps, tir::int_imm(kBeyond)), tir::int_imm(-kBeyond)));
   });
 }
 
@@ -546,7 +542,7 @@ constexpr Operator kArithmeticOperators[] = {
      .infer = infer_squared_difference,
      .evaluate = eval_squared_difference,
      .lower = lower_squared_difference,
-     .refuses = refuses_squared_difference,
+     .refuses = refuses_quantization,
      .elementwise = Elementwise::Binary},
     {.kind = OpKind::Pow,
      .types = kTwoReals,

@@ -214,16 +214,5 @@ TEST(Limits, PlacesOfExtremes) {
   }
 }
 
-TEST(Limits, SquaredDifferences) {
-  for (const float scale : {0.00005f, 0.01f}) {
-    Graph g;
-    const TensorId x = g.input(DataType::Int8, {2, 3}, 0.5f, 0);
-    const TensorId y = g.input(DataType::Int8, {2, 3}, 0.5f, 0);
-    EXPECT_EQ(refusal_of_first(g.finish(g.node(OpKind::SquaredDifference, graph::NoAttrs{}, {x, y},
-                                               1, DataType::Int8, scale, 0))),
-              scale < 0.001f ? "the output's scale is too small for the operands' scales" : "");
-  }
-}
-
 }  // namespace
 }  // namespace intarsia::test::ethos_u

@@ -237,6 +237,22 @@ TEST(Products, SquaredDifferencesFromWhatRepeats) {
     }
 }
 
+// Steps of the output that are smaller than those of squares: what TFLite shifts out of 32 bits to the left is not there.
+TEST(Products, SquaredDifferencesInSmallSteps) {
+  Random random(45);
+  for (const DataType type : kTypes)
+    for (const float steps : {4.0f, 3.9f, 0.6f, 0.01f, 1e-6f}) {
+      const float a = random.real(0.01f, 0.1f), b = random.real(0.01f, 0.1f);
+      const float largest = std::max(a, b) * (type == DataType::Int8 ? 1.0f / 128 : 1.0f);
+      Graph g;
+      const TensorId x = g.input(type, {1, 9, 300}, a, zero_for(random, type));
+      const TensorId y = g.input(type, {1, 9, 1}, b, zero_for(random, type));
+      expect_taken_and_same(
+          random, g.finish(g.node(OpKind::SquaredDifference, graph::NoAttrs{}, {x, y}, 1, type,
+                                  steps * largest * largest, zero_for(random, type))));
+    }
+}
+
 TEST(Products, SquaredDifferencesAtTheEndsOf16Bits) {
   for (const auto& [a, b] : std::vector<std::pair<float, float>>{{0.01f, 0.01f}, {0.01f, 0.007f}}) {
     Graph g;

@@ -51,6 +51,32 @@ TEST(Powers, OfFewFactorsAreProducts) {
   }
 }
 
+// Steps of the result that are smaller than those of squares, with a zero point that 32 bits might not hold beside them.
+TEST(Powers, SquaredDifferencesInSmallSteps) {
+  for (const char* type : {"i8", "i16"})
+    for (const char* scale : {"3e-6", "0.0009", "0.004", "1e-9"}) {
+      SCOPED_TRACE(fmt::format("{} {}", type, scale));
+      const int zero = std::string_view(type) == "i8" ? 100 : 0;
+      const Result<graph::Module> module = graph::parse(fmt::format(R"(intarsia.graph squares
+func @main(%0, %1) -> (%2) {{
+  %0 x: {0}[16,256] q(0.03:0)
+  %1 x: {0}[16,1] q(0.02:0)
+  %2 y: {0}[16,256] q({1}:{2})
+  squared_difference n0(%0, %1) -> (%2)
+}}
+entry @main
+)",
+                                                                    type, scale, zero));
+      ASSERT_TRUE(module.ok()) << module.error().to_string();
+      const auto lowered = standard_graph_to_tir(*module, module->entry_function());
+      ASSERT_TRUE(lowered.ok()) << lowered.error().to_string();
+      Random random(3);
+      const Values inputs = random_inputs(random, *module);
+      const Values expected = evaluate(*module, inputs), actual = interpret(*lowered, inputs);
+      EXPECT_EQ(actual, expected);
+    }
+}
+
 }  // namespace
 
 }  // namespace intarsia::testing

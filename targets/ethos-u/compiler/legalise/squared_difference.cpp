@@ -57,11 +57,7 @@ class ScaledOperand {
 }  // namespace
 
 Reason refuses_squared_difference(const Site& site) {
-  if (Reason reason = refuses_pairing(site)) return reason;
-  // Squares of 31 bits, which TFLite shifts left by the factor's exponent, in 32 bits.
-  if (DifferenceFactors(site).output.exponent > 0)
-    return std::string("the output's scale is too small for the operands' scales");
-  return std::nullopt;
+  return refuses_pairing(site);
 }
 
 void legalise_squared_difference(Builder& builder, const Node& node) {
@@ -76,10 +72,14 @@ void legalise_squared_difference(Builder& builder, const Node& node) {
     const Operand a = (swapped ? second : first).of(band.a);
     const Operand b = (swapped ? first : second).of(band.b);
     const Operand difference = wide(builder, OperationKind::Sub, a, b);
-    const Operand square = wide(builder, OperationKind::Mul, difference, difference);
+    Operand square = wide(builder, OperationKind::Mul, difference, difference);
+    // Squares have 31 bits; what TFLite shifts left out of 32 bits wraps around.
+    const int left = std::max(factors.output.exponent, 0);
+    if (left > 0)
+      square = wide(builder, OperationKind::ShiftLeft, square, wide_constant(builder, left));
     builder.emit(wide_operation(builder, OperationKind::Mul, square,
                                 wide_constant(builder, factors.output.value), band.out,
-                                31 - factors.output.exponent));
+                                31 - factors.output.exponent + left));
   });
 }
 
