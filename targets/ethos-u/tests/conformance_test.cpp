@@ -75,7 +75,7 @@ void expect_exact(bool own, int least) {
 }
 
 TEST(Conformance, WhatTheNpuTakesIsBitExact) {
-  expect_exact(true, 68);
+  expect_exact(true, 105);
 }
 
 TEST(Conformance, WhatTheNpuTakesOfThoseBesideTheRepositoryIsBitExact) {

@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
                       OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Gelu, OpKind::Exp,
                       OpKind::Log, OpKind::Abs, OpKind::Sqrt, OpKind::Rsqrt, OpKind::BatchMatmul,
                       OpKind::SquaredDifference, OpKind::ArgMax, OpKind::ArgMin, OpKind::LogSoftmax,
-                      OpKind::L2Normalization),
+                      OpKind::L2Normalization, OpKind::Div),
     name_of);
 INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
                          ::testing::Values(OpKind::DepthwiseConv2d, OpKind::Sub, OpKind::Minimum,
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
                                            OpKind::LeakyRelu, OpKind::Softmax, OpKind::Gelu,
                                            OpKind::Abs, OpKind::ResizeBilinear,
                                            OpKind::SquaredDifference, OpKind::BatchMatmul,
-                                           OpKind::HardSwish),
+                                           OpKind::HardSwish, OpKind::Div),
                          name_of);
 
 }  // namespace

@@ -17,30 +17,62 @@ using graph::Node;
 
 }  // namespace
 
-std::vector<uint8_t> all_results(const Site& site) {
-  const graph::Tensor &in = site.in(), &out = site.out();
-  const Clamp range = range_of(in.type);
-  const Shape shape = {int64_t{range.high} - range.low + 1};
+namespace {
+
+// Every value of the type, from the least on.
+graph::TensorValue all_values(DataType type) {
+  const Clamp range = range_of(type);
+  graph::TensorValue values;
+  for (int32_t v = range.low; v <= range.high; ++v)
+    for (int byte = 0; byte < bits(type) / 8; ++byte)
+      values.push_back(static_cast<uint8_t>(static_cast<uint32_t>(v) >> (8 * byte)));
+  return values;
+}
+
+// The operator by itself, on all values of each of its inputs.
+std::vector<uint8_t> results_of(const Site& site, const std::vector<Shape>& shapes, Shape out) {
   graph::Function function;
   function.name = "main";
-  function.tensors = {in, out};
-  for (graph::Tensor& tensor : function.tensors) tensor.shape = shape;
   Node node = site.node;
-  node.inputs = function.inputs = {graph::TensorId{0}};
-  node.outputs = function.outputs = {graph::TensorId{1}};
+  node.inputs.clear();
+  std::vector<graph::TensorValue> values;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    graph::Tensor in = site.in(i);
+    in.shape = shapes[i];
+    in.constant = {};
+    in.variable = false;
+    node.inputs.push_back(graph::TensorId{static_cast<int32_t>(i)});
+    values.push_back(all_values(in.type));
+    function.tensors.push_back(std::move(in));
+  }
+  function.inputs = node.inputs;
+  function.tensors.push_back(site.out());
+  function.tensors.back().shape = std::move(out);
+  node.outputs = function.outputs = {graph::TensorId{static_cast<int32_t>(shapes.size())}};
   function.nodes = {node};
   graph::Module module;
   module.name = "table";
   module.entry = function.name;
   module.functions = {function};
-
-  graph::TensorValue values;
-  for (int32_t v = range.low; v <= range.high; ++v)
-    for (int byte = 0; byte < bits(in.type) / 8; ++byte)
-      values.push_back(static_cast<uint8_t>(static_cast<uint32_t>(v) >> (8 * byte)));
-  Result<std::vector<graph::TensorValue>> results = graph::Evaluator(module).run({values});
+  Result<std::vector<graph::TensorValue>> results = graph::Evaluator(module).run(values);
   INTARSIA_CHECK(results.ok(), results.ok() ? "" : results.error().to_string());
   return std::move(results->at(0));
+}
+
+int64_t count_of(DataType type) {
+  return int64_t{1} << bits(type);
+}
+
+}  // namespace
+
+std::vector<uint8_t> all_results(const Site& site) {
+  const Shape shape = {count_of(site.in().type)};
+  return results_of(site, {shape}, shape);
+}
+
+std::vector<uint8_t> all_results_of_pairs(const Site& site) {
+  const int64_t rows = count_of(site.in(0).type), columns = count_of(site.in(1).type);
+  return results_of(site, {{rows, 1}, {1, columns}}, {rows, columns});
 }
 
 int32_t int16_at(const std::vector<uint8_t>& bytes, int32_t index) {

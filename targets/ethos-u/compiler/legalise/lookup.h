@@ -14,17 +14,25 @@ namespace intarsia::targets::ethos_u {
 
 // The operator's results for every value of its input's type, from the least on.
 std::vector<uint8_t> all_results(const Site& site);
+// Those of an operator of two int8, of each value of the first one a row, by the second one.
+std::vector<uint8_t> all_results_of_pairs(const Site& site);
 int32_t int16_at(const std::vector<uint8_t>& bytes, int32_t index);
 
-// What follows from an operator of one integer, whatever its name and shape are. To find it all values of the integer are tried, and
-// it is asked for several times: whether the NPU takes the operator, and for each schedule that has it.
+// What follows from an operator of one integer or two, whatever its name and shape are. To find it all values of the integers are
+// tried, and it is asked for several times: whether the NPU takes the operator, and for each schedule that has it.
 template <typename Value>
 class KnownOfSites {
  public:
   template <typename Make>
   std::shared_ptr<const Value> of(const Site& site, const Make& make) {
-    Key key{site.node.kind,  site.node.attributes,   site.in().type,
-            site.out().type, site.in().quantization, site.out().quantization};
+    Key key{site.node.kind,
+            site.node.attributes,
+            site.in().type,
+            site.out().type,
+            site.in().quantization,
+            site.out().quantization,
+            {}};
+    if (site.has(1)) key.second = site.in(1).quantization;
     {
       const std::lock_guard lock(mutex_);
       for (const auto& [other, value] : known_)
@@ -44,7 +52,7 @@ class KnownOfSites {
     graph::OpKind kind;
     graph::Attributes attributes;
     DataType in_type, out_type;
-    graph::Quantization in, out;
+    graph::Quantization in, out, second;
     bool operator==(const Key&) const = default;
   };
 

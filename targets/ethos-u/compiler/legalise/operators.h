@@ -149,6 +149,10 @@ void legalise_batch_matmul(Builder& builder, const graph::Node& node);
 Reason refuses_squared_difference(const Site& site);
 void legalise_squared_difference(Builder& builder, const graph::Node& node);
 
+// div.cpp
+Reason refuses_div(const Site& site);
+void legalise_div(Builder& builder, const graph::Node& node);
+
 // state.cpp: variables, and what is left to the host, with the reason
 Reason refuses_variable(const Site& site);
 void legalise_assign(Builder& builder, const graph::Node& node);

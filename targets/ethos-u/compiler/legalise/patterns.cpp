@@ -79,6 +79,7 @@ constexpr Row kRows[] = {
     {{BroadcastTo, refuses_repeat, legalise_repeat}, kBoth},
     {{BatchMatmul, refuses_batch_matmul, legalise_batch_matmul}, kBoth},
     {{SquaredDifference, refuses_squared_difference, legalise_squared_difference}, kBoth},
+    {{Div, refuses_div, legalise_div}, kBoth},
     {{ReadVariable, refuses_variable, legalise_reshape}, kBoth | kVariable},
     {{AssignVariable, refuses_variable, legalise_assign}, kBoth | kVariable},
     {{Svdf, refuses_state, never}, kOwn},
