@@ -189,6 +189,13 @@ TEST(Limits, ReducedAxesInTwoPieces) {
   EXPECT_EQ(refusal_of_mean({257, 2, 256}, {0, 2}), "a reduction of 65792 elements is above 65536");
 }
 
+TEST(Limits, ElementsBehindReducedAxes) {
+  EXPECT_EQ(refusal_of_mean({64, 2, 70, 1024}, {1}), "");
+  EXPECT_EQ(refusal_of_mean({65, 2, 70, 1024}, {1}),
+            "the reduced axes 1 of [65,2,70,1024] take 65 operations, more than 64");
+  EXPECT_EQ(refusal_of_mean({2, 65537, 2}, {0}), "the input has an extent of 65537, above 65536");
+}
+
 std::string refusal_of_resize(OpKind kind, int64_t from, int64_t to) {
   Graph g;
   const TensorId x = g.input(DataType::Int8, {1, from, from, 2}, 0.05f, 0);

@@ -568,7 +568,7 @@ TEST(Legalise, PairsOfNumbersWithoutAxes) {
   Random random(15);
   using enum OpKind;
   for (const DataType type : kTypes)
-    for (const OpKind kind : {Add, Sub, Mul, Minimum, Maximum, SquaredDifference})
+    for (const OpKind kind : {Add, Sub, Mul, Div, Minimum, Maximum, SquaredDifference})
       for (const Shape& other : {Shape{}, Shape{1, 1}}) {
         const auto zero = type == DataType::Int8 ? int64_t{-3} : int64_t{0};
         Graph g;

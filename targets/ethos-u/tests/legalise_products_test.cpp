@@ -286,6 +286,26 @@ TEST(Products, SumsOverAnyAxes) {
       }
 }
 
+// More elements behind the reduced axes than channels there are.
+TEST(Products, ExtremesOfManyRows) {
+  Random random(46);
+  const std::vector<std::pair<Shape, std::vector<int64_t>>> cases = {
+      {{3, 300, 500}, {0}}, {{2, 3, 260, 260}, {1}}, {{1, 2, 2, 70, 1024}, {1, 2}}};
+  for (const OpKind kind : {OpKind::Mean, OpKind::ReduceMax, OpKind::ReduceMin})
+    for (size_t i = 0; i < cases.size(); ++i) {
+      const auto& [shape, axes] = cases[i];
+      const DataType type = kTypes[i % 2];
+      Graph g;
+      const TensorId x = g.input(type, shape, 0.05f, zero_for(random, type));
+      const graph::ReduceAttrs attributes{axes, false};
+      const graph::Module module =
+          g.finish(kind == OpKind::Mean ? g.node(kind, attributes, {x}, 1, type, 0.071f, 0)
+                                        : g.like(kind, attributes, {x}));
+      ASSERT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]), "");
+      expect_same(module, testing::random_inputs(random, module));
+    }
+}
+
 // Every value with every slope, a band of rows at a time; slopes of channels, of all elements and of none.
 TEST(Products, SlopesByChannel) {
   graph::TensorValue values, slopes;

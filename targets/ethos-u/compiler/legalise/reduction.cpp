@@ -18,6 +18,8 @@ using graph::Node;
 // reduced lies in one piece, `between` and `second` are 1.
 struct Reduction {
   int64_t outer = 1, first = 1, between = 1, second = 1, inner = 1;
+  int64_t parts =
+      1;  // of `inner`, where that is longer than channels are; one window goes through all of them
 
   int64_t reduced() const { return first * second; }
   // One window for each of these where the reduced axes do not lie beside each other: windows have two axes, of rows and of
@@ -27,6 +29,13 @@ struct Reduction {
 };
 
 constexpr int64_t kMostWindows = 64;
+
+// As few as there are of which none is longer than channels are; 1 where there are none.
+int64_t parts_of(int64_t inner) {
+  for (int64_t parts = 1; parts <= kMostExtent; ++parts)
+    if (inner % parts == 0 && inner / parts <= kMostExtent) return parts;
+  return 1;
+}
 
 // Nothing where the reduced axes lie in three pieces or more.
 std::optional<Reduction> reduction_of(const Shape& shape, const std::vector<int64_t>& axes) {
@@ -47,6 +56,7 @@ std::optional<Reduction> reduction_of(const Shape& shape, const std::vector<int6
   }
   // Nothing is reduced behind what seemed to lie between.
   if (last == &Reduction::between) std::swap(r.between, r.inner);
+  if (r.in_one_piece()) r.parts = parts_of(r.inner);
   return r;
 }
 
@@ -79,10 +89,27 @@ struct ReducedWindow {
   int32_t height, width;
 };
 
-// `to` has the extent [outer * between, 1, inner].
+// Rows are the parts, and columns what is reduced: none of them lies beside the next one.
+std::vector<ReducedWindow> windows_of_parts(const Operand& from, const Operand& to,
+                                            const Reduction& r) {
+  const auto parts = static_cast<int32_t>(r.parts), first = static_cast<int32_t>(r.first),
+             depth = static_cast<int32_t>(r.inner / r.parts);
+  std::vector<ReducedWindow> windows;
+  for (int32_t o = 0; o < r.outer; ++o) {
+    ReducedWindow w{from, box(to, {o * parts, 0, 0}, {parts, 1, depth}), 1, first};
+    w.from.walk = Walk{depth, r.inner};
+    w.from.origin = {0, o * first, 0};
+    w.from.extent = {parts, first, depth};
+    windows.push_back(w);
+  }
+  return windows;
+}
+
+// `to` has the extent [outer * between, 1, inner], and where `inner` has parts [outer * parts, 1, inner / parts].
 std::vector<ReducedWindow> windows_of(Builder& builder, const Operand& from, const Operand& to,
                                       const Reduction& r) {
   const auto whole = [](int64_t value) { return static_cast<int32_t>(value); };
+  if (r.parts > 1) return windows_of_parts(builder.in_one_piece(from), to, r);
   if (r.in_one_piece())
     return {{builder.reshaped(from, {whole(r.outer), whole(r.first), whole(r.inner)}), to, 1,
              whole(r.first)}};
@@ -121,13 +148,15 @@ static Reason check_reduction(const Site& site) {
   if (!r) return fmt::format("{} lie in more than two pieces", text());
   if (r->reduced() > kMostPoolElements)
     return fmt::format("a reduction of {} elements is above {}", r->reduced(), kMostPoolElements);
+  if (r->parts > 1 && r->outer > kMostWindows)
+    return fmt::format("{} take {} operations, more than {}", text(), r->outer, kMostWindows);
   if (!r->in_one_piece() && r->windows() > kMostWindows)
     return fmt::format("{} do not lie beside each other and take {} operations, more than {}",
                        text(), r->windows(), kMostWindows);
   if (std::min(r->first, r->second) > kMostPoolHeight)
     return fmt::format("{} are a window of {} x {}, higher than {}", text(), r->first, r->second,
                        kMostPoolHeight);
-  if (r->windows() > kMostExtent || r->inner > kMostExtent)
+  if (r->windows() * r->parts > kMostExtent || r->inner / r->parts > kMostExtent)
     return fmt::format("{} x {} reductions are above {} x {}", r->windows(), r->inner, kMostExtent,
                        kMostExtent);
   if (!r->in_one_piece() && r->outer * r->first * r->between > kMostExtent)
@@ -143,7 +172,7 @@ Reason refuses_extreme(const Site& site) {
 }
 
 static Extent extent_of_result(const Reduction& r) {
-  return {static_cast<int32_t>(r.windows()), 1, static_cast<int32_t>(r.inner)};
+  return {static_cast<int32_t>(r.windows() * r.parts), 1, static_cast<int32_t>(r.inner / r.parts)};
 }
 
 // The least is the largest of the reversed.
