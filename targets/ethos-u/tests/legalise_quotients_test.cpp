@@ -61,6 +61,25 @@ TEST(Quotients, OfBytesTakeThreeOperations) {
   EXPECT_GT(count(4.0f), 30u);
 }
 
+// A table of all quotients, of numerators and of divisors.
+TEST(Quotients, OfAKnownNumber) {
+  Random random(74);
+  for (const bool divides : {false, true})
+    for (const Shape& known : {Shape{}, Shape{1}, Shape{1, 1, 1}}) {
+      const QuotientScales s = QuotientScales::of(random, divides ? 3000.0f : 90.0f);
+      Graph g;
+      const TensorId x = g.input(DataType::Int8, {1, 16, 16}, s.a, -9);
+      const TensorId c = g.constant(random, DataType::Int8, known, {{s.b}, {-120}, 0});
+      const graph::Module module = g.finish(
+          g.node(OpKind::Div, graph::BinaryAttrs{graph::Activation::Relu},
+                 divides ? std::vector{c, x} : std::vector{x, c}, 1, DataType::Int8, s.out, -128));
+      EXPECT_EQ(operation_count(module), 1u);
+      graph::TensorValue all(256);
+      for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint8_t>(i);
+      expect_same(module, {all});
+    }
+}
+
 // Every divisor of 16 bits, by numerators from all of the range and those that have rooms of their own.
 TEST(Quotients, OfInt16) {
   Random random(73);

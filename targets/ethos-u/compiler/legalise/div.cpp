@@ -192,6 +192,29 @@ void emit_quotients(Builder& builder, const Node& node, Way way) {
   });
 }
 
+// Which operand of int8 is one known number, so that quotients follow from the other one alone.
+std::optional<size_t> known_operand(const Site& site) {
+  for (const size_t i : {size_t{0}, size_t{1}})
+    if (site.in(i).type == DataType::Int8 && site.in(i).constant.valid() &&
+        element_count(site.in(i).shape) == 1 &&
+        element_count(site.in(1 - i).shape) == element_count(site.out().shape))
+      return i;
+  return std::nullopt;
+}
+
+void emit_table(Builder& builder, const Node& node, const Site& site, size_t known) {
+  const std::vector<uint8_t> pairs = all_results_of_pairs(site);
+  const auto value =
+      static_cast<int8_t>(site.module.constant(site.in(known).constant).bytes.data()[0]);
+  const auto index = static_cast<size_t>(value - kLow);
+  std::vector<uint8_t> table;
+  for (size_t i = 0; i < kValues; ++i)
+    table.push_back(pairs[known == 0 ? index * kValues + i : i * kValues + index]);
+  const Operand out = builder.write(node.outputs.at(0));
+  builder.look_up(builder.read_as(node.inputs.at(1 - known), out.extent), out, node.name,
+                  std::move(table));
+}
+
 }  // namespace
 
 Reason refuses_div(const Site& site) {
@@ -206,7 +229,9 @@ Reason refuses_div(const Site& site) {
 
 void legalise_div(Builder& builder, const graph::Node& node) {
   const Site site{builder.module(), builder.function(), node};
-  if (site.in(1).type == DataType::Int8 && *reciprocals_of(site))
+  if (const std::optional<size_t> known = known_operand(site))
+    emit_table(builder, node, site, *known);
+  else if (site.in(1).type == DataType::Int8 && *reciprocals_of(site))
     emit_quotients(builder, node, TabledQuotients(builder, node, site));
   else
     emit_quotients(builder, node, QuotientSteps(builder, site));
