@@ -4,7 +4,6 @@
 // factors are that much larger than others that 32 bits may not hold all of them: these are products of two. Where TFLite rounds
 // a half up here and down there, as where the scales' quotient is a power of two, and of int16, its own steps are made on 32 bits.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -23,12 +22,12 @@ namespace {
 
 using graph::Node;
 
-constexpr int32_t kLow = -128;
-constexpr size_t kValues = 256;
+constexpr int32_t kLeastByte = -128;
+constexpr size_t kByteValues = 256;
 // Numerators of nine bits times the first factor have 31.
 constexpr int kMostFirstBits = 22;
 // Bits that are rounded off. Behind the factor for division by zero there is room for these in one table, and in two.
-constexpr int kShift = 23, kShiftOfTwo = 44;
+constexpr int kBitsOfOne = 23, kBitsOfTwo = 44;
 
 // floor(a / b)
 int64_t divided_down(int64_t a, int64_t b) {
@@ -38,7 +37,7 @@ int64_t divided_up(int64_t a, int64_t b) {
   return -divided_down(-a, b);
 }
 
-struct Interval {
+struct FactorRange {
   int64_t low = std::numeric_limits<int64_t>::min() / 2,
           high = std::numeric_limits<int64_t>::max() / 2;
 };
@@ -49,9 +48,9 @@ struct Reciprocals {
   int shift = 0;
 };
 
-class Pairs {
+class QuotientPairs {
  public:
-  explicit Pairs(const Site& site)
+  explicit QuotientPairs(const Site& site)
       : results_(all_results_of_pairs(site)),
         zero_(zero_point_of(site.in(0))),
         out_zero_(zero_point_of(site.out())),
@@ -59,10 +58,11 @@ class Pairs {
 
   // With one table, or else with two; nothing where TFLite's results are no products.
   std::optional<Reciprocals> reciprocals() const {
-    for (const auto& [shift, first_bits] : {std::pair{kShift, 0}, {kShiftOfTwo, kMostFirstBits}}) {
+    for (const auto& [shift, first_bits] :
+         {std::pair{kBitsOfOne, 0}, {kBitsOfTwo, kMostFirstBits}}) {
       Reciprocals found{{}, {}, shift};
-      while (found.second.size() < kValues && append_factors(found, first_bits)) continue;
-      if (found.second.size() < kValues) continue;
+      while (found.second.size() < kByteValues && append_factors(found, first_bits)) continue;
+      if (found.second.size() < kByteValues) continue;
       if (first_bits == 0) found.first.clear();
       return found;
     }
@@ -71,35 +71,34 @@ class Pairs {
 
  private:
   // The numerator's factors that give the results for the divisor with this index.
-  Interval factors(size_t divisor, int shift) const {
+  FactorRange factors(size_t divisor, int shift) const {
     const int64_t half = int64_t{1} << (shift - 1);
-    Interval interval;
-    for (size_t x = 0; x < kValues; ++x) {
-      const int32_t numerator = static_cast<int32_t>(x) + kLow - zero_;
-      const int32_t result = static_cast<int8_t>(results_[x * kValues + divisor]);
+    FactorRange range;
+    for (size_t x = 0; x < kByteValues; ++x) {
+      const int32_t numerator = static_cast<int32_t>(x) + kLeastByte - zero_;
+      const int32_t result = static_cast<int8_t>(results_[x * kByteValues + divisor]);
       if (numerator == 0) continue;
+      // The least and the largest product that give the result; what is beyond an end of the range gives that.
       const int64_t steps = result - out_zero_;
-      const auto at_least = [&](int64_t value) { interval.low = std::max(interval.low, value); };
-      const auto at_most = [&](int64_t value) { interval.high = std::min(interval.high, value); };
-      // What the product may be at least and at most.
-      const int64_t least = steps * 2 * half - half, most = (steps + 1) * 2 * half - half - 1;
-      if (result > clamp_.low)
-        numerator > 0 ? at_least(divided_up(least, numerator))
-                      : at_most(divided_down(least, numerator));
-      if (result < clamp_.high)
-        numerator > 0 ? at_most(divided_down(most, numerator))
-                      : at_least(divided_up(most, numerator));
+      const int64_t least = steps * 2 * half - half, most = least + 2 * half - 1;
+      const bool has_least = result > clamp_.low, has_most = result < clamp_.high;
+      // Of a negative numerator the least product is that of the largest factor.
+      const bool rises = numerator > 0;
+      if (rises ? has_least : has_most)
+        range.low = std::max(range.low, divided_up(rises ? least : most, numerator));
+      if (rises ? has_most : has_least)
+        range.high = std::min(range.high, divided_down(rises ? most : least, numerator));
     }
-    return interval;
+    return range;
   }
 
   bool append_factors(Reciprocals& found, int first_bits) const {
-    const Interval interval = factors(found.second.size(), found.shift);
+    const FactorRange range = factors(found.second.size(), found.shift);
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     for (int bits = 0; bits <= first_bits; ++bits) {
       const int64_t first = int64_t{1} << bits;
-      const int64_t low = std::max(divided_up(interval.low, first), -kMost),
-                    high = std::min(divided_down(interval.high, first), kMost);
+      const int64_t low = std::max(divided_up(range.low, first), -kMost),
+                    high = std::min(divided_down(range.high, first), kMost);
       if (low > high) continue;
       found.first.push_back(static_cast<int32_t>(first));
       found.second.push_back(static_cast<int32_t>(std::clamp<int64_t>(0, low, high)));
@@ -115,7 +114,7 @@ class Pairs {
 
 std::shared_ptr<const std::optional<Reciprocals>> reciprocals_of(const Site& site) {
   static KnownOfSites<std::optional<Reciprocals>> known;
-  return known.of(site, [](const Site& one) { return Pairs(one).reciprocals(); });
+  return known.of(site, [](const Site& one) { return QuotientPairs(one).reciprocals(); });
 }
 
 class TabledQuotients {
@@ -206,10 +205,10 @@ void emit_table(Builder& builder, const Node& node, const Site& site, size_t kno
   const std::vector<uint8_t> pairs = all_results_of_pairs(site);
   const auto value =
       static_cast<int8_t>(site.module.constant(site.in(known).constant).bytes.data()[0]);
-  const auto index = static_cast<size_t>(value - kLow);
+  const auto index = static_cast<size_t>(value - kLeastByte);
   std::vector<uint8_t> table;
-  for (size_t i = 0; i < kValues; ++i)
-    table.push_back(pairs[known == 0 ? index * kValues + i : i * kValues + index]);
+  for (size_t i = 0; i < kByteValues; ++i)
+    table.push_back(pairs[known == 0 ? index * kByteValues + i : i * kByteValues + index]);
   const Operand out = builder.write(node.outputs.at(0));
   builder.look_up(builder.read_as(node.inputs.at(1 - known), out.extent), out, node.name,
                   std::move(table));

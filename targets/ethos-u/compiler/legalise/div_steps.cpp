@@ -2,8 +2,6 @@
 // shift to the right by what both were shifted to the left, each rounded as TFLite rounds it.
 #include "legalise/div_steps.h"
 
-#include <algorithm>
-
 #include "legalise/softmax_rows.h"
 #include "legalise/wide.h"
 
