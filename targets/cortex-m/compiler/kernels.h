@@ -71,7 +71,9 @@ LowerKernel lane_kernel(const OpView& view);
 LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t waits);
 // Grouped, dilated by columns, transposed: made of plain convolutions.
 LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small);
-LowerKernel staged_wide_kernel(CoreClass core, const OpView& view);  // the same of int16
+// The same of int16, where estimates say that it takes fewer than so many cycles.
+LowerKernel staged_wide_kernel(CoreClass core, const OpView& view,
+                               std::optional<double> below = std::nullopt);
 // In single precision: convolutions of all kinds but depthwise ones, and fully connected layers.
 LowerKernel float_kernel(CoreClass core, const OpView& view);
 // Of floats made int8 as the model runs, by integer weights: convolutions but depthwise ones, and fully connected layers.

@@ -284,6 +284,14 @@ void append_group(StagedCall& call, const std::vector<uint8_t>& weights,
   s.channels_step = static_cast<int64_t>(channels.size()) / kWord;
 }
 
+std::optional<double> cycles_of_calls(CoreClass core, const std::vector<StagedCall>& calls) {
+  std::vector<KernelWork> work;
+  for (const StagedCall& call : calls)
+    for (KernelWork& part : staged(core, call.kernel, call.staged.values()))
+      work.push_back(std::move(part));
+  return cycles_of_work(core == CoreClass::Mve ? CostCore::M55 : CostCore::M4, work);
+}
+
 Stmt lower_staged(OpLowering& op, const std::vector<StagedCall>& calls) {
   const Shape in = op.view.in(0).shape, out = op.view.out().shape;
   const bool real = op.view.out().type == DataType::Float32;
@@ -325,18 +333,10 @@ std::optional<std::vector<StagedCall>> cheapest_calls(
   };
   std::optional<std::vector<StagedCall>> apart = made_of(false);
   if (!apart || apart->size() == 1 || lacks_simd(core)) return apart;
-  // By the core that stands for the class; others differ by less than the two ways do.
-  const CostCore cost = core == CoreClass::Mve ? CostCore::M55 : CostCore::M4;
-  const auto cycles_of = [&](const std::vector<StagedCall>& calls) {
-    std::vector<KernelWork> work;
-    for (const StagedCall& call : calls)
-      for (KernelWork& part : staged(core, call.kernel, call.staged.values()))
-        work.push_back(std::move(part));
-    return cycles_of_work(cost, work);
-  };
   std::optional<std::vector<StagedCall>> together = made_of(true);
   if (!together || together->size() == apart->size()) return apart;
-  const std::optional<double> one = cycles_of(*together), several = cycles_of(*apart);
+  const std::optional<double> one = cycles_of_calls(core, *together),
+                              several = cycles_of_calls(core, *apart);
   return one && several && *one < *several ? std::move(together) : std::move(apart);
 }
 

@@ -72,6 +72,8 @@ struct StagedCall {
 std::optional<std::vector<StagedCall>> cheapest_calls(
     CoreClass core, const OpView& view, int64_t bytes,
     const std::function<std::optional<StagedCall>(const StagedPart&)>& make);
+// As estimated for the core that stands for the class; others differ by less than two ways do.
+std::optional<double> cycles_of_calls(CoreClass core, const std::vector<StagedCall>& calls);
 tir::Stmt lower_staged(OpLowering& op, const std::vector<StagedCall>& calls);
 // What the call reads, of one group after another.
 void append_group(StagedCall& call, const std::vector<uint8_t>& weights,

@@ -68,7 +68,7 @@ std::optional<StagedCall> make_wide_call(CoreClass core, const OpView& v, const 
 
 }  // namespace
 
-LowerKernel staged_wide_kernel(CoreClass core, const OpView& view) {
+LowerKernel staged_wide_kernel(CoreClass core, const OpView& view, std::optional<double> below) {
   if (!has_wide_kernels(core) || !is_wide_product(view)) return nullptr;
   const graph::Activation activation =
       view.node.kind == graph::OpKind::TransposeConv2d
@@ -79,6 +79,10 @@ LowerKernel staged_wide_kernel(CoreClass core, const OpView& view) {
         return make_wide_call(core, view, part, activation_limits(view, activation));
       });
   if (!calls) return nullptr;
+  if (below) {
+    const std::optional<double> cycles = cycles_of_calls(core, *calls);
+    if (!cycles || *cycles >= *below) return nullptr;
+  }
   return [calls = std::move(*calls)](OpLowering& op) { return lower_staged(op, calls); };
 }
 

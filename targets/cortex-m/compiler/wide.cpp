@@ -4,6 +4,7 @@
 
 #include "conv.h"
 #include "intarsia/plugin/rounding.h"
+#include "kernel_costs.h"
 #include "operators.h"
 #include "wide_weights.h"
 
@@ -195,6 +196,17 @@ bool reads_in_image(CoreClass core, const Wide& w) {
          (core == CoreClass::Mve || wide_run(core, run) == run);
 }
 
+// Where a window's columns are apart conv_of gathers every window by itself; by stages, results share what they see.
+LowerKernel dilated_of(CoreClass core, const OpView& view, const Wide& w) {
+  if (view.node.kind != graph::OpKind::Conv2d || w.kernel_w == 1 || w.dilation_w == 1)
+    return nullptr;
+  const char* other = core == CoreClass::Dsp ? "short_conv_s16" : "wide_conv_s16";
+  return staged_wide_kernel(
+      core, view,
+      cycles_of_work(core == CoreClass::Mve ? CostCore::M55 : CostCore::M4,
+                     work_of_call(core, kernel(core, other), w.values(), {})));
+}
+
 // `channels`: where sums fit 32 bits; only results differ.
 LowerKernel conv_of(CoreClass core, const WideOperator& read,
                     const std::optional<std::vector<WideChannel>>& channels) {
@@ -337,6 +349,7 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
                              ? mve_wide_conv_kernel({window_of(op->wide), op->rows, *channels},
                                                     slow_constants(view, waits))
                              : dsp_conv_of(*op, *channels);
+    if (!kernel) kernel = dilated_of(core, view, op->wide);
     if (kernel) return kernel;
   }
   return conv_of(core, *op, channels);

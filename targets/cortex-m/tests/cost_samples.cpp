@@ -54,13 +54,11 @@ class Samples {
     }
     for (int i = 0; i < count_; i += 3) add(long_row());
     for (int i = 0; i < count_; ++i) add(wide_product()), add(wide_curve(i)), add(wide_function(i));
-    for (int i = 0; i < count_; ++i) add(wide_matrices());
-    for (int i = 0; i < count_; i += 2) add(wide_transposed());
-    for (int i = 0; i < count_; ++i) add(squared_difference(i));
+    for (int i = 0; i < count_; ++i) add(wide_matrices()), add(squared_difference(i));
     for (int i = 0; i < count_; ++i) add(float_steps(i)), add(resized(i));
     for (int i = 0; i < count_; ++i)
       add(float_curve_module(r_, kFloatCurves[i % 4], r_.range(1, 600)));
-    for (int i = 0; i < count_; i += 2) add(wide_edges());
+    for (int i = 0; i < count_; i += 2) add(wide_edges()), add(wide_staged(i % 4 == 2));
     for (int i = 0; i < count_; ++i)
       add(hybrid(i)), add(shifted(i)), add(elements(i)), add(rows_moved(i));
     for (int i = 0; i < count_; i += 2)
@@ -453,9 +451,11 @@ class Samples {
     return wide_matmul_module(r_, {rows, depth},
                               turned ? Shape{columns, depth} : Shape{depth, columns}, turned);
   }
-  graph::Module wide_transposed() {
+  graph::Module wide_staged(bool dilated) {
     WideCase c{OpKind::TransposeConv2d, size(3, 9), size(3, 9), channels(24), channels(24)};
-    c.kernel_h = c.kernel_w = r_.range(2, 4), c.stride = 2, c.activation = activation();
+    const int64_t k = c.kernel_h = c.kernel_w = r_.range(2, 4);
+    (dilated ? c.dilation : c.stride) = 2, c.activation = activation();
+    if (dilated) c.kind = OpKind::Conv2d, c.padding = {k, k, k, k};
     return staged_wide_module(r_, c, 1);
   }
   graph::Module wide_curve(int which) {

@@ -231,6 +231,13 @@ TEST(WideElements, ShapesOfNetworksAreKernels) {
     EXPECT_EQ(kernels.tuned(), kernels.count());
     EXPECT_TRUE(kernels.calls("intarsia_matmul_s16"));
     check(kernels);
+    KernelProgram dilated(core);
+    c.height = c.width = 12, c.dilation = 2, c.padding = {2, 2, 2, 2};
+    dilated.add(staged_wide_module(random, c, 1));
+    EXPECT_TRUE(dilated.calls("intarsia_staged_dsp_conv_s16") ||
+                dilated.calls("intarsia_staged_mve_conv_s16"))
+        << core;
+    check(dilated);
   }
 }
 
