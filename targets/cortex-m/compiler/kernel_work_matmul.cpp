@@ -78,14 +78,24 @@ std::vector<KernelWork> real_products_of_matrices(const std::vector<int64_t>& nu
   return all;
 }
 
+// With Helium two rows and columns at a time, else one row and two columns.
 KernelWork wide_products_of_matrices(CoreClass core, const std::vector<int64_t>& numbers) {
   const Matmul m(numbers);
-  const int64_t unit = core == CoreClass::Mve ? 8 : 2, words = ceil_div(m.depth, unit);
-  const int64_t blocks = ceil_div(m.columns, m.block), twos = ceil_div(m.columns, int64_t{2});
+  const bool vectors = core == CoreClass::Mve;
+  const int64_t unit = vectors ? 8 : 2, words = ceil_div(m.depth, unit),
+                rows = vectors ? ceil_div(m.rows, int64_t{2}) : m.rows;
+  int64_t lines = 0, turned = 0, blocks = 0, pairs = 0;
+  for (int64_t first = 0; first < m.columns; first += m.block) {
+    const int64_t count = std::min(m.columns - first, m.block);
+    ++blocks, pairs += rows * ceil_div(count, int64_t{2});
+    if (m.transposed != 0) continue;
+    // Along the longer side (device/copy_rows.c).
+    const int64_t shorter = std::min(count, m.depth), longer = std::max(count, m.depth);
+    lines += shorter, turned += shorter * (vectors ? ceil_div(longer, unit) : longer);
+  }
   return {KernelFamily::WideMatrices,
-          {1, number(m.columns), number(m.transposed != 0 ? 0 : m.columns * m.depth),
-           number(m.transposed != 0 ? m.columns * words : 0), number(blocks * m.rows),
-           number(m.rows * twos), number(m.rows * twos * words), number(m.rows * m.columns)}};
+          {1, number(lines), number(turned), number(blocks * rows), number(pairs),
+           number(pairs * words)}};
 }
 
 }  // namespace intarsia::targets::cortex_m

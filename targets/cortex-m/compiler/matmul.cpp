@@ -154,20 +154,21 @@ LowerKernel wide_matmul_kernel(CoreClass core, const OpView& view) {
   if (!m.are_plain || (core != CoreClass::Dsp && core != CoreClass::Mve)) return nullptr;
   const bool at_zero =
       zero_point(view.in(0)) == 0 && zero_point(view.in(1)) == 0 && zero_point(view.out()) == 0;
+  const bool transposed = view.node.attrs<graph::BatchMatmulAttrs>().transpose_b;
   const int64_t run = round_up(m.depth, kVector), column = 2 * run;
-  const int64_t block =
-      std::min(round_up(m.columns, kTogether), kMatrixScratch / column / kTogether * kTogether);
+  const int64_t room = kMatrixScratch / column / kTogether * kTogether;
+  const int64_t block = transposed ? m.columns : std::min(round_up(m.columns, kTogether), room);
   const WideMultiplier wide = wide_multiplier(m.multiplier);
   if (!at_zero || block <= 0 || wide.shift < 1 || wide.shift > 62) return nullptr;
-  const bool transposed = view.node.attrs<graph::BatchMatmulAttrs>().transpose_b;
-  // One row would meet each column that is laid out once.
-  constexpr int64_t kWorthACopy = 16;
-  if (m.rows == 1 && (!transposed || m.depth < kWorthACopy)) return nullptr;
+  if (!transposed && std::max(m.depth, m.columns) > kMostTurned) return nullptr;
+  // A row by itself meets each column that is laid out once.
+  constexpr int64_t kWorthACall = 8;
+  if (m.rows == 1 && (!transposed || m.depth < kWorthACall)) return nullptr;
   return by_matrices(
       core, view, m,
       {"intarsia_matmul_s16",
        {m.rows, m.depth, m.columns, transposed ? 1 : 0, block, 0, 0, wide.value, 0, wide.shift, 0},
-       {block * run},
+       {transposed ? kTogether : block * run},
        DataType::Int16});
 }
 

@@ -26,7 +26,8 @@ void intarsia_mve_matmul_s8(const struct intarsia_matmul *matmul, const int8_t *
                             int8_t *output, int8_t *scratch);
 
 // The same of int16, without zero points and rounding: sums of 64 bits, less than 2^47, are scaled as intarsia_requantize_wide does.
-// Blocks are a multiple of two. scratch, word-aligned: for each column of a block the depth rounded up to a multiple of eight.
+// Blocks are a multiple of two. scratch, word-aligned, is for a second matrix that is not transposed: for each column of a block the depth
+// rounded up to a multiple of eight.
 void intarsia_matmul_s16(const struct intarsia_matmul *matmul, const int16_t *a, const int16_t *b,
                          int16_t *output, int16_t *scratch);
 

@@ -87,9 +87,9 @@ void check(const KernelProgram& kernels, Random& random, const Emulated& core,
 TEST_P(OnCore, EveryKernel) {
   std::string reason;
   if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
-  // As many in one image as a small flash holds.
+  // As many in one image as its memories hold.
   const bool small = std::string(GetParam().board) == "microbit";
-  constexpr size_t kSmallImage = 80;
+  constexpr size_t kSmallImage = 80, kImage = 400;
   std::vector<graph::Module> all = cases(GetParam().core);
   if (small)
     std::erase_if(all, [](const graph::Module& module) {
@@ -97,7 +97,7 @@ TEST_P(OnCore, EveryKernel) {
     });
   Random random(11);
   for (size_t begin = 0; begin < all.size();) {
-    const size_t end = small ? std::min(begin + kSmallImage, all.size()) : all.size();
+    const size_t end = std::min(begin + (small ? kSmallImage : kImage), all.size());
     KernelProgram kernels(GetParam().core);
     for (; begin < end; ++begin) kernels.add(std::move(all[begin]));
     check(kernels, random, GetParam());

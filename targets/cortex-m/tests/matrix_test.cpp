@@ -66,7 +66,8 @@ KernelProgram operators_for(const SettingCore& core) {
   c.kind = OpKind::DepthwiseConv2d, c.channels = c.out_channels = 6, c.kernel_w = 3;
   kernels.add(wide_module(random, c));
   kernels.add(wide_module(random, {OpKind::FullyConnected, 1, 1, 27, 7}));
-  for (const auto& make : {wide_convolutions, wide_sums_and_poolings}) {
+  for (const auto& make : {wide_convolutions, wide_sums_and_poolings, wide_matrix_products,
+                           wide_staged_convolutions}) {
     const std::vector<graph::Module> wide = make();
     for (size_t i = 0; !small && i < each; ++i)
       kernels.add(wide[(2 * i + 1) * wide.size() / (2 * each)]);
