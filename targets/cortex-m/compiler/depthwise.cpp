@@ -159,41 +159,6 @@ Stmt lower_dsp(OpLowering& op, Depthwise d, const Channels& channels) {
                    dsp_weights(d, layout)});
 }
 
-// Weights of nine bits: the kernel for windows of any size, whose weights become halfwords in scratch anyway.
-LowerKernel shifted_depthwise_kernel(CoreClass core, const OpView& view) {
-  constexpr int64_t kHalfwords = 1;
-  if ((core != CoreClass::Dsp && core != CoreClass::Mve) ||
-      !is_int8_dot_product(view, DataType::Int16))
-    return nullptr;
-  Window w = read_window(view);
-  const DspLayout layout(w);
-  const std::vector<int64_t> values = view.values(1);
-  std::vector<std::vector<int16_t>> rows(static_cast<size_t>(w.out_c));
-  for (size_t i = 0; i < values.size(); ++i)
-    rows[i % rows.size()].push_back(static_cast<int16_t>(values[i]));
-  const std::optional<Channels> channels = make_channels(
-      view, rows,
-      conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization));
-  w.strip_w = layout.taps, w.strip_h = kHalfwords;
-  if (!channels || !w.fits() || !DspLayout::covers(w) || layout.scratch_bytes() > kMostScratch)
-    return nullptr;
-  const std::vector<Taps> taps =
-      dsp_taps(w, layout, [&](int64_t channel, int64_t ky, int64_t kx) -> int16_t {
-        if (ky < 0 || ky >= w.kernel_h) return 0;
-        return rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * w.kernel_w + kx)];
-      });
-  std::vector<uint8_t> bytes;
-  for (const Taps& tap : taps)
-    append_word(bytes, int64_t{static_cast<uint16_t>(tap.upper)} | int64_t{tap.lower} << 16);
-  return [=, channels = *channels](OpLowering& op) {
-    return call_dsp(op, w, channels,
-                    {"intarsia_dsp_depthwise",
-                     layout.scratch_bytes(),
-                     {static_cast<int64_t>(bytes.size())},
-                     bytes});
-  };
-}
-
 // Windows of three columns and two pairs of rows, whose weights fill registers (device/dsp_depthwise_3x3.c).
 struct Dsp3x3Layout {
   static constexpr int64_t kTaps = 6;
@@ -308,6 +273,52 @@ bool pixels_are_worth_it(const Depthwise& d, const Channels& channels) {
   return *pixels + kWorthItsCode <= others;
 }
 
+// Weights of nine bits: with Helium as sums of two bytes, else the kernel for windows of any size, whose weights become halfwords in
+// scratch anyway.
+LowerKernel shifted_depthwise_kernel(CoreClass core, const OpView& view, int64_t waits) {
+  constexpr int64_t kHalfwords = 1;
+  if ((core != CoreClass::Dsp && core != CoreClass::Mve) ||
+      !is_int8_dot_product(view, DataType::Int16))
+    return nullptr;
+  Window w = read_window(view);
+  const DspLayout layout(w);
+  const std::vector<int64_t> values = view.values(1);
+  std::vector<std::vector<int16_t>> rows(static_cast<size_t>(w.out_c));
+  for (size_t i = 0; i < values.size(); ++i)
+    rows[i % rows.size()].push_back(static_cast<int16_t>(values[i]));
+  const std::optional<Channels> channels = make_channels(
+      view, rows,
+      conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization));
+  if (!channels || !w.fits()) return nullptr;
+  if (core == CoreClass::Mve) {
+    Window dsp = w;
+    dsp.strip_w = layout.taps, dsp.strip_h = kHalfwords;
+    const std::string kernel = dsp_kernel_for("intarsia_dsp_depthwise", *channels, dsp);
+    const double others =
+        cycles_of_work(CostCore::M55, work_of_call(core, kernel, dsp.values(), {})).value_or(0);
+    if (LowerKernel vectors =
+            mve_shifted_depthwise_kernel(w, rows, *channels, slow_constants(view, waits), others))
+      return vectors;
+  }
+  w.strip_w = layout.taps, w.strip_h = kHalfwords;
+  if (!w.fits() || !DspLayout::covers(w) || layout.scratch_bytes() > kMostScratch) return nullptr;
+  const std::vector<Taps> taps =
+      dsp_taps(w, layout, [&](int64_t channel, int64_t ky, int64_t kx) -> int16_t {
+        if (ky < 0 || ky >= w.kernel_h) return 0;
+        return rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * w.kernel_w + kx)];
+      });
+  std::vector<uint8_t> bytes;
+  for (const Taps& tap : taps)
+    append_word(bytes, int64_t{static_cast<uint16_t>(tap.upper)} | int64_t{tap.lower} << 16);
+  return [=, channels = *channels](OpLowering& op) {
+    return call_dsp(op, w, channels,
+                    {"intarsia_dsp_depthwise",
+                     layout.scratch_bytes(),
+                     {static_cast<int64_t>(bytes.size())},
+                     bytes});
+  };
+}
+
 }  // namespace
 
 bool loops_are_faster(CoreClass core, const Window& w, double cycles) {
@@ -370,7 +381,7 @@ LowerKernel dsp_wide_depthwise_3x3_kernel(const Depthwise& d,
 }
 
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
-  if (view.in(1).type == DataType::Int16) return shifted_depthwise_kernel(core, view);
+  if (view.in(1).type == DataType::Int16) return shifted_depthwise_kernel(core, view, waits);
   if (!is_int8_dot_product(view)) return nullptr;
   if (view.in(0).shape[3] == 1) return conv_kernel(core, view, small, waits);
   const Depthwise d = read(view);

@@ -33,5 +33,10 @@ LowerKernel dsp_wide_depthwise_3x3_kernel(const Depthwise& d,
 // Empty where the kernels for Helium do not cover it.
 LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels,
                                  SlowConstants slow);
+// The same of weights that are sums of two bytes each, where it is estimated to take fewer than so many cycles.
+LowerKernel mve_shifted_depthwise_kernel(const Window& w,
+                                         const std::vector<std::vector<int16_t>>& rows,
+                                         const Channels& channels, SlowConstants slow,
+                                         double below);
 
 }  // namespace intarsia::targets::cortex_m

@@ -1,5 +1,6 @@
 // Depthwise convolution on cores with Helium: device/mve_depthwise.h.
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -65,7 +66,8 @@ std::optional<Layout> lay_out(Window w, int64_t dilation_w) {
   Layout wide{w, Family::Wide, dilation_w * w.kernel_h, 1, 0, 0};
   wide.window.kernel_w = (w.kernel_w - 1) * dilation_w + 1;
   std::vector<Layout> layouts;
-  if (w.kernel_h <= 3 && w.kernel_w <= 3 && w.dilation_h == 1 && dilation_w == 1) {
+  if (w.strip_w == 0 && w.kernel_h <= 3 && w.kernel_w <= 3 && w.dilation_h == 1 &&
+      dilation_w == 1) {
     if (w.stride_h == 1 && w.stride_w == 1)
       layouts.push_back({wide.window, Family::Dense, 4, 1, 5, kVector});
     if (w.stride_h == 2 && w.stride_w == 2)
@@ -87,19 +89,23 @@ std::optional<Layout> lay_out(Window w, int64_t dilation_w) {
   return best;
 }
 
-std::vector<uint8_t> weights_of(const Depthwise& d, const Layout& layout) {
-  const int64_t kernel_h = d.window.kernel_h, kernel_w = d.window.kernel_w;
-  const auto channels = static_cast<int64_t>(d.rows.size());
+// A weight is the sum of those of all parts; rows of the parts lie beside each other.
+std::vector<uint8_t> weights_of(const std::vector<WeightRows>& parts, const Window& w,
+                                const Layout& layout) {
+  const auto channels = static_cast<int64_t>(parts[0].size()),
+             together = static_cast<int64_t>(parts.size());
   std::vector<uint8_t> bytes(static_cast<size_t>(channels * layout.bytes + kVector), 0);
   for (int64_t c = 0; c < channels; ++c)
-    for (int64_t y = 0; y < kernel_h; ++y)
-      for (int64_t x = 0; x < kernel_w; ++x) {
-        const bool turned = layout.window.transposed != 0;
-        const int64_t place =
-            layout.first + (turned ? y : x) * layout.tap_x + (turned ? x : y) * layout.tap_y;
-        bytes[static_cast<size_t>(c * layout.bytes + place)] = static_cast<uint8_t>(
-            d.rows[static_cast<size_t>(c)][static_cast<size_t>(y * kernel_w + x)]);
-      }
+    for (int64_t y = 0; y < w.kernel_h; ++y)
+      for (int64_t x = 0; x < w.kernel_w; ++x)
+        for (int64_t part = 0; part < together; ++part) {
+          const bool turned = layout.window.transposed != 0;
+          const int64_t place = layout.first + (turned ? y : x) * layout.tap_x +
+                                (together * (turned ? x : y) + part) * layout.tap_y;
+          bytes[static_cast<size_t>(c * layout.bytes + place)] =
+              static_cast<uint8_t>(parts[static_cast<size_t>(part)][static_cast<size_t>(c)]
+                                        [static_cast<size_t>(y * w.kernel_w + x)]);
+        }
   return bytes;
 }
 
@@ -110,12 +116,12 @@ std::string kernel_of(Family family) {
   return "intarsia_mve_depthwise_" + name + "_s8";
 }
 
-Stmt lower(OpLowering& op, const Depthwise& d, const Channels& channels, const Layout& layout) {
-  const Window& w = d.window;
+Stmt lower(OpLowering& op, const std::vector<WeightRows>& parts, const Window& w,
+           const Channels& channels, const Layout& layout) {
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
              Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch()}, 4);
-  std::vector<uint8_t> bytes = weights_of(d, layout);
+  std::vector<uint8_t> bytes = weights_of(parts, w, layout);
   const auto size = static_cast<int64_t>(bytes.size());
   const BufferId weights =
       op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
@@ -210,7 +216,43 @@ LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const C
     layout->window.strip_h = 1;
     if (layout->scratch() > std::max(kPlaneBytes, slow.free_scratch)) layout->window.strip_h = 0;
   }
-  return [d, channels, layout = *layout](OpLowering& op) { return lower(op, d, channels, layout); };
+  return [d, channels, layout = *layout](OpLowering& op) {
+    return lower(op, {d.rows}, d.window, channels, layout);
+  };
+}
+
+LowerKernel mve_shifted_depthwise_kernel(const Window& w,
+                                         const std::vector<std::vector<int16_t>>& rows,
+                                         const Channels& channels, SlowConstants slow,
+                                         double below) {
+  if (!channels.quick) return nullptr;
+  // A weight is the sum of two bytes, and each row of the window comes twice.
+  std::vector<WeightRows> parts(2);
+  for (const std::vector<int16_t>& row : rows) {
+    for (WeightRows& part : parts) part.emplace_back();
+    for (const int16_t weight : row) {
+      constexpr int kMost = 2 * std::numeric_limits<int8_t>::max(), kLeast = -256;
+      if (weight > kMost || weight < kLeast) return nullptr;
+      const int half = weight / 2;
+      parts[0].back().push_back(static_cast<int8_t>(half));
+      parts[1].back().push_back(static_cast<int8_t>(weight - half));
+    }
+  }
+  const auto twice = [](Window window, int64_t dilation_h, int64_t dilation_w) {
+    window.kernel_h *= 2, window.strip_w = 1, window.dilation_h = dilation_h;
+    return lay_out(window, dilation_w);
+  };
+  std::optional<Layout> layout = twice(w, w.dilation_h, w.dilation_w);
+  const std::optional<Layout> other = twice(transposed(w), w.dilation_w, w.dilation_h);
+  if (other && (!layout || other->cost() < layout->cost())) layout = other;
+  if (!layout || mve_cycles(kernel_of(layout->family), layout->window) >= below) return nullptr;
+  if (layout->saves_by_copies(slow.waits)) {
+    layout->window.strip_h = 1;
+    if (layout->scratch() > std::max(kPlaneBytes, slow.free_scratch)) layout->window.strip_h = 0;
+  }
+  return [parts, w, channels, layout = *layout](OpLowering& op) {
+    return lower(op, parts, w, channels, layout);
+  };
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -445,7 +445,7 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
         const int32_t y = oy * w->stride_h - w->pad_top;
         // Of the dense strip, two rows are those of the strip before.
         for (int32_t row = family == DENSE && oy > 0 ? 2 : 0; row < rows && columns > 0; ++row) {
-          const int32_t iy = y + row * w->dilation_h;
+          const int32_t iy = y + (row >> w->strip_w) * w->dilation_h;
           const bool inside = iy >= 0 && iy < w->in_h;
           turn(inside ? input + iy * in_row + c : padding, inside ? in_column : 0,
                scratch + w->pad_left * rows + (family == DENSE ? (row + (oy & 2)) & 3 : row), rows,

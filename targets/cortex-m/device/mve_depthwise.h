@@ -12,7 +12,8 @@ extern "C" {
 // is 16 bytes or a few times 16. Output channel c reads input channel c / (out_c / in_c). Families:
 //   dense    strides of 1, windows up to 3 x 3, no dilation. Strips have 4 rows and serve 2 rows of outputs.
 //   halving  strides of 2, otherwise alike; 5 rows for 2.
-//   wide     everything whose kernel_h * kernel_w (width with the gaps of dilation) is 64 at most.
+//   wide     everything whose kernel_h * kernel_w (width with the gaps of dilation) is 64 at most. Where strip_w is 1 each row of the window
+//            comes twice, and counts as two: weights are sums of two bytes.
 //
 // weights: of each output channel, the byte of tap (y, x), all others zero:
 //   dense    5 + 4 * x + y of 16; halving  2 + 5 * x + y of 16; after the last channel 16 zeros.

@@ -89,7 +89,7 @@ TEST_P(OnCore, EveryKernel) {
   if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
   // As many in one image as its memories hold.
   const bool small = std::string(GetParam().board) == "microbit";
-  constexpr size_t kSmallImage = 80, kImage = 400;
+  constexpr size_t kSmallImage = 80, kImage = 200;
   std::vector<graph::Module> all = cases(GetParam().core);
   if (small)
     std::erase_if(all, [](const graph::Module& module) {
@@ -176,6 +176,7 @@ TEST(SlowConstants, OfShiftedAndHybridLayersAreCopiedOnTheCore) {
     kernels.add(hybrid_layers());
     kernels.add(shifted_layers());
     EXPECT_TRUE(kernels.calls("intarsia_staged_mve_shifted_s8"));
+    EXPECT_TRUE(kernels.calls("intarsia_mve_depthwise_wide_s8"));
     EXPECT_TRUE(kernels.calls("intarsia_staged_mve_hybrid"));
     EXPECT_EQ(kernels.copies_constants() > 9, cycles > 1);
     Random random(23);

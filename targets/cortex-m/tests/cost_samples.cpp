@@ -64,9 +64,8 @@ class Samples {
     for (int i = 0; i < count_; i += 2)
       add(row_steps_module(r_, r_.range(1, 4), r_.range(20, 1500), r_.chance(50)));
     for (int i = 0; i < count_; ++i) add(matrix_row()), add(lines_turned(i));
-    for (int i = 0; i < count_; ++i) add(deep_convolution(i));
     for (int i = 0; i < count_; ++i)
-      add(rectified_by_alphas(i)), add(wide_mean(i)), add(limited(i));
+      add(deep_convolution(i)), add(rectified_by_alphas(i)), add(wide_mean(i)), add(limited(i));
     for (int i = 0; i < count_; ++i) add(pair(i)), add(wide_depthwise_3x3());
     for (int i = 0; i < count_; i += 2)
       add(wide_softmax_module(r_, r_.range(1, 12), r_.range(2, 120), 1.0f / 2048, 1));
@@ -174,8 +173,8 @@ class Samples {
   graph::Module deep_convolution(int which) {
     const int64_t w = r_.pick<int64_t>({2, 3, 3, 4, 5}), h = which % 4 == 3 ? 1 : w;
     const int64_t stride = which % 3 == 2 ? 2 : 1, side = stride * size(4, 12);
-    return window({OpKind::Conv2d, 1, which % 4 == 3 ? 1 : stride * size(3, 6), std::max(side, w),
-                   16 * r_.range(2, 8), channels(24), h, w, stride});
+    return window({OpKind::Conv2d, 1, h == 1 ? 1 : std::max(stride * size(3, 6), h),
+                   std::max(side, w), 16 * r_.range(2, 8), channels(24), h, w, stride});
   }
   graph::Module first_layer() {
     const int64_t side = size(12, 40);
@@ -357,6 +356,7 @@ class Samples {
       c.channels = channels(300), c.batches = r_.chance(50) ? 1 : r_.range(2, 9);
     else if (r_.chance(60))
       c.kernel_h = c.kernel_w = 3, c.padding = {1, 1, 1, 1};
+    if (which % 6 == 1) c.kind = OpKind::DepthwiseConv2d, c.out_channels = c.channels;
     c.activation = activation();
     return shifted_module(r_, c);
   }

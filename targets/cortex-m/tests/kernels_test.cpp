@@ -384,6 +384,7 @@ TEST(Shifted, WeightsOfNineBitsAreKernels) {
     kernels.add(shifted_layers());
     EXPECT_TRUE(kernels.calls("intarsia_staged_dsp_shifted_s8"));
     EXPECT_EQ(kernels.calls("intarsia_staged_mve_shifted_s8"), core == std::string("cortex-m55"));
+    EXPECT_EQ(kernels.calls("intarsia_mve_depthwise_wide_s8"), core == std::string("cortex-m55"));
     EXPECT_EQ(kernels.tuned(), kernels.count());
     check(kernels);
   }
