@@ -454,6 +454,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   const Way way = way_of(kernel);
   if (name.starts_with("staged_")) return staged(core, kernel, numbers);
   if (name == "dsp_conv_s16") return {dsp_wide_convolution(window_of(numbers))};
+  if (name == "mve_dense_s16") return {mve_wide_dense(window_of(numbers))};
   if (name == "mve_conv_s16") return {mve_convolution(window_of(numbers), /*wide=*/true)};
   if (name.starts_with("dsp_conv")) {
     return dsp_convolution(window_of(numbers), way, name.starts_with("dsp_conv_by_four"));

@@ -47,6 +47,7 @@ KernelWork paired_convolution(const Window& w, Way way);  // six pixels in three
 KernelWork mve_convolution(const Window& w, bool wide = false);
 KernelWork mve_deep_convolution(const Window& w);
 KernelWork mve_dense(const Window& w);
+KernelWork mve_wide_dense(const Window& w);
 
 // Rows and taps of all windows that are inside of the image.
 struct SeenTaps {

@@ -431,4 +431,11 @@ KernelWork mve_dense(const Window& w) {
            number(run % kVector != 0 ? steps : 0), number(clamped_vectors(w))}};
 }
 
+// Extents in bytes.
+KernelWork mve_wide_dense(const Window& w) {
+  constexpr int64_t kVector = 16, kQuad = 4;
+  const int64_t quads = ceil_div(w.out_c, kQuad), steps = ceil_div(w.kernel_w * w.in_c, kVector);
+  return {KernelFamily::MveWideRow, {1, number(quads * steps), number(quads)}};
+}
+
 }  // namespace intarsia::targets::cortex_m

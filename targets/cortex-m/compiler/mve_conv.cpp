@@ -238,20 +238,21 @@ LowerKernel mve_wide_conv_kernel(WideConv conv, SlowConstants slow) {
   const bool in_place = w.kernel_h == 1 && !padded(w);
   if (!in_place) choose_strips(w, kMostOfAll - kVector);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
-  if (slow.waits > 0) choose_copies(w, kHalvesQuad, slow);
-  return [conv, w](OpLowering& op) {
+  const bool one_pixel = in_place && w.pixels() == 1;
+  if (!one_pixel && slow.waits > 0) choose_copies(w, kHalvesQuad, slow);
+  return [conv, w, one_pixel](OpLowering& op) {
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c / kHalf}},
                Shape{w.batches, w.out_h, w.out_w, w.out_c});
-    const int64_t bytes = scratch_bytes(w, kHalvesQuad);
-    const BufferId scratch =
-        op.b.local("scratch", DataType::Int16, {std::max<int64_t>(bytes / kHalf, kHalf)}, 4);
+    const int64_t bytes = one_pixel ? 0 : scratch_bytes(w, kHalvesQuad);
+    const BufferId scratch = one_pixel ? BufferId{}
+                                       : op.b.local("scratch", DataType::Int16,
+                                                    {std::max<int64_t>(bytes / kHalf, kHalf)}, 4);
     std::vector<uint8_t> stream = mve_wide_conv_stream(conv);
     const auto count = static_cast<int64_t>(stream.size()) / 4;
     const BufferId weights = op.constant("weights", DataType::Int32, {count}, std::move(stream),
                                          tir::ConstantUse::Weights);
-    return call_kernel(
-        op.b.func(),
-        {"intarsia_mve_conv_s16", w.values(), {op.in(0)}, op.out(), scratch, {weights}});
+    const char* kernel = one_pixel ? "intarsia_mve_dense_s16" : "intarsia_mve_conv_s16";
+    return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights}});
   };
 }
 

@@ -41,6 +41,10 @@ void intarsia_mve_dense_shared_s8(const struct intarsia_window *window, const in
 void intarsia_mve_conv_s16(const struct intarsia_window *window, const int16_t *input,
                            int16_t *output, int16_t *scratch, const int32_t *weights);
 
+// The same of one output pixel whose run lies in the input, of which nothing behind it is read.
+void intarsia_mve_dense_s16(const struct intarsia_window *window, const int16_t *input,
+                            int16_t *output, const int32_t *weights);
+
 #ifdef __cplusplus
 }
 #endif

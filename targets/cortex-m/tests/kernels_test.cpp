@@ -234,6 +234,10 @@ TEST(WideElements, ShapesOfNetworksAreKernels) {
     KernelProgram dilated(core);
     c.height = c.width = 12, c.dilation = 2, c.padding = {2, 2, 2, 2};
     dilated.add(staged_wide_module(random, c, 1));
+    KernelProgram row(core);
+    row.add(wide_module(random, {OpKind::FullyConnected, 1, 1, 27, 7}));
+    EXPECT_EQ(row.calls("intarsia_mve_dense_s16"), core == std::string("cortex-m55"));
+    check(row);
     EXPECT_TRUE(dilated.calls("intarsia_staged_dsp_conv_s16") ||
                 dilated.calls("intarsia_staged_mve_conv_s16"))
         << core;
