@@ -41,6 +41,8 @@ struct WideConv {
 };
 // What intarsia_mve_conv_s16 reads, for runs that lie in the input.
 std::vector<uint8_t> mve_wide_conv_stream(const WideConv& conv);
-LowerKernel mve_wide_conv_kernel(WideConv conv, SlowConstants slow);
+// `by_stages` has a row whose columns are apart where it takes fewer cycles than it is given.
+LowerKernel mve_wide_conv_kernel(WideConv conv, SlowConstants slow,
+                                 const std::function<LowerKernel(double)>& by_stages);
 
 }  // namespace intarsia::targets::cortex_m

@@ -3,6 +3,7 @@
 
 #include "conv.h"
 #include "intarsia/plugin/rounding.h"
+#include "kernel_costs.h"
 #include "mve_deep_conv.h"
 #include "wide_weights.h"
 
@@ -220,11 +221,13 @@ std::vector<uint8_t> mve_wide_conv_stream(const WideConv& conv) {
   return bytes;
 }
 
-LowerKernel mve_wide_conv_kernel(WideConv conv, SlowConstants slow) {
+LowerKernel mve_wide_conv_kernel(WideConv conv, SlowConstants slow,
+                                 const std::function<LowerKernel(double)>& by_stages) {
   make_slide_one_way(conv.window);
-  // One row whose columns are apart: as a column, whose rows may be.
+  // One row whose columns are apart: as a column, whose rows may be, or by stages.
   Window& elements = conv.window;
-  if (elements.dilation_w != 1 && elements.kernel_w != 1) {
+  const bool dilated = elements.dilation_w != 1 && elements.kernel_w != 1;
+  if (dilated) {
     if (elements.in_h != 1 || elements.kernel_h != 1 || elements.pad_top != 0 ||
         elements.out_h != 1)
       return nullptr;
@@ -238,6 +241,10 @@ LowerKernel mve_wide_conv_kernel(WideConv conv, SlowConstants slow) {
   const bool in_place = w.kernel_h == 1 && !padded(w);
   if (!in_place) choose_strips(w, kMostOfAll - kVector);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
+  if (dilated) {
+    const auto cycles = cycles_of_work(CostCore::M55, {mve_convolution(w, /*wide=*/true)});
+    if (LowerKernel kernel = by_stages(cycles.value_or(0))) return kernel;
+  }
   const bool one_pixel = in_place && w.pixels() == 1;
   if (!one_pixel && slow.waits > 0) choose_copies(w, kHalvesQuad, slow);
   return [conv, w, one_pixel](OpLowering& op) {

@@ -345,9 +345,10 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
     return depthwise_of(core, *op);
   }
   if (channels) {
+    const auto by_stages = [&](double below) { return staged_wide_kernel(core, view, below); };
     LowerKernel kernel = core == CoreClass::Mve
                              ? mve_wide_conv_kernel({window_of(op->wide), op->rows, *channels},
-                                                    slow_constants(view, waits))
+                                                    slow_constants(view, waits), by_stages)
                              : dsp_conv_of(*op, *channels);
     if (!kernel) kernel = dilated_of(core, view, op->wide);
     if (kernel) return kernel;

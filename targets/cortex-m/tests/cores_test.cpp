@@ -89,7 +89,7 @@ TEST_P(OnCore, EveryKernel) {
   if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
   // As many in one image as its memories hold.
   const bool small = std::string(GetParam().board) == "microbit";
-  constexpr size_t kSmallImage = 80, kImage = 100;
+  constexpr size_t kSmallImage = 80, kImage = 700;
   std::vector<graph::Module> all = cases(GetParam().core);
   if (small)
     std::erase_if(all, [](const graph::Module& module) {

@@ -279,6 +279,14 @@ void others(Operators& t) {
     t.module(fmt::format("nine bits conv 8x8x16 -> 16, {0}x{0}", kernel),
              shifted_module(t.random(), c), 8 * 8 * 16 * 16 * kernel * kernel);
   }
+  // As networks of sound have them: a row, dilated more from layer to layer.
+  for (const int64_t dilation : {2, 8})
+    for (const int64_t channels : {8, 32}) {
+      WideCase c{OpKind::Conv2d, 1, 64, channels, channels, 1, 3, 1, dilation};
+      c.padding = {0, 2 * dilation, 0, 0};
+      t.module(fmt::format("i16 row of 64x{0} -> {0}, 1x3 dilated by {1}", channels, dilation),
+               wide_module(t.random(), c), 64 * 3 * channels * channels);
+    }
   WideCase d{OpKind::FullyConnected, 1, 1, 64, 32};
   t.module("nine bits dense 64 -> 32", shifted_module(t.random(), d), 64 * 32);
   Builder b(t.random(), OpKind::DepthwiseConv2d, Int8);
