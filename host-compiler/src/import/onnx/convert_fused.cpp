@@ -137,6 +137,22 @@ bool gives_values_alone(Reader& in) {
   return true;
 }
 
+// What both kinds of attention do with their queries, keys and values. `mask`: the operand that is the mask; what is added to the scores is
+// operand 5 of both.
+void attend(Reader& in, TensorId query, TensorId key, TensorId value, size_t mask) {
+  const int64_t heads = in.integer("num_heads", 0);
+  AttentionOperands given = {.query = query,
+                             .key = key,
+                             .value = value,
+                             .bias = optional_operand(in, 5),
+                             .query_heads = heads,
+                             .key_heads = heads,
+                             .scale = in.real("scale", 0),
+                             .is_causal = in.integer("unidirectional", 0) != 0};
+  if (in.has(mask)) given.mask = mask_of(in, in.operand(mask));
+  if (in.ok()) write_attention(in, given);
+}
+
 }  // namespace
 
 // Of those that are written out, the ones with something that is not known.
@@ -216,17 +232,7 @@ void read_packed_attention(Reader& in) {
       in.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>{third, third, third});
   const std::vector<TensorId> parts = three_parts(in, rows, sizes);
   if (!in.ok()) return;
-  const int64_t heads = in.integer("num_heads", 0);
-  AttentionOperands given = {.query = parts[0],
-                             .key = parts[1],
-                             .value = parts[2],
-                             .bias = optional_operand(in, 5),
-                             .query_heads = heads,
-                             .key_heads = heads,
-                             .scale = in.real("scale", 0),
-                             .is_causal = in.integer("unidirectional", 0) != 0};
-  if (in.has(3)) given.mask = mask_of(in, in.operand(3));
-  if (in.ok()) write_attention(in, given);
+  attend(in, parts[0], parts[1], parts[2], 3);
 }
 
 void read_multi_head_attention(Reader& in) {
@@ -245,17 +251,7 @@ void read_multi_head_attention(Reader& in) {
     for (size_t i = 0; i < 3 && in.ok(); ++i) parts[i] = sum(in, parts[i], biases[i]);
   }
   if (!in.ok()) return;
-  const int64_t heads = in.integer("num_heads", 0);
-  AttentionOperands given = {.query = parts[0],
-                             .key = parts[1],
-                             .value = parts[2],
-                             .bias = optional_operand(in, 5),
-                             .query_heads = heads,
-                             .key_heads = heads,
-                             .scale = in.real("scale", 0),
-                             .is_causal = in.integer("unidirectional", 0) != 0};
-  if (in.has(4)) given.mask = mask_of(in, in.operand(4));
-  if (in.ok()) write_attention(in, given);
+  attend(in, parts[0], parts[1], parts[2], 4);
 }
 
 // The sum of the rows for each word, for its place and for the segment that it is of: operands are words, the tables of words and of
