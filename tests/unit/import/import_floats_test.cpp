@@ -200,6 +200,11 @@ TEST(ImportFloats, BlocksThatDoNotFitAreRefused) {
               m.tensors[1].data.resize(16);
             }),
             weights + "has scales by blocks and elements of i16; int4 and int8 may have them\n");
+  EXPECT_EQ(refusal([](ModelSpec& m) {
+              m.tensors[1].type = kUInt8;
+              m.tensors[1].data.resize(8);
+            }),
+            weights + "has scales by blocks and elements of u8; int4 and int8 may have them\n");
 }
 
 // Two layers on one float input, with integer weights.

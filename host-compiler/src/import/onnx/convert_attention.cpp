@@ -146,19 +146,18 @@ void read_attention(Reader& in) {
       !in.require(in.node().outputs.size() < 4 || in.node().outputs[3].empty(),
                   "gives its scores, too"))
     return;
-  const auto operand = [&](size_t i) { return in.has(i) ? in.operand(i) : TensorId{}; };
-  AttentionOperands given = {.query = operand(0),
-                             .key = operand(1),
-                             .value = operand(2),
-                             .past_key = operand(4),
-                             .past_value = operand(5),
+  AttentionOperands given = {.query = in.operand(0),
+                             .key = in.operand(1),
+                             .value = in.operand(2),
+                             .past_key = in.optional_operand(4),
+                             .past_value = in.optional_operand(5),
                              .query_heads = in.integer("q_num_heads", 0),
                              .key_heads = in.integer("kv_num_heads", 0),
                              .scale = in.real("scale", 0),
                              .is_causal = in.integer("is_causal", 0) != 0};
   if (in.has(3)) {
-    const bool is_mask = in.tensor(operand(3)).type == DataType::Bool;
-    (is_mask ? given.mask : given.bias) = operand(3);
+    const bool is_mask = in.tensor(in.operand(3)).type == DataType::Bool;
+    (is_mask ? given.mask : given.bias) = in.operand(3);
   }
   write_attention(in, given);
 }

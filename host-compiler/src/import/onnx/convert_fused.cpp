@@ -23,10 +23,6 @@ TensorId sum(Reader& in, TensorId a, TensorId b) {
   return in.emit(OpKind::Add, BinaryAttrs{}, {a, b}, kFloat, {}, "sum");
 }
 
-TensorId optional_operand(Reader& in, size_t i) {
-  return in.has(i) ? in.operand(i) : TensorId{};
-}
-
 TensorId last_axes_exchanged(Reader& in, TensorId id) {
   std::vector<int64_t> order(in.shape(id).size());
   std::iota(order.begin(), order.end(), 0);
@@ -144,7 +140,7 @@ void attend(Reader& in, TensorId query, TensorId key, TensorId value, size_t mas
   AttentionOperands given = {.query = query,
                              .key = key,
                              .value = value,
-                             .bias = optional_operand(in, 5),
+                             .bias = in.optional_operand(5),
                              .query_heads = heads,
                              .key_heads = heads,
                              .scale = in.real("scale", 0),
@@ -200,8 +196,7 @@ void read_matmul_n_bits(Reader& in) {
 void read_gather_of_blocks(Reader& in) {
   const Shape shape = in.shape_of(0);
   const int64_t bits = in.integer("bits", 4), block = in.integer("block_size", 128);
-  const bool is_packed =
-      in.value(0).form == Form::Shifted || in.tensor(in.operand(0)).type == DataType::UInt8;
+  const bool is_packed = in.tensor(in.operand(0)).type == DataType::UInt8;
   if (!has_bits(in, bits) ||
       !in.require(
           shape.size() == 2 && is_packed && block >= 1 &&

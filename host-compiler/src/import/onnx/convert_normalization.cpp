@@ -164,7 +164,7 @@ void read_layer_normalization(Reader& in) {
   if (!in.ok()) return;
   const std::vector<int64_t> axes = axes_from(static_cast<size_t>(first), rank);
   const float epsilon = in.real("epsilon", 1e-5f);
-  const TensorId factor = in.operand(1), offset = in.has(2) ? in.operand(2) : TensorId{};
+  const TensorId factor = in.operand(1), offset = in.optional_operand(2);
   if (!in.is_read(1) && !in.is_read(2)) {
     const TensorId made =
         normalized_integers(in, {integers(in), axes, epsilon, factor, offset}, in.tail(false));

@@ -102,7 +102,7 @@ void quantize_in_floats(Reader& in) {
 bool dequantize_known_blocks(Reader& in) {
   const int64_t block = in.integer("block_size", 0);
   const TensorId x = in.operand(0), scale = in.operand(1);
-  const TensorId zero = in.has(2) ? in.operand(2) : TensorId{};
+  const TensorId zero = in.optional_operand(2);
   if (block == 0 || !in.is_constant(x) || !in.is_constant(scale) ||
       (zero.valid() && !in.is_constant(zero)))
     return false;

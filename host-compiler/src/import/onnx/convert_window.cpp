@@ -269,7 +269,7 @@ void read_conv_transpose(Reader& in) {
   }
   const TensorId x = in.to_channels_last(as_image(in, in.operand(0))),
                  w = filters_of(in.operand(1));
-  const TensorId bias = in.has(2) ? in.operand(2) : TensorId{};
+  const TensorId bias = in.optional_operand(2);
   const auto one = [&](TensorId input, TensorId filters, TensorId offsets) {
     return in.emit(OpKind::TransposeConv2d, attrs, {input, filters, offsets}, kFloat);
   };

@@ -123,6 +123,10 @@ class Reader {
   bool is_read_as_floats() const;
   // The operand as ONNX has it.
   graph::TensorId operand(size_t number) { return plain(values_[node_->inputs[number]]); }
+  // No tensor where the operand is absent.
+  graph::TensorId optional_operand(size_t number) {
+    return has(number) ? operand(number) : graph::TensorId{};
+  }
   graph::TensorId plain(Value& value);
   const Shape& shape_of(size_t operand) { return tensor(value(operand).tensor).shape; }
 

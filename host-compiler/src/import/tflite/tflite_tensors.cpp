@@ -334,7 +334,7 @@ std::string TensorTable::widen_blocks(const format::Tensor& raw, Entry& entry) c
       quantization->details_type() != format::QuantizationDetails::BlockwiseQuantization)
     return "";
   if (entry.data.empty()) return "has scales by blocks, which only constants may have";
-  if (bits(entry.tensor.type) > 8)
+  if (bits(entry.tensor.type) > 8 || !is_signed(entry.tensor.type))
     return fmt::format("has scales by blocks and elements of {}; int4 and int8 may have them",
                        to_string(entry.tensor.type));
   const format::BlockwiseQuantization* blocks = quantization->details_as_BlockwiseQuantization();
