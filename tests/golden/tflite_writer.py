@@ -137,6 +137,35 @@ class Model:
         return bytes(builder.Output())
 
 
+def one(code, shapes, out, kind=np.float32, quant=None, opts=None, constants=(), out_kind=None):
+    """A model of one operator; `quant`: (scale, zero) of each operand, then of the result."""
+    model = Model()
+    g = model.subgraph()
+    ids = []
+    for i, shape in enumerate(shapes):
+        scale, zero = quant[i] if quant else (None, 0)
+        ids.append(g.tensor(shape, kind, scale, zero))
+    given = list(ids)
+    for values, position in constants:
+        given.insert(position, g.constant(values))
+    scale, zero = quant[-1] if quant else (None, 0)
+    result = g.tensor(out, out_kind or kind, scale, zero)
+    g.op(code, given, [result], opts)
+    g.inputs(*ids)
+    g.outputs(result)
+    return model
+
+
+class Cases(dict):
+    """What makes each model, by its name; as a decorator it takes a function by the function's."""
+
+    def __call__(self, function):
+        self[function.__name__] = function
+        return function
+
+
+def rng_of(name):
+    return np.random.default_rng(sum(map(ord, name)))
 
 
 def run_script(make, folder, arguments):

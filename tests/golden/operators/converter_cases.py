@@ -2,15 +2,10 @@
 when it measured ranges."""
 import numpy as np
 
-from tflite_writer import Model, options
+from tflite_writer import Cases, Model, options
 
 VALID = 1
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+CASES = case = Cases()
 
 
 @case

@@ -1,15 +1,10 @@
 """Float activations on integer weights: transposed convolutions and operators with state. make_litert_cases.py runs them."""
 import numpy as np
-from tflite_writer import Model, options
+from tflite_writer import Cases, Model, options
 
 SAME, VALID = 0, 1
 TANH = 4
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+CASES = case = Cases()
 
 
 def weights(g, rng, shape, scale=0.02, axis=0, per_channel=False):

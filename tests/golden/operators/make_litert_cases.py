@@ -13,28 +13,22 @@ import numpy as np
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tflite_writer import KINDS, TYPE_NAMES, Model, flexible, fresh, options, run_script  # noqa: E402
+from tflite_writer import KINDS, TYPE_NAMES, Cases, Model, fresh, options, rng_of, run_script  # noqa: E402
 
 import converter_cases  # noqa: E402
+import hybrid_cases  # noqa: E402
 import hybrid_state_cases  # noqa: E402
 import placing_cases  # noqa: E402
 import sequence_cases  # noqa: E402
 import sparse_cases  # noqa: E402
+import spectrum_cases  # noqa: E402
+import suppression_cases  # noqa: E402
 import unsigned_cases  # noqa: E402
 import whole_cases  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAME, VALID = 0, 1
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
-
-
-def rng_of(name):
-    return np.random.default_rng(sum(map(ord, name)))
+CASES = case = Cases()
 
 
 def random_values(rng, tensor):
@@ -76,150 +70,6 @@ def float16_network():
     g.op("FULLY_CONNECTED", [flat, dense, -1], [z], options("FullyConnectedOptions"))
     g.inputs(x)
     g.outputs(z)
-    return model
-
-
-# ---- integer weights, float activations ----
-
-
-def weights_of(g, rng, shape, channels, axis, per_channel=True):
-    values = rng.integers(-127, 128, shape)
-    scale = rng.uniform(0.005, 0.03, channels).astype(np.float32) if per_channel else [0.02]
-    return g.constant(values, np.int8, scale=scale, axis=axis)
-
-
-def hybrid_conv(name, per_channel, stride=1, dilation=1, padding=SAME, batch=2):
-    model = Model()
-    g = model.subgraph()
-    rng = rng_of(name)
-    x = g.tensor([batch, 6, 7, 3])
-    weights = weights_of(g, rng, (4, 3, 3, 3), 4, 0, per_channel)
-    bias = g.constant(rng.uniform(-1, 1, 4), np.float32)
-    extent = [(-(-n // stride) if padding == SAME else (n - 2 * dilation - 1) // stride + 1) for n in (6, 7)]
-    y = g.tensor([batch, *extent, 4])
-    g.op("CONV_2D", [x, weights, bias], [y],
-         options("Conv2DOptions", padding=padding, strideH=stride, strideW=stride, dilationHFactor=dilation,
-                 dilationWFactor=dilation, fusedActivationFunction=1), version=5)
-    g.inputs(x)
-    g.outputs(y)
-    return model
-
-
-@case
-def hybrid_conv_per_tensor():
-    return hybrid_conv("a", False)
-
-
-@case
-def hybrid_conv_per_channel():
-    return hybrid_conv("b", True, stride=2)
-
-
-@case
-def hybrid_conv_dilated():
-    return hybrid_conv("c", True, dilation=2, padding=VALID)
-
-
-@case
-def hybrid_depthwise():
-    model = Model()
-    g = model.subgraph()
-    rng = rng_of("hybrid_depthwise")
-    x, y = g.tensor([2, 6, 7, 3]), g.tensor([2, 3, 4, 6])
-    weights = weights_of(g, rng, (1, 3, 3, 6), 6, 3)
-    bias = g.constant(rng.uniform(-1, 1, 6), np.float32)
-    g.op("DEPTHWISE_CONV_2D", [x, weights, bias], [y],
-         options("DepthwiseConv2DOptions", padding=SAME, strideH=2, strideW=2, depthMultiplier=2,
-                 fusedActivationFunction=3), version=6)
-    g.inputs(x)
-    g.outputs(y)
-    return model
-
-
-def hybrid_dense(name, per_channel, asymmetric, bias=True):
-    """Two layers on one input, one of them of rows that stay rows."""
-    model = Model()
-    g = model.subgraph()
-    rng = rng_of(name)
-    x, y, z = g.tensor([2, 3, 11]), g.tensor([6, 5]), g.tensor([2, 3, 4])
-    for out, filters, keeps in ((y, 5, False), (z, 4, True)):
-        weights = weights_of(g, rng, (filters, 11), filters, 0, per_channel)
-        offsets = g.constant(rng.uniform(-1, 1, filters), np.float32) if bias else -1
-        g.op("FULLY_CONNECTED", [x, weights, offsets], [out],
-             options("FullyConnectedOptions", asymmetricQuantizeInputs=asymmetric, keepNumDims=keeps), version=9)
-    g.inputs(x)
-    g.outputs(y, z)
-    return model
-
-
-@case
-def hybrid_dense_symmetric():
-    return hybrid_dense("d", False, False)
-
-
-@case
-def hybrid_dense_asymmetric():
-    return hybrid_dense("e", False, True)
-
-
-@case
-def hybrid_dense_per_channel():
-    return hybrid_dense("f", True, True, bias=False)
-
-
-@case
-def hybrid_dense_of_zeros():
-    """Rows of zeros have no range."""
-    model = hybrid_dense("g", False, True)
-    values = np.zeros((2, 3, 11), np.float32)
-    values[1, 1, 4] = -2
-    model.values = [values]
-    return model
-
-
-@case
-def hybrid_batch_matmul():
-    """A matrix as it is and one that is transposed, both of them constant."""
-    model = Model()
-    g = model.subgraph()
-    rng = rng_of("hybrid_batch_matmul")
-    x, y, z = g.tensor([2, 3, 7]), g.tensor([2, 3, 5]), g.tensor([2, 3, 4])
-    plain = weights_of(g, rng, (7, 5), 5, 1)
-    turned = weights_of(g, rng, (4, 7), 4, 0, False)
-    g.op("BATCH_MATMUL", [x, plain], [y], options("BatchMatMulOptions"), version=3)
-    g.op("BATCH_MATMUL", [x, turned], [z], options("BatchMatMulOptions", adjY=True, asymmetricQuantizeInputs=True),
-         version=3)
-    g.inputs(x)
-    g.outputs(y, z)
-    return model
-
-
-@case
-def hybrid_batch_matmul_matrices():
-    """By a constant matrix for each of the batch: as it is, and transposed with inputs that have zero points."""
-    model = Model()
-    g = model.subgraph()
-    rng = rng_of("hybrid_batch_matmul_matrices")
-    x, y, z = g.tensor([1, 3, 2, 7]), g.tensor([1, 3, 2, 5]), g.tensor([1, 3, 2, 4])
-    plain = weights_of(g, rng, (1, 3, 7, 5), 5, 3, False)
-    turned = weights_of(g, rng, (1, 3, 4, 7), 4, 2, False)
-    g.op("BATCH_MATMUL", [x, plain], [y], options("BatchMatMulOptions"), version=3)
-    g.op("BATCH_MATMUL", [x, turned], [z], options("BatchMatMulOptions", adjY=True, asymmetricQuantizeInputs=True), version=3)
-    g.inputs(x)
-    g.outputs(y, z)
-    return model
-
-
-@case
-def hybrid_embedding():
-    model = Model()
-    g = model.subgraph()
-    rows, y = g.tensor([4], np.int32), g.tensor([4, 6])
-    table = weights_of(g, rng_of("hybrid_embedding"), (9, 6), 1, 0, False)
-    g.op("EMBEDDING_LOOKUP", [rows, table], [y])
-    g.inputs(rows)
-    g.outputs(y)
-    model.values = [np.array([8, 0, 3, 3], dtype=np.int32)]
     return model
 
 
@@ -384,110 +234,12 @@ def div_s16():
     return model
 
 
-def suppression(version, boxes, scores, most, overlap, least=-np.inf, sigma=0.0, given=False):
-    """`given`: the limits of overlaps and scores are inputs of the model."""
-    model = Model()
-    g = model.subgraph()
-    x, s = g.tensor(np.shape(boxes)), g.tensor(np.shape(scores))
-    limits = [g.tensor([]) for _ in range(2)] if given else [g.constant(v, np.float32) for v in (overlap, least)]
-    soft = [g.constant(sigma, np.float32)] if version == 5 else []
-    made = [g.tensor([most], np.int32)] + [g.tensor([most])] * (version == 5) + [g.tensor([], np.int32)]
-    g.op(f"NON_MAX_SUPPRESSION_V{version}", [x, s, g.constant(most), *limits, *soft], made)
-    g.inputs(x, s, *(limits if given else []))
-    g.outputs(*made)
-    model.values = [np.float32(boxes), np.float32(scores)] + [np.float32(v) for v in ([overlap, least] if given else [])]
-    return model
-
-
-def random_boxes(name, count):
-    """Crowded, with corners in any order, some without an area."""
-    rng = rng_of(name)
-    corner = rng.uniform(0, 3, (count, 2))
-    boxes = np.concatenate([corner, corner + rng.uniform(-1.5, 1.5, (count, 2))], axis=1)
-    boxes[::7, 2:] = boxes[::7, :2]
-    return boxes, rng.permutation(count) / count
-
-
-@case
-def suppression_v4():
-    return suppression(4, *random_boxes("suppression_v4", 40), 12, 0.4, 0.1)
-
-
-@case
-def suppression_v4_few_left():
-    return suppression(4, *random_boxes("suppression_v4_few_left", 9), 12, 0.2, 0.5)
-
-
-@case
-def suppression_v4_limits_given():
-    return suppression(4, *random_boxes("suppression_v4_limits_given", 25), 5, 0.3, 0.2, given=True)
-
-
-@case
-def suppression_v4_at_the_limit():
-    """Overlaps of exactly a half, and a score at its limit."""
-    return suppression(4, [[0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 1, 4], [5, 5, 6, 6]], [0.9, 0.8, 0.7, 0.25], 4, 0.5, 0.25)
-
-
-@case
-def suppression_v4_any_score():
-    """No limit of scores, as TensorFlow's functions have it, and fewer boxes than are wanted."""
-    return suppression(4, [[0, 0, 1, 1], [0, 0, 1, 1.2], [3, 3, 4, 4]], [-0.5, 0.8, 0.7], 3, 0.5)
-
-
-@case
-def suppression_v5():
-    return suppression(5, *random_boxes("suppression_v5", 40), 10, 0.5, 0.05)
-
-
-@case
-def suppression_v5_soft():
-    return suppression(5, *random_boxes("suppression_v5_soft", 30), 20, 0.7, 0.2, 0.4)
-
-
 @case
 def sqrt_s8():
     """All inputs that have a root; LiteRT cuts off what lies between two steps."""
     model = unary("SQRT", [1, 226], [1, 226], kind=np.int8, quant=((0.009, -98), (0.0085, -70)))
     model.values = [np.arange(-98, 128, dtype=np.int8).reshape(1, -1)]
     return model
-
-
-COMPLEX64 = 8
-
-
-def spectrum(shape, lengths, last, moves=False):
-    """Transforms of images, and what makes reals of them; `moves`: through operators that change the shape."""
-    model = Model()
-    g = model.subgraph()
-    half = [*shape[:-2], lengths[0], lengths[1] // 2 + 1]
-    x, z, y = g.tensor(shape), g.tensor(half, COMPLEX64), g.tensor(half)
-    g.op("RFFT2D", [x, g.constant(lengths)], [z], options("Rfft2dOptions"))
-    if moves:
-        flat, again = g.tensor([half[0], half[2]], COMPLEX64), g.tensor(half, COMPLEX64)
-        g.op("SQUEEZE", [z], [flat], options("SqueezeOptions", squeezeDims=[1]))
-        g.op("RESHAPE", [flat, g.constant(half)], [again], options("ReshapeOptions", newShape=half))
-        z = again
-    g.op(last, [z], [y])
-    g.inputs(x)
-    g.outputs(y)
-    return model
-
-
-@case
-def rfft2d_magnitude():
-    """Frames of 200 samples in transforms of 256."""
-    return spectrum([3, 1, 200], [1, 256], "COMPLEX_ABS", moves=True)
-
-
-@case
-def rfft2d_real():
-    return spectrum([2, 5, 12], [8, 8], "REAL")
-
-
-@case
-def rfft2d_imaginary():
-    return spectrum([64, 16], [64, 16], "IMAG")
 
 
 def gelu(kind, approximate, quant=({}, {})):
@@ -627,56 +379,9 @@ def list_of_a_loop():
     return model
 
 
-# ---- TensorFlow's audio front end ----
-
-
-def front_end(window, stride, samples, channels, squared, coefficients=0, bands=20, lowest=20.0, highest=4000.0):
-    model = Model()
-    g = model.subgraph()
-    frames, frequencies = 1 + (samples - window) // stride, 1 + (1 << (window - 1).bit_length()) // 2
-    x, energies = g.tensor([samples, channels]), g.tensor([channels, frames, frequencies])
-    g.op("AudioSpectrogram", [x], [energies], custom=flexible(window_size=window, stride=stride, magnitude_squared=squared))
-    g.inputs(x)
-    g.outputs(energies)
-    if coefficients:
-        y = g.tensor([channels, frames, coefficients])
-        g.op("Mfcc", [energies, g.constant(np.int32(16000))], [y], custom=flexible(
-            upper_frequency_limit=highest, lower_frequency_limit=lowest, filterbank_channel_count=bands,
-            dct_coefficient_count=coefficients))
-        g.outputs(y)
-    return model
-
-
-@case
-def audio_spectrogram():
-    """Two channels; frames that overlap, of a length that is no power of two."""
-    return front_end(40, 16, 150, 2, False)
-
-
-@case
-def audio_spectrogram_squared():
-    """Frames with samples between them that count for none."""
-    return front_end(32, 50, 140, 1, True)
-
-
-@case
-def mfcc():
-    """As the keyword spotters of TensorFlow's tutorial have it, and fewer samples."""
-    return front_end(480, 320, 1440, 1, True, coefficients=13, bands=40)
-
-
-@case
-def mfcc_of_few_bands():
-    return front_end(64, 32, 200, 1, True, coefficients=5, bands=6, lowest=300.0, highest=8000.0)
-
-
-CASES.update(converter_cases.CASES)
-CASES.update(unsigned_cases.CASES)
-CASES.update(hybrid_state_cases.CASES)
-CASES.update(placing_cases.CASES)
-CASES.update(sequence_cases.CASES)
-CASES.update(sparse_cases.CASES)
-CASES.update(whole_cases.CASES)
+for module in (converter_cases, hybrid_cases, hybrid_state_cases, placing_cases, sequence_cases, sparse_cases, spectrum_cases,
+               suppression_cases, unsigned_cases, whole_cases):
+    CASES.update(module.CASES)
 
 
 def make_case(folder, name):

@@ -2,19 +2,10 @@
 import numpy as np
 from ai_edge_litert.interpreter import OpResolverType
 
-from tflite_writer import Model, options
+from tflite_writer import Cases, Model, options, rng_of
 
 SAME, VALID, RELU = 0, 1, 1
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
-
-
-def rng_of(name):
-    return np.random.default_rng(sum(map(ord, name)))
+CASES = case = Cases()
 
 
 def of_values(code, values, out, kind=np.float32, quant=(), opts=None, constants=()):

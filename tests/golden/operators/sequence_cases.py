@@ -1,15 +1,10 @@
 """Recurrent layers of TensorFlow 1: plain ones, LSTM with peepholes, projection and normalisation, both in two directions; of floats,
 and of floats on integer weights. make_litert_cases.py runs them."""
 import numpy as np
-from tflite_writer import Model, options
+from tflite_writer import Cases, Model, options
 
 RELU, RELU6, TANH = 1, 3, 4
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+CASES = case = Cases()
 
 
 class Layer:

@@ -1,15 +1,10 @@
 """TFLite Micro's own operators: audio front ends, streams, detections. make_cases.py runs them."""
 import numpy as np
-from tflite_writer import Model, flexible, options
+from tflite_writer import Cases, Model, flexible, options
 
 I8, I16, I32, U32, U64, F32, BOOL = np.int8, np.int16, np.int32, np.uint32, np.uint64, np.float32, np.bool_
 INT16, FLOAT32 = 7, 0
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+CASES = case = Cases()
 
 
 def custom(name, inputs, outputs, invocations=1, **options):

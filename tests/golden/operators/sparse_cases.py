@@ -1,15 +1,10 @@
 """Constants of which the file stores only what is not zero, made dense by DENSIFY. make_litert_cases.py runs them."""
 import numpy as np
-from tflite_writer import Model, fb, options
+from tflite_writer import Cases, Model, fb, options
 
 SAME = 0
 DENSE, CSR = 0, 1
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+CASES = case = Cases()
 
 
 def numbers(values):

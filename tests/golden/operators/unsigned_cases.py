@@ -1,16 +1,11 @@
 """Networks as old converters made them, of quantised bytes without a sign. make_litert_cases.py runs them."""
 import numpy as np
-from tflite_writer import Model, flexible, options
+from tflite_writer import Cases, Model, flexible, options
 
 U8 = np.uint8
 SAME, VALID = 0, 1
 RELU, RELU6 = 1, 3
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+CASES = case = Cases()
 
 
 class Network:

@@ -3,16 +3,11 @@ convolutions of volumes. make_litert_cases.py runs them."""
 import numpy as np
 from ai_edge_litert.interpreter import OpResolverType
 
-from placing_cases import of_values, reals, rng_of
-from tflite_writer import Model, fb, flexible, options
+from placing_cases import of_values, reals
+from tflite_writer import Cases, Model, fb, flexible, options, rng_of
 
 SAME, VALID, RELU = 0, 1, 1
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+CASES = case = Cases()
 
 
 def any_numbers(name, kind, *shape):
