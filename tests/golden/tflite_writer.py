@@ -42,12 +42,12 @@ def options(name, **fields):
 
 
 def flexible(**fields):
-    """The options of a custom operator: numbers by name, as FlexBuffers."""
+    """The options of a custom operator: numbers and lists of them by name, as FlexBuffers."""
     builder = flexbuffers.Builder()
     with builder.Map():
         for key, value in fields.items():
             builder.Key(key)
-            {bool: builder.Bool, float: builder.Float}.get(type(value), builder.Int)(value)
+            {bool: builder.Bool, float: builder.Float, list: builder.TypedVectorFromElements}.get(type(value), builder.Int)(value)
     return bytes(builder.Finish())
 
 

@@ -106,7 +106,7 @@ struct GraphRow {
   std::string name, kind, device, region;
   std::string shapes;
 };
-// A tensor on its way from one operator to another.
+// A tensor that one operator produces and another reads.
 struct GraphEdge {
   std::string from, to;  // operators; empty: the application
   std::string tensor;

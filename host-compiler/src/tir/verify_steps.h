@@ -17,7 +17,7 @@ void verify_kernel(const Module& module, const Func& func, Diagnostics& problems
 void verify_in_place(const Func& func, Diagnostics& problems);
 // 3b. A schedule: calls, each matching its callee, in branches and loops of the forms tir.h allows.
 void verify_schedule(const Module& module, const Func& func, Diagnostics& problems);
-// 3c. A tiled function: run in thought, it stays within its buffers, reads nothing before it is
+// 3c. A tiled function: interpreted, it stays within its buffers, reads nothing before it is
 // written, and its outputs may overlap its inputs as it says.
 void verify_tiled(const Module& module, const Func& func, Diagnostics& problems);
 

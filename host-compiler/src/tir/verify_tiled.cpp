@@ -1,4 +1,4 @@
-// A tiled function has constant loop bounds, so it is run in thought: every call and every move with
+// A tiled function has constant loop bounds, so it is interpreted: every call and every move with
 // the bytes it reads and writes, in their order. That answers all questions at once and knows nothing of
 // how the function was made.
 #include <fmt/format.h>

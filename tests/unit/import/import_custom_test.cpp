@@ -122,6 +122,76 @@ TEST(ImportCustom, TransposedConvolutionsWithABias) {
   EXPECT_THAT(errors(biased_transpose_conv({1, 0, 2}, 5, 4)), HasSubstr("stride_w"));
 }
 
+// MediaPipe's operators of parts that landmarks choose.
+std::vector<uint8_t> part_options(const std::vector<int>& subset, int right, int width) {
+  flexbuffers::Builder builder;
+  builder.Map([&] {
+    builder.Int("left_rotation_idx", 0);
+    builder.Int("right_rotation_idx", right);
+    builder.Int("output_width", width);
+    builder.Int("output_height", 4);
+    builder.Double("target_rotation_radians", 0);
+    builder.Double("scale_x", 1.5);
+    builder.Double("scale_y", 1.5);
+    if (!subset.empty())
+      builder.Vector("subset_idxs", [&] {
+        for (const int landmark : subset) builder.Int(landmark);
+      });
+  });
+  builder.Finish();
+  return builder.GetBuffer();
+}
+
+TEST(ImportCustom, PartsThatLandmarksChoose) {
+  const auto matrix = [](std::vector<int32_t> shape, std::vector<uint8_t> options,
+                         std::vector<int32_t> made = {1, 4, 4}) {
+    return custom("Landmarks2TransformMatrix", {real("x", std::move(shape))},
+                  {real("y", std::move(made))}, std::move(options));
+  };
+  const std::vector<uint8_t> good = part_options({2, 5, 1}, 6, 4);
+  EXPECT_EQ(imported(matrix({1, 7, 3}, good)).tensors.empty(), false);
+  EXPECT_THAT(errors(matrix({1, 1, 1, 21}, good)), HasSubstr("takes landmarks f32[1,1,1,21]"));
+  EXPECT_THAT(errors(matrix({1, 6, 3}, good)),
+              HasSubstr("chooses landmarks that are not among its 6"));
+  EXPECT_THAT(errors(matrix({1, 7, 3}, part_options({2, -1}, 6, 4))), HasSubstr("not among its 7"));
+  EXPECT_THAT(errors(matrix({1, 7, 3}, part_options({2, 7}, 6, 4))), HasSubstr("not among its 7"));
+  EXPECT_THAT(errors(matrix({1, 7, 3}, part_options({}, 6, 4))),
+              HasSubstr("has no option 'subset_idxs'"));
+  EXPECT_THAT(errors(matrix({1, 7, 3}, part_options({2}, 6, 0))),
+              HasSubstr("is for pictures of 4 x 0 pixels"));
+  EXPECT_THAT(errors(matrix({1, 7, 3}, good, {1, 3, 4})),
+              HasSubstr("makes [1,4,4], but its output has shape [1,3,4]"));
+}
+
+TEST(ImportCustom, PicturesAndLandmarksOfParts) {
+  const auto picture = [](std::vector<int32_t> shape, std::vector<int32_t> by,
+                          const Options& options, std::vector<int32_t> made) {
+    return custom("TransformTensorBilinear",
+                  {real("x", std::move(shape)), real("m", std::move(by))},
+                  {real("y", std::move(made))}, flexible(options));
+  };
+  const Options size = {{"output_height", 4}, {"output_width", 5}};
+  EXPECT_THAT(errors(picture({2, 6, 6, 3}, {1, 4, 4}, size, {2, 4, 5, 3})),
+              HasSubstr("takes the picture f32[2,6,6,3] by the matrix [1,4,4]"));
+  EXPECT_THAT(errors(picture({1, 6, 6, 3}, {4, 4}, size, {1, 4, 5, 3})),
+              HasSubstr("by the matrix [4,4]"));
+  EXPECT_THAT(errors(picture({1, 6, 6, 3}, {1, 4, 4}, size, {1, 5, 4, 3})),
+              HasSubstr("makes [1,4,5,3], but its output has shape [1,5,4,3]"));
+  EXPECT_THAT(errors(picture({1, 6, 6, 3}, {1, 4, 4}, {{"output_height", 4}}, {1, 4, 5, 3})),
+              HasSubstr("has no option 'output_width'"));
+  EXPECT_THAT(
+      errors(picture({1, 6, 6, 3}, {1, 4, 4},
+                     {{"output_height", 1 << 20}, {"output_width", 1 << 20}}, {1, 4, 5, 3})),
+      HasSubstr("at most 16777216 pixels are possible"));
+  const auto landmarks = [](std::vector<int32_t> shape) {
+    return custom("TransformLandmarks", {real("x", shape), real("m", {1, 4, 4})},
+                  {real("y", shape)}, {});
+  };
+  EXPECT_EQ(imported(landmarks({1, 6, 2})).nodes.back().kind, OpKind::Concat);
+  EXPECT_THAT(errors(landmarks({1, 6, 4})), HasSubstr("takes the landmarks f32[1,6,4]"));
+  EXPECT_THAT(errors(landmarks({1, 1, 6, 2})), HasSubstr("as version 2 of the operator has them"));
+}
+
 // Behind the header: 7 8 9 0 1 2. Bits say which of [2,3] are these; the rest is the zero point.
 TEST(ImportCustom, PrunedConstantsAreFilled) {
   const auto values = [](const ModelSpec& m) {

@@ -115,9 +115,11 @@ class Order {
       for (const std::string& output : nodes_[i].outputs) {
         if (output.empty()) continue;
         if (made.contains(output) || !maker_.emplace(output, i).second)
-          problems_.add(where(i),
-                        fmt::format("makes '{}', which is made already", printable(output)),
-                        kNotOnnx);
+          problems_.add(
+              where(i),
+              fmt::format("produces '{}', which another node, an input or a constant produces too",
+                          printable(output)),
+              kNotOnnx);
       }
     std::vector<size_t> waits(nodes_.size(), 0);
     std::map<std::string, std::vector<size_t>> readers;

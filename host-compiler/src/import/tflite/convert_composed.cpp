@@ -494,6 +494,12 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
       if (op.custom_code == "TFLM_DECODE") return compose_decode(op, in), true;
       if (op.custom_code == "AudioSpectrogram") return compose_spectrogram(op, in), true;
       if (op.custom_code == "Mfcc") return compose_mfcc(op, in), true;
+      if (op.custom_code == "Landmarks2TransformMatrix")
+        return compose_landmark_matrix(op, in), true;
+      if (op.custom_code == "TransformTensorBilinear")
+        return compose_transformed_picture(op, in), true;
+      if (op.custom_code == "TransformLandmarks")
+        return compose_transformed_landmarks(op, in), true;
       return compose_transform(op, in) || compose_stream(op, in);
     case kMATRIX_DIAG:
     case kMATRIX_SET_DIAG:

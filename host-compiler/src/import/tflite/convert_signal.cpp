@@ -1,4 +1,5 @@
-// TFLite Micro's own operators, by the names that files call them: the audio front end, what streams remember, detections.
+// TFLite Micro's own operators, by the names that files call them: the audio front end, what
+// streams remember, detections; and those of others.
 #include <fmt/format.h>
 
 #include "import/tflite/custom_options.h"
@@ -102,6 +103,9 @@ const std::vector<CustomOperator>& custom_operators() {
       {"CIRCULAR_BUFFER", {kCUSTOM, OpKind::Concat, 1, 1, {"circular_buffer"}}},
       {"AudioSpectrogram", {kCUSTOM, OpKind::Sum, 1, 1, {"spectrogram"}, nullptr, kBytes}},
       {"Mfcc", {kCUSTOM, OpKind::FullyConnected, 2, 2, {"mfcc"}, nullptr, kBytes}},
+      {"Landmarks2TransformMatrix", {kCUSTOM, OpKind::Reshape, 1, 1, {"landmarks"}}},
+      {"TransformTensorBilinear", {kCUSTOM, OpKind::Gather, 2, 2, {"transform_tensor"}}},
+      {"TransformLandmarks", {kCUSTOM, OpKind::Concat, 2, 2, {"transform_landmarks"}}},
       // Makes constants, any number of them as a split does.
       {"TFLM_DECODE", {kCUSTOM, OpKind::Split, 2, 1000, {"decode"}, nullptr, kBytes}},
       {"TFLite_Detection_PostProcess",

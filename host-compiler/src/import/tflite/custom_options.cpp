@@ -55,4 +55,20 @@ float CustomOptions::real(const char* name) {
   return found.AsFloat();
 }
 
+std::vector<int64_t> CustomOptions::integers(const char* name) {
+  const flexbuffers::Reference found = member(bytes_, name);
+  if (!found.IsAnyVector()) return missing(name), std::vector<int64_t>{};
+  std::vector<int64_t> numbers;
+  const auto take = [&](const auto& vector) {
+    for (size_t i = 0; i < vector.size(); ++i) numbers.push_back(vector[i].AsInt64());
+  };
+  if (found.IsTypedVector())
+    take(found.AsTypedVector());
+  else if (found.IsFixedTypedVector())
+    take(found.AsFixedTypedVector());
+  else
+    take(found.AsVector());
+  return numbers;
+}
+
 }  // namespace intarsia::tflite

@@ -1,4 +1,4 @@
-// The options of TFLite Micro's own operators: numbers by name, in FlexBuffers. What is missing or damaged is reported.
+// The options of operators that the format has no number for: numbers by name, in FlexBuffers. What is missing or damaged is reported.
 #pragma once
 
 #include <string>
@@ -19,6 +19,8 @@ class CustomOptions {
   // `otherwise` where the options do not have it.
   int64_t integer(const char* name, int64_t otherwise);
   float real(const char* name);
+  // Of a vector of whole numbers.
+  std::vector<int64_t> integers(const char* name);
 
  private:
   void missing(const char* name);

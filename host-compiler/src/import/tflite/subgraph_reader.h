@@ -8,6 +8,7 @@
 //   convert_whole.cpp       of these, functions of plain whole numbers
 //   convert_volume.cpp      of these, convolutions of volumes
 //   convert_mixed.cpp       of these, integers that the format's kernels refuse
+//   convert_landmarks.cpp   of these, parts of pictures that landmarks choose
 //   convert_places.cpp      slices at places that are known as the model runs
 //   convert_stream.cpp      operators that keep state
 //   convert_unsigned.cpp    networks of bytes without a sign
@@ -132,6 +133,9 @@ class SubgraphReader {
   void compose_complex(const OperatorInfo& op, OperatorReader& in);
   void compose_spectrogram(const OperatorInfo& op, OperatorReader& in);
   void compose_mfcc(const OperatorInfo& op, OperatorReader& in);
+  void compose_landmark_matrix(const OperatorInfo& op, OperatorReader& in);
+  void compose_transformed_picture(const OperatorInfo& op, OperatorReader& in);
+  void compose_transformed_landmarks(const OperatorInfo& op, OperatorReader& in);
   void compose_decode(const OperatorInfo& op, OperatorReader& in);
   void compose_suppression(const OperatorInfo& op, OperatorReader& in);
   bool compose_stream(const OperatorInfo& op, OperatorReader& in);
