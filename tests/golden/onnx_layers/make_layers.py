@@ -10,10 +10,10 @@ import sys
 import zlib
 
 import numpy as np
-import onnx
 import onnxruntime
 from onnx import helper, numpy_helper
 
+import control_layers
 import fused_layers
 
 RNG = np.random.default_rng(11)
@@ -265,59 +265,6 @@ def boxes(images, count, centred=False):
     return made
 
 
-def subgraph(nodes, inputs, outputs, constants=()):
-    """Inputs and outputs are (name, type, shape)."""
-    values = [[helper.make_tensor_value_info(*value) for value in values] for values in (inputs, outputs)]
-    return helper.make_graph(nodes, "body", *values, [numpy_helper.from_array(v, n) for n, v in constants])
-
-
-def loop(last, steps=None, outputs=("y", "all"), trip=np.int64(4)):
-    """state = tanh(state @ w + step); each step's state is a row of a result. `last`: what says whether there is another step."""
-    body = subgraph([helper.make_node("MatMul", ["state", "x0"], ["product"]),
-                     helper.make_node("Cast", ["step"], ["number"], to=1),
-                     helper.make_node("Add", ["product", "number"], ["sum"]),
-                     helper.make_node("Tanh", ["sum"], ["next"]), *last],
-                    [("step", 7, []), ("goes_on", 9, []), ("state", 1, [2, 3])],
-                    [("again", 9, []), ("next", 1, [2, 3])] + ([("next_row", 1, [2, 3])] if len(outputs) > 1 else []),
-                    [("limit", np.int64(steps or 0)), ("largest", np.float32(0.9))])
-    if len(outputs) > 1:
-        body.node.append(helper.make_node("Identity", ["next"], ["next_row"]))
-    case = Case("Loop", [random(3, 3)], list(outputs))
-    case.nodes = [helper.make_node("Loop", ["trip" if trip is not None else "", "goes", "first"], list(outputs), name="layer",
-                                   body=body)]
-    case.constants += [("goes", np.bool_(True)), ("first", random(2, 3))] + ([("trip", trip)] if trip is not None else [])
-    return case
-
-
-ALWAYS = (helper.make_node("Identity", ["goes_on"], ["again"]),)
-UNTIL_STEP = (helper.make_node("Less", ["step", "limit"], ["again"]),)
-UNTIL_LARGE = (helper.make_node("ReduceMax", ["next"], ["most"], keepdims=0),
-               helper.make_node("Less", ["most", "largest"], ["again"]))
-
-
-def scan(**attributes):
-    """A recurrence over rows, with a result for each."""
-    body = subgraph([helper.make_node("Mul", ["state", "row"], ["product"]), helper.make_node("Tanh", ["product"], ["next"]),
-                     helper.make_node("Sub", ["next", "row"], ["result"])],
-                    [("state", 1, [3]), ("row", 1, [3])], [("next", 1, [3]), ("result", 1, [3])])
-    sideways = bool(attributes)
-    case = Case("Scan", [random(3), random(3, 5) if sideways else random(5, 3)], ["y", "all"], given=2, body=body,
-                num_scan_inputs=1, **attributes)
-    return case
-
-
-def branch():
-    """By the sign of a sum, which only the running model knows."""
-    result = [("r", 1, [2, 3])]
-    case = Case("If", [random(2, 3)], ["y"])
-    case.nodes = [helper.make_node("ReduceSum", ["x0"], ["sum"], keepdims=0), helper.make_node("Greater", ["sum", "zero"], ["c"]),
-                  helper.make_node("If", ["c"], ["y"], name="layer",
-                                   then_branch=subgraph([helper.make_node("Exp", ["x0"], ["r"])], [], result),
-                                   else_branch=subgraph([helper.make_node("Neg", ["x0"], ["r"])], [], result))]
-    case.constants.append(("zero", np.float32(0)))
-    return case
-
-
 def chosen_places():
     """A choice between whole numbers of 64 bits."""
     case = Case("ArgMax", [random(3, 4)], ["at"], axis=1, keepdims=0)
@@ -452,14 +399,6 @@ CASES = {
                                                np.float32([0.2]), center_point_box=1),
     "suppression_given": lambda: suppression(boxes(1, 6), RNG.random((1, 2, 6), np.float32), np.int64([2]), np.float32([0.5]),
                                              np.float32([0.1]), given=5),
-    "loop": lambda: loop(ALWAYS),
-    "loop_ends_early": lambda: loop(UNTIL_STEP, steps=2, trip=np.int64(6)),
-    "loop_without_number": lambda: loop(UNTIL_STEP, steps=3, trip=None),
-    "loop_ends_by_data": lambda: loop(UNTIL_LARGE, outputs=("y",), trip=np.int64(7)),
-    "scan": lambda: scan(),
-    "scan_backwards": lambda: scan(scan_input_axes=[1], scan_input_directions=[1], scan_output_axes=[1],
-                                   scan_output_directions=[1]),
-    "if_of_data": lambda: branch(),
     "where_of_long_numbers": lambda: chosen_places(),
     "lstm": lambda: recurrent("LSTM"),
     "lstm_long": lambda: recurrent("LSTM", steps=40, units=3, inputs=2, outputs=("", "y_h")),
@@ -619,7 +558,7 @@ def write(name, case, folder):
 
 
 def main():
-    for name, make in (CASES | fused_layers.cases(sys.modules[__name__])).items():
+    for name, make in (CASES | control_layers.cases(sys.modules[__name__]) | fused_layers.cases(sys.modules[__name__])).items():
         global RNG
         RNG = np.random.default_rng(zlib.crc32(name.encode()))  # a new case changes no other
         write(name, make(), pathlib.Path(sys.argv[1]))
