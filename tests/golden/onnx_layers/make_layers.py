@@ -348,6 +348,12 @@ def affine_grid(**attributes):
     return Case("AffineGrid", [random(2, 2, 3), np.int64([2, 3, 4, 5])], ["y"], opset=20, **attributes)
 
 
+def windowed(kind, *numbers, **attributes):
+    """What is known of the constant numbers alone, times what the model is given."""
+    names = [f"n{i}" for i in range(len(numbers))]
+    return nodes([random(1)], dict(zip(names, numbers)), [(kind, names, ["window"], attributes), ("Mul", ["window", "x0"], ["y"], {})], ["y"])
+
+
 CASES = {
     "dft": lambda: Case("DFT", [random(2, 64, 1)], ["y"], onesided=1),
     "dft_of_complex_numbers": lambda: Case("DFT", [random(3, 5, 2), None, np.int64(-3)], ["y"], opset=20),
@@ -532,6 +538,13 @@ CASES = {
     "asinh": lambda: Case("Asinh", [random(7)], ["y"]),
     "shrink": lambda: Case("Shrink", [random(9)], ["y"], lambd=0.4, bias=0.3),
     "swish": lambda: Case("Swish", [random(7)], ["y"], opset=24, alpha=1.3),
+    "global_lp_pool": lambda: Case("GlobalLpPool", [random(2, 3, 4, 5)], ["y"]),
+    "global_lp_pool_of_three": lambda: Case("GlobalLpPool", [random(1, 4, 7)], ["y"], p=3),
+    "hann_window": lambda: windowed("HannWindow", np.int64(11)),
+    "hamming_window": lambda: windowed("HammingWindow", np.int64(10), periodic=0),
+    "blackman_window": lambda: windowed("BlackmanWindow", np.int64(12)),
+    "mel_weights": lambda: windowed("MelWeightMatrix", np.int64(8), np.int64(64), np.int64(16000), np.float32(125), np.float32(7500)),
+    "mel_weights_of_narrow_bands": lambda: windowed("MelWeightMatrix", np.int64(12), np.int64(32), np.int64(8000), np.float32(0), np.float32(4000)),
     "mean_variance_norm": lambda: Case("MeanVarianceNormalization", [random(2, 3, 4, 4)], ["y"]),
 }
 

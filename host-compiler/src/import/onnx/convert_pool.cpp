@@ -139,28 +139,51 @@ void read_volume_pool(Reader& in, const Window& window, bool is_max) {
   in.result(make(in.operand(0)));
 }
 
-// The root of the sum of powers: an average of them, times how many there are. Zeros beside the input add nothing.
+// The root of a sum of powers of magnitudes.
+class PowerMean {
+ public:
+  explicit PowerMean(Reader& in) : in_(in) {
+    constexpr int64_t kMostPower = 64;
+    power_ = in.integer("p", 2);
+    // Of operator set 1 it is a real number.
+    if (power_ == 0)
+      power_ = static_cast<int64_t>(std::clamp<float>(in.real("p", 0), 0, kMostPower + 1));
+    in.require(power_ >= 1 && power_ <= kMostPower, fmt::format("has the power {}", power_),
+               fmt::format("1 to {} are possible", kMostPower));
+  }
+  TensorId powers(TensorId x) {
+    x = element(power_ == 2 ? OpKind::Square : OpKind::Abs, x);
+    return power_ > 2 ? to_power(x, static_cast<float>(power_)) : x;
+  }
+  TensorId root(TensorId x) {
+    if (power_ == 2) return element(OpKind::Sqrt, x);
+    return power_ > 2 ? to_power(x, 1.0f / static_cast<float>(power_)) : x;
+  }
+
+ private:
+  TensorId element(OpKind kind, TensorId id) {
+    return in_.emit(kind, graph::NoAttrs{}, {id}, kFloat, {}, "power");
+  }
+  TensorId to_power(TensorId id, float exponent) {
+    return in_.emit(OpKind::Pow, graph::NoAttrs{}, {id, in_.number(exponent)}, kFloat, {}, "power");
+  }
+
+  Reader& in_;
+  int64_t power_ = 2;
+};
+
+// The sum is an average, times how many there are. Zeros beside the input add nothing.
 void read_lp_pool(Reader& in) {
   std::optional<Window> window = read_window(in, {});
   if (!window) return;
   pad_automatically(in, *window);
-  const int64_t power = in.integer("p", 2);
-  constexpr int64_t kMostPower = 64;
-  if (!in.require(power >= 1 && power <= kMostPower, fmt::format("has the power {}", power)) ||
-      !in.require(window->h.dilation == 1 && window->w.dilation == 1, "pools with dilations") ||
+  PowerMean power(in);
+  if (!in.require(window->h.dilation == 1 && window->w.dilation == 1, "pools with dilations") ||
       !in.ok())
     return;
   if (in.integer("ceil_mode", 0) != 0)
     for (Axis* axis : {&window->h, &window->w}) axis->after += beyond_padding(*axis);
-  const auto element = [&](OpKind kind, TensorId id) {
-    return in.emit(kind, graph::NoAttrs{}, {id}, kFloat, {}, "power");
-  };
-  const auto to_power = [&](TensorId id, float exponent) {
-    return in.emit(OpKind::Pow, graph::NoAttrs{}, {id, in.number(exponent)}, kFloat, {}, "power");
-  };
-  TensorId x = element(power == 2 ? OpKind::Square : OpKind::Abs,
-                       in.to_channels_last(as_image(in, in.operand(0))));
-  if (power > 2) x = to_power(x, static_cast<float>(power));
+  TensorId x = power.powers(in.to_channels_last(as_image(in, in.operand(0))));
   const Axis &h = window->h, &w = window->w;
   if (padding(*window) != graph::Padding2d{})
     x = in.emit_alike(OpKind::Pad,
@@ -173,9 +196,7 @@ void read_lp_pool(Reader& in) {
   x = in.emit(OpKind::Mul, graph::BinaryAttrs{},
               {x, in.number(static_cast<float>(h.kernel) * static_cast<float>(w.kernel))}, kFloat,
               {}, "sum");
-  if (power == 2) x = in.emit(OpKind::Sqrt, graph::NoAttrs{}, {x}, kFloat, {}, "root");
-  if (power > 2) x = to_power(x, 1.0f / static_cast<float>(power));
-  in.result(from_image(in, x, window->is_line));
+  in.result(from_image(in, power.root(x), window->is_line));
 }
 
 }  // namespace
@@ -239,6 +260,12 @@ void read_global_pool(Reader& in) {
   if (!in.require(rank >= 3, fmt::format("works on a tensor of rank {}", rank))) return;
   graph::ReduceAttrs attrs{{}, true};
   for (size_t axis = 2; axis < rank; ++axis) attrs.axes.push_back(static_cast<int64_t>(axis));
+  if (in.is("GlobalLpPool")) {
+    PowerMean power(in);
+    if (!in.ok()) return;
+    const TensorId powers = power.powers(in.operand(0));
+    return in.result(power.root(in.emit(OpKind::Sum, attrs, {powers}, kFloat, {}, "sum")));
+  }
   if (in.is("GlobalMaxPool")) {
     const TensorId moved =
         in.attempt([&] { return in.emit_alike(OpKind::ReduceMax, attrs, {in.value(0).tensor}); });
