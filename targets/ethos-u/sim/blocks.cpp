@@ -27,6 +27,7 @@ void seen(int32_t first, int32_t end, int32_t stride, int32_t window, int32_t pa
 
 int32_t ifm_block_depth(const Operation& op) {
   if (!sums_depth(op)) return op.ofm_block.depth;
+  if (element_bytes(op.ifm.type) == 4) return 8;
   if (element_bytes(op.ifm.type) == 2) return round_up(std::min(op.ifm.depth, 16), 4);
   return round_up(std::min(op.ifm.depth, op.kernel.part_kernel_first ? 16 : 32), 8);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "checked_stream.h"
+#include "intarsia/targets/ethos_u/blocks.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
@@ -250,6 +251,31 @@ TEST(Checker, Scales) {
              "scales of 144 bytes are too few for 16 channels of core 0");
   expect_one(good.with("SET_SCALE_LENGTH", 0, 176), FindingKind::WeightStream, "OP_CONV", 0,
              "are too many");
+}
+
+// An IFM block is 32 bytes deep: a sum over channels of 32 bits reads eight of them in a job, so that its first job need not wait for
+// a block behind these.
+TEST(Checker, JobsOfSumsOverChannels) {
+  using namespace simulators::ethos_u;
+  const auto sum_of = [](ElementType type) {
+    Operation op;
+    op.kind = OperationKind::Pool;
+    op.pooling = PoolingMode::ReduceSum;
+    op.ifm.type = type;
+    op.ifm.height = op.upscaled_height = op.ofm.height = 4;
+    op.ifm.width = op.upscaled_width = op.ofm.width = 4;
+    op.ifm.depth = 32;
+    op.ofm.depth = 1;
+    op.ofm_block = {4, 4, 8};
+    return op;
+  };
+  const auto jobs = [&](ElementType type) { return Blocks(sum_of(type)).jobs_per_block(); };
+  EXPECT_EQ(jobs(ElementType::S8), 1);
+  EXPECT_EQ(jobs(ElementType::S16), 2);
+  EXPECT_EQ(jobs(ElementType::S32), 4);
+  const Operation wide = sum_of(ElementType::S32);
+  const Box second = Blocks(wide).ifm(1);
+  EXPECT_EQ(std::pair(second.c0, second.c1), std::pair(8, 16));
 }
 
 // Sixteen banks leave none for the tables: an operation without one may use theirs.

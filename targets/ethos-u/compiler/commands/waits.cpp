@@ -54,8 +54,8 @@ std::optional<Box> input_of_job(const StreamOperation& operation, const PlacedMa
                                 int64_t job) {
   int64_t jobs = 1, job_depth = map.extent.depth;
   if (operation.sums_depth) {
-    job_depth =
-        std::min<int64_t>(map.element_bytes == 2 ? 16 : 32, ceil_div(map.extent.depth, 8) * 8);
+    constexpr int64_t kJobBytes = 32;
+    job_depth = std::min<int64_t>(kJobBytes / map.element_bytes, ceil_div(map.extent.depth, 8) * 8);
     jobs = ceil_div(map.extent.depth, job_depth);
   }
   const std::optional<Box> block = block_of(operation, job / jobs);

@@ -24,6 +24,7 @@ int32_t input_extent(int32_t count, int32_t stride, int32_t kernel, int32_t limi
 }
 
 int32_t ifm_block_depth(const Hardware& hardware, const BlockRequest& request, bool part_kernel) {
+  if (request.ifm_bits == 32) return 8;
   if (request.ifm_bits == 16) return round_up(std::min(request.ifm.depth, 16), 4);
   return round_up(std::min(request.ifm.depth, part_kernel ? 16 : 32), hardware.ifm_ublock.depth);
 }

@@ -171,6 +171,7 @@ constexpr int64_t ifm_block_depth(Work work, int64_t ifm_depth, int64_t ifm_bits
                                   int64_t ofm_block_depth, bool part_kernel_first) {
   using namespace timing_detail;
   if (work != Work::Conv && work != Work::ReduceSum) return ofm_block_depth;
+  if (ifm_bits == 32) return 8;
   if (ifm_bits == 16) return round_up(std::min<int64_t>(ifm_depth, 16), 4);
   return round_up(std::min<int64_t>(ifm_depth, part_kernel_first ? 16 : 32), 8);
 }
