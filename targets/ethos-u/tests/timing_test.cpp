@@ -153,6 +153,26 @@ TEST(Timing, FewChannelsGainFromPartKernels) {
   EXPECT_EQ(part_kernel, 24 * 8 * 64 * 8 * 16 / 128);
 }
 
+// 40 channels are IFM blocks of 16, 16 and 8: five dot products of eight, not six. Arm's estimate has the last block as deep as
+// the others.
+TEST(Timing, WhatTheLastIfmBlockLacksTakesNoTimeByParts) {
+  const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
+  for (const int32_t bits : {8, 16}) {
+    OperationTiming op = pointwise(system->memory_of_region(1));
+    op.ifm = {.extent = {26, 18, 40}, .bits = bits, .bricks = false, .memory = op.ifm.memory};
+    op.kernel_height = op.kernel_width = 3;
+    const double depth_first = operation_cycles(npu("u55_128"), op).mac;
+    op.part_kernel_first = true;
+    const OperationBlocks blocks(npu("u55_128"), op);
+    const auto y = blocks.rows(8), x = blocks.columns(8), z = blocks.channels(64);
+    const double by_parts = blocks.cycles(y, x, z).mac;
+    const int64_t groups = bits == 16 ? 5 : 3, rounds = bits == 16 ? 3 : 2;
+    EXPECT_EQ(by_parts * 9 * rounds, depth_first * groups * 5) << bits;
+    const auto full = blocks.full_cycles(y, x, z);
+    EXPECT_GE(full.pipeline, by_parts * 6 / 5) << bits;
+  }
+}
+
 TEST(Timing, WindowsAreFetchedOnceABlockAndSubKernel) {
   const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
   OperationTiming op = pointwise(system->memory_of_region(1));

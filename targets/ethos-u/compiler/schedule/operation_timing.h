@@ -220,8 +220,11 @@ class MacArray {
       const int64_t ifm_depth = std::min(
           op.ifm.extent.depth,
           ifm_block_depth(op.work, op.ifm.extent.depth, op.ifm.bits, 1, op.part_kernel_first));
-      ifm_steps_ = ceil_div(ifm_depth, 8);  // channels of a dot product
-      rounds_ = static_cast<double>(ceil_div(op.ifm.extent.depth, std::max<int64_t>(1, ifm_depth)));
+      const int64_t blocks = ceil_div(op.ifm.extent.depth, std::max<int64_t>(1, ifm_depth));
+      // Channels of a dot product: by parts of the kernel, what the last IFM block does not have takes no time.
+      rounds_ = static_cast<double>(by_parts_ ? ceil_div(op.ifm.extent.depth, 8) : blocks);
+      full_rounds_ = static_cast<double>(by_parts_ ? blocks * ceil_div(ifm_depth, 8) : blocks);
+      blocks_ = static_cast<double>(blocks);
     }
     const Axis sub_y = split(op.kernel_height, kSubKernel),
                sub_x = split(op.kernel_width, kSubKernel);
@@ -242,7 +245,7 @@ class MacArray {
   double inputs() const {
     double sub_kernels = 0;
     for (int kind = 0; kind < kinds_; ++kind) sub_kernels += parts_[kind].count;
-    return rounds_ * sub_kernels;
+    return blocks_ * sub_kernels;
   }
 
   // Cycles that one core needs for one block of so many micro-blocks, IFM depth included.
@@ -262,7 +265,7 @@ class MacArray {
           busy = std::max(weight_supply_, (slow_16_ ? 8 : 4) * area) * steps * deep;
           break;
         default:
-          busy = std::max(weight_supply_, 4 * area) * steps * deep * (by_parts_ ? ifm_steps_ : 1);
+          busy = std::max(weight_supply_, 4 * area) * steps * deep;
       }
       // A step waits for the one before it where no other micro-block lies between them.
       double waits = 0;
@@ -272,10 +275,14 @@ class MacArray {
         waits = delay_ * static_cast<double>((steps - 1) * deep);
       if (!decoding_alone && waits_between_rows_ && (across == 1 || down == 1) && deep > 1)
         waits += delay_ * static_cast<double>(deep);
-      if (by_parts_) waits *= static_cast<double>(ifm_steps_);
       cycles += count * (static_cast<double>(busy) + waits);
     }
     return cycles * rounds_ / cores_;
+  }
+
+  // The same if the last IFM block were as deep as the others.
+  double full_cycles(int64_t down, int64_t across, int64_t deep) const {
+    return cycles(down, across, deep) * full_rounds_ / rounds_;
   }
 
  private:
@@ -292,8 +299,8 @@ class MacArray {
   Work work_ = Work::OtherElementwise;
   Volume ublock_;
   bool slow_16_ = false, doubles_pools_ = false, by_parts_ = false, waits_between_rows_ = false;
-  int64_t weight_supply_ = 0, ifm_steps_ = 1;
-  double delay_ = 0, rounds_ = 1, cores_ = 1;
+  int64_t weight_supply_ = 0;
+  double delay_ = 0, rounds_ = 1, full_rounds_ = 1, blocks_ = 1, cores_ = 1;
   int kinds_ = 0;
   Part parts_[4];
 };
@@ -462,9 +469,9 @@ class OperationBlocks {
                       elementwise_ ? 0 : fetched_columns(one_full(x), *op_.ifm2));
     out.ofm = port_cycles(op_.ofm.memory, ofm_bytes_,
                           write_run(npu_, op_.ofm, block.width, block.depth, false));
-    const double mac =
-        elementwise_ ? 0
-                     : mac_.cycles(y.ublocks[first(y)], x.ublocks[first(x)], z.ublocks[first(z)]);
+    const double mac = elementwise_ ? 0
+                                    : mac_.full_cycles(y.ublocks[first(y)], x.ublocks[first(x)],
+                                                       z.ublocks[first(z)]);
     double output = per_element_ * static_cast<double>(block.elements());
     if (op_.scale_bytes > 0)
       output = std::max(output,
