@@ -65,7 +65,7 @@ TEST(Legalise, TransposeConvolutionBeyondItsWindows) {
 }
 
 // A stride of two by an input with zeros between its elements: where multiplying these takes less time than beginning an operation
-// for each phase. One row has no other between itself and the next.
+// for each phase. One row has no other between itself and the next; where there are two, the phases are joined.
 TEST(Legalise, TransposeConvolutionOfFewElements) {
   Random random(25);
   struct Case {
@@ -74,7 +74,7 @@ TEST(Legalise, TransposeConvolutionOfFewElements) {
   };
   for (const DataType type : kTypes)
     for (const Case& c : {Case{1, 16, 1, 1}, Case{1, 1024, 1, 2}, Case{3, 3, 3, 1},
-                          Case{48, 48, 3, 4}, Case{2, 16, 1, 2}}) {
+                          Case{48, 48, 3, 4}, Case{2, 16, 1, 1}, Case{2, 1024, 1, 2}}) {
       const bool narrow = type == DataType::Int8;
       graph::TransposeConv2dAttrs a;
       a.stride_h = c.kernel_height > 1 ? 2 : 1;
@@ -93,6 +93,47 @@ TEST(Legalise, TransposeConvolutionOfFewElements) {
       const graph::Module module = g.finish(y);
       expect_taken_and_same(random, module);
       EXPECT_EQ(operation_count(module), c.operations) << c.height << " " << c.width;
+    }
+}
+
+// All phases of a row at once where their filters have room in a micro-block of eight, or their windows are the same; an output
+// inside of another map has pixels in between.
+TEST(Legalise, TransposeConvolutionOfFewFilters) {
+  Random random(26);
+  struct Case {
+    int64_t filters, kernel, stride, out_width;
+    bool is_part;
+    size_t operations;
+  };
+  for (const DataType type : kTypes)
+    for (const Case& c :
+         {Case{3, 2, 2, 48, false, 2}, Case{1, 9, 2, 48, false, 2}, Case{2, 4, 4, 96, false, 4},
+          Case{8, 2, 2, 48, false, 2}, Case{8, 3, 2, 48, false, 4}, Case{3, 2, 2, 47, false, 4},
+          Case{3, 2, 2, 48, true, 4}}) {
+      const bool narrow = type == DataType::Int8;
+      graph::TransposeConv2dAttrs a;
+      a.stride_h = a.stride_w = c.stride;
+      a.out_h = 24 * c.stride;
+      a.out_w = c.out_width;
+      a.pad_top = a.pad_left = (c.kernel - c.stride) / 2;
+      Graph g;
+      const TensorId x = g.input(type, {2, 24, 24, 16}, 0.05f, zero_for(random, type));
+      const TensorId weights = g.constant(random, DataType::Int8,
+                                          {c.filters, c.kernel, c.kernel, 16}, {{0.03f}, {0}, 0});
+      const TensorId bias = g.constant(random, narrow ? DataType::Int32 : DataType::Int64,
+                                       {c.filters}, {{0.0015f}, {0}, 0});
+      const int64_t zero = zero_for(random, type);
+      const float scale = narrow ? 0.3f : 0.02f;
+      auto y = g.node(OpKind::TransposeConv2d, a, {x, weights, bias}, 1, type, scale, zero);
+      if (c.is_part) {
+        const TensorId z = g.input(type, {2, a.out_h, a.out_w, 1}, scale, zero);
+        y = g.node(OpKind::Concat, graph::AxisAttrs{3}, {y[0], z}, 1, type, scale, zero);
+      }
+      const graph::Module module = g.finish(y);
+      expect_taken_and_same(random, module);
+      // Of two images each, and one that brings what it is joined with.
+      EXPECT_EQ(operation_count(module), 2 * c.operations + (c.is_part ? 1 : 0))
+          << c.filters << " " << c.kernel << " " << c.out_width;
     }
 }
 

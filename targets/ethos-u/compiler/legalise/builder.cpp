@@ -283,11 +283,16 @@ Operand Builder::write(TensorId id) {
 Operand Builder::write_as(TensorId id, const Extent& extent) {
   const Operand to = write(id);
   if (to.extent == extent) return to;
+  if (lies_in_one_piece(id)) return reshaped(to, extent);
   const NpuTensor& whole = program_.tensors.at(static_cast<size_t>(to.tensor));
-  if (contiguous(to, whole.extent)) return reshaped(to, extent);
   const Operand made = inner(name_of(id), whole.type, extent, to.zero_point);
   after_node_.push_back({reshaped(made, to.extent), to});
   return made;
+}
+
+bool Builder::lies_in_one_piece(TensorId id) {
+  const Operand to = write(id);
+  return contiguous(to, program_.tensors.at(static_cast<size_t>(to.tensor)).extent);
 }
 
 Operand Builder::part(TensorId whole, const Shape& begin, const Shape& size, const Shape& stride,

@@ -19,6 +19,10 @@ namespace intarsia::targets::ethos_u {
 
 // Images stand one above the other: [n, h, w, c] has the height n * h; missing axes have extent 1.
 Extent extent_of(const Shape& shape);
+// From numbers of 64 bits, as shapes have them.
+inline Extent extent(int64_t height, int64_t width, int64_t depth) {
+  return {static_cast<int32_t>(height), static_cast<int32_t>(width), static_cast<int32_t>(depth)};
+}
 
 // The box (origin, extent) of an operand, both in the operand's own elements.
 Operand box(const Operand& operand, const Extent& origin, const Extent& extent);
@@ -77,6 +81,8 @@ class Builder {
   Operand read_as(graph::TensorId id, const Extent& extent);
   Operand write(graph::TensorId id);
   Operand write_as(graph::TensorId id, const Extent& extent);
+  // Whether `write_as` needs no copy for another extent.
+  bool lies_in_one_piece(graph::TensorId id);
   // The box of `whole` that begins at `begin` and has the shape `size`, which `box_of` takes; of `whole` with the shape `of`, where that
   // is not its own and the box is read alone.
   Operand part(graph::TensorId whole, const Shape& begin, const Shape& size,

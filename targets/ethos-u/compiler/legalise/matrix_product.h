@@ -24,11 +24,6 @@ struct MatrixProduct {
   int64_t all_rows() const { return rows * static_cast<int64_t>(batches.size()); }
 };
 
-// Operands of [1, 1, depth] and the like, from extents of 64 bits.
-inline Extent extent(int64_t height, int64_t width, int64_t depth) {
-  return {static_cast<int32_t>(height), static_cast<int32_t>(width), static_cast<int32_t>(depth)};
-}
-
 // Rows that are multiplied together, with so many bytes of products for each pair of elements: these run much longer than an operation
 // takes to begin, which is about a hundred cycles. Longer rows are alone.
 inline constexpr int64_t kBytesTogether = 8192;

@@ -1,7 +1,9 @@
 // Transposed convolutions, phase by phase: the output elements whose coordinates leave the same
 // remainder by the stride form an ordinary convolution of the input with every stride-th weight. It
-// multiplies no inserted zeros, and takes any stride. Where these zeros take less time than the phases do to begin, a stride of
-// two is one convolution of the input with zeros between its elements, which the NPU thinks of while it reads.
+// multiplies no inserted zeros, and takes any stride. Where that takes less time, all phases of a row are one convolution, with
+// zeros for the taps that a phase does not have: few filters leave most of a micro-block idle, and what the phases make lies
+// beside each other, in place of a pixel here and there. Where zeros between the elements of the input, which the NPU thinks of
+// while it reads, take less time than the phases do to begin, a stride of two is one convolution of all that.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -10,6 +12,7 @@
 
 #include "intarsia/plugin/rounding.h"
 #include "intarsia/targets/ethos_u/timing.h"
+#include "legalise/transpose_phases.h"
 #include "legalise/weighted.h"
 #include "program/scaling.h"
 
@@ -17,74 +20,6 @@ namespace intarsia::targets::ethos_u {
 namespace {
 
 using graph::Node;
-
-// One remainder along one axis. Tap k of the phase's kernel is weight first + stride * (taps - 1 -
-// k).
-struct Phase {
-  int64_t remainder, first, taps;
-  int64_t origin;  // of the input that it reads
-  WindowAxis window;
-  int64_t place = 0;  // of its output elements, the first one
-};
-
-Phase phase_of(int64_t remainder, int64_t in, int64_t out, int64_t kernel, int64_t stride,
-               int64_t pad) {
-  const int64_t shifted = remainder + pad, first = shifted % stride, newest = shifted / stride;
-  const int64_t taps = first < kernel ? ceil_div(kernel - first, stride) : 0;
-  // Without a tap the result is the bias: a single tap of zero.
-  const int64_t before = std::max<int64_t>(taps, 1) - 1 - newest;
-  const int64_t origin = taps == 0 ? 0 : std::max<int64_t>(-before, 0);
-  const int64_t places = ceil_div(out - remainder, stride);
-  return {remainder,
-          first,
-          taps,
-          origin,
-          {in - origin, places, std::max<int64_t>(taps, 1), 1, 1,
-           taps == 0 ? 0 : std::max<int64_t>(before, 0)}};
-}
-
-// The places whose windows see some of the input; and those before and behind, where the result is the bias: what they read
-// is multiplied with a single tap of zero.
-void append_parts(const Phase& phase, int64_t in, std::vector<Phase>& parts) {
-  const WindowAxis& w = phase.window;
-  const int64_t before = std::clamp<int64_t>(w.before - w.kernel + 1, 0, w.places);
-  const int64_t end = phase.taps == 0 ? before : std::clamp(w.extent + w.before, before, w.places);
-  const auto append_outside = [&](int64_t first, int64_t last) {
-    for (; first < last; first += in)
-      parts.push_back({phase.remainder,
-                       phase.first,
-                       0,
-                       0,
-                       {in, std::min(in, last - first), 1, 1, 1, 0},
-                       first});
-  };
-  append_outside(0, before);
-  if (end > before) {
-    Phase inside = phase;
-    inside.place = before;
-    inside.window.before -= before;
-    inside.window.places = end - before;
-    parts.push_back(inside);
-  }
-  append_outside(end, w.places);
-}
-
-struct Phases {
-  std::vector<Phase> y, x;
-};
-
-Phases phases_of(const Site& site) {
-  const auto& a = site.node.attrs<graph::TransposeConv2dAttrs>();
-  const Shape &in = site.in(0).shape, &weights = site.in(1).shape;
-  Phases result;
-  for (int64_t r = 0; r < std::min(a.stride_h, a.out_h); ++r)
-    append_parts(phase_of(r, in.at(1), a.out_h, weights.at(1), a.stride_h, a.pad_top), in.at(1),
-                 result.y);
-  for (int64_t r = 0; r < std::min(a.stride_w, a.out_w); ++r)
-    append_parts(phase_of(r, in.at(2), a.out_w, weights.at(2), a.stride_w, a.pad_left), in.at(2),
-                 result.x);
-  return result;
-}
 
 constexpr size_t kMostPhases = 64;
 
@@ -110,32 +45,51 @@ std::optional<Spread> spread_of(const Site& site) {
   return Spread{*y, *x};
 }
 
-// Cycles of the MAC array, four for each step of a micro-block: 32 channels (16 of 16 bits) for each tap, or eight for four (two).
-int64_t mac_cycles(const Site& site, const Extent& micro_block, const WindowAxis& y,
-                   const WindowAxis& x) {
-  const Shape& weights = site.in(1).shape;
-  const int64_t taps = y.kernel * x.kernel, channels = weights.at(3);
-  const bool wide = site.in(0).type == DataType::Int16;
-  const int64_t steps =
-      std::min(taps * ceil_div(channels, int64_t{wide ? 16 : 32}),
-               ceil_div(taps, int64_t{wide ? 2 : 4}) * ceil_div(channels, int64_t{8}));
-  return isa::ethos_u::kPublished.step * steps * ceil_div(y.places, int64_t{micro_block.height}) *
-         ceil_div(x.places, int64_t{micro_block.width}) *
-         ceil_div(weights.at(0), int64_t{micro_block.depth});
-}
+// How long each way takes, about.
+class Costs {
+ public:
+  Costs(const Site& site, const Extent& micro_block)
+      : weights_(site.in(1).shape),
+        micro_block_(micro_block),
+        wide_(site.in(0).type == DataType::Int16) {}
 
-// What a convolution takes beside its sums: it begins, fetches its first elements and writes its last ones, each an access to SRAM,
-// as beginning is; and its scales, which come from the slowest of memories a byte a cycle or slower.
-bool is_spread(const Site& site, const Extent& micro_block, const Spread& spread,
-               const Phases& phases) {
-  const int64_t each = 3 * isa::ethos_u::kAssumed.command_start +
-                       isa::ethos_u::kPublished.scale_bytes * site.in(1).shape.at(0);
-  int64_t cycles = -each;
-  for (const Phase& y : phases.y)
-    for (const Phase& x : phases.x)
-      cycles += each + mac_cycles(site, micro_block, y.window, x.window);
-  return mac_cycles(site, micro_block, spread.y, spread.x) <= cycles;
-}
+  int64_t of(const Spread& spread) const { return convolution(spread.y, spread.x, 1); }
+  int64_t of(const Phases& phases) const {
+    int64_t cycles = 0;
+    for (const Phase& y : phases.y)
+      for (const Phase& x : phases.x) cycles += convolution(y.window, x.window, 1);
+    return cycles;
+  }
+  int64_t of(const Phases& phases, const JoinedPhases& x) const {
+    int64_t cycles = 0;
+    for (const Phase& y : phases.y) cycles += convolution(y.window, x.window, x.phases);
+    return cycles;
+  }
+
+ private:
+  // The MAC array, and what a convolution takes beside its sums: it begins, fetches its first elements and writes its last ones, each
+  // an access to SRAM, as beginning is; and its scales, which come from the slowest of memories a byte a cycle or slower.
+  int64_t convolution(const WindowAxis& y, const WindowAxis& x, int64_t times) const {
+    const int64_t filters = times * weights_.at(0);
+    return 3 * isa::ethos_u::kAssumed.command_start +
+           isa::ethos_u::kPublished.scale_bytes * filters + mac_cycles(y, x, filters);
+  }
+  // Four for each step of a micro-block: 32 channels (16 of 16 bits) for each tap, or eight for four (two).
+  int64_t mac_cycles(const WindowAxis& y, const WindowAxis& x, int64_t filters) const {
+    const int64_t taps = y.kernel * x.kernel, channels = weights_.at(3);
+    const int64_t steps =
+        std::min(taps * ceil_div(channels, int64_t{wide_ ? 16 : 32}),
+                 ceil_div(taps, int64_t{wide_ ? 2 : 4}) * ceil_div(channels, int64_t{8}));
+    return isa::ethos_u::kPublished.step * steps *
+           ceil_div(y.places, int64_t{micro_block_.height}) *
+           ceil_div(x.places, int64_t{micro_block_.width}) *
+           ceil_div(filters, int64_t{micro_block_.depth});
+  }
+
+  const Shape& weights_;
+  const Extent& micro_block_;
+  bool wide_;
+};
 
 // One operation for each image, the weights turned round.
 void emit_spread(Builder& builder, const Node& node, const Spread& spread) {
@@ -172,6 +126,107 @@ void emit_spread(Builder& builder, const Node& node, const Spread& spread) {
   }
 }
 
+// Phases, each by itself or those of a row joined.
+class PhaseEmitter {
+ public:
+  PhaseEmitter(Builder& builder, const Node& node)
+      : builder_(builder),
+        site_{builder.module(), builder.function(), node},
+        attributes_(node.attrs<graph::TransposeConv2dAttrs>()),
+        shape_(site_.in(1).shape),
+        all_(read_weights(site_)),
+        scales_(channel_scales(site_, static_cast<size_t>(shape_.at(0)))),
+        ifm_(builder.read(node.inputs.at(0))) {}
+
+  void emit(const Phases& phases) {
+    const Operand ofm = builder_.write(site_.node.outputs.at(0));
+    for (const Phase& y : phases.y)
+      for (const Phase& x : phases.x) {
+        const auto column = [&](int64_t, int64_t tap) {
+          return x.taps > 0 ? x.first + attributes_.stride_w * (x.taps - 1 - tap) : -1;
+        };
+        emit_one(y, x.window, x.origin, 1, column, ofm,
+                 static_cast<int32_t>(x.remainder + x.place * attributes_.stride_w),
+                 static_cast<int32_t>(attributes_.stride_w));
+      }
+  }
+
+  void emit_joined(const Phases& phases, const JoinedPhases& x) {
+    const Extent whole = extent_of(site_.out().shape);
+    const Operand ofm =
+        builder_.write_as(site_.node.outputs.at(0),
+                          extent(whole.height, whole.width / x.phases, whole.depth * x.phases));
+    const auto column = [&](int64_t phase, int64_t tap) {
+      const int64_t weight = phase + x.first - attributes_.stride_w * tap;
+      return weight < shape_.at(2) ? weight : -1;
+    };
+    for (const Phase& y : phases.y) emit_one(y, x.window, 0, x.phases, column, ofm, 0, 1);
+  }
+
+ private:
+  // `column`: of a phase along x and a tap of its window, the column of weights; below 0: none.
+  template <typename Column>
+  Weights weights_of(const Phase& y, int64_t taps, int64_t phases, const Column& column) const {
+    const int64_t rows = y.window.kernel, depth = shape_.at(3), filters = shape_.at(0);
+    Weights result(static_cast<size_t>(phases * filters * rows * taps * depth), 0);
+    auto to = result.begin();
+    for (int64_t phase = 0; phase < phases; ++phase)
+      for (int64_t o = 0; o < filters; ++o)
+        for (int64_t ky = 0; ky < rows; ++ky)
+          for (int64_t kx = 0; kx < taps; ++kx, to += depth) {
+            const int64_t row = y.first + attributes_.stride_h * (y.taps - 1 - ky);
+            const int64_t at = column(phase, kx);
+            if (y.taps > 0 && at >= 0)
+              std::copy_n(all_.begin() + ((o * shape_.at(1) + row) * shape_.at(2) + at) * depth,
+                          depth, to);
+          }
+    return result;
+  }
+
+  template <typename Column>
+  void emit_one(const Phase& y, const WindowAxis& wx, int64_t origin, int64_t phases,
+                const Column& column, const Operand& ofm, int32_t place, int32_t step) {
+    const WindowAxis& wy = y.window;
+    const SharedWeights weights = weights_of(y, wx.kernel, phases, column);
+    const int64_t images = site_.out().shape.at(0);
+    for (int64_t n = 0; n < images; ++n) {
+      const Operand from = image(ifm_, n, images), to = image(ofm, n, images);
+      Operation op = builder_.start(
+          OperationKind::Conv,
+          box(from, extent(y.origin, origin, 0), extent(wy.read(), wx.read(), from.extent.depth)),
+          box(to, extent(y.remainder + y.place * attributes_.stride_h, place, 0),
+              extent(wy.places, wx.places, to.extent.depth)));
+      op.ofm.step.height *= static_cast<int32_t>(attributes_.stride_h);
+      op.ofm.step.width *= step;
+      op.kernel.height = static_cast<int32_t>(wy.kernel);
+      op.kernel.width = static_cast<int32_t>(wx.kernel);
+      op.pads = {static_cast<int32_t>(wy.before), static_cast<int32_t>(wx.before),
+                 static_cast<int32_t>(wy.after()), static_cast<int32_t>(wx.after())};
+      op.weights = weights;
+      for (int64_t phase = 0; phase < phases; ++phase)
+        op.scales.insert(op.scales.end(), scales_.begin(), scales_.end());
+      emit_weighted(builder_, std::move(op), site_, attributes_.activation);
+    }
+  }
+
+  Builder& builder_;
+  Site site_;
+  const graph::TransposeConv2dAttrs& attributes_;
+  const Shape& shape_;  // [O, KH, KW, C]
+  Weights all_;
+  std::vector<ChannelScale> scales_;
+  Operand ifm_;
+};
+
+// Where what they make lies as it is written, and the NPU has their windows.
+std::optional<JoinedPhases> joined(Builder& builder, const Site& site, const Phases& phases) {
+  const std::optional<JoinedPhases> x = joined_phases(site);
+  if (!x || !builder.lies_in_one_piece(site.node.outputs.at(0))) return std::nullopt;
+  for (const Phase& y : phases.y)
+    if (check_kernel(y.window, x->window) || check_pads(y.window, x->window)) return std::nullopt;
+  return x;
+}
+
 }  // namespace
 
 Reason refuses_transpose_conv2d(const Site& site) {
@@ -191,54 +246,22 @@ Reason refuses_transpose_conv2d(const Site& site) {
 
 void legalise_transpose_conv2d(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
-  const auto& a = node.attrs<graph::TransposeConv2dAttrs>();
-  const Shape& shape = site.in(1).shape;  // [O, KH, KW, C]
-  const int64_t filters = shape.at(0), depth = shape.at(3);
   const Phases phases = phases_of(site);
-  const std::optional<Spread> spread = spread_of(site);
-  if (spread && !builder.confirmed_only() &&
-      is_spread(site, builder.micro_block(), *spread, phases))
-    return emit_spread(builder, node, *spread);
-  const Weights all = read_weights(site);
-  const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(filters));
-  const Operand ifm = builder.read(node.inputs.at(0)), ofm = builder.write(node.outputs.at(0));
-  const int64_t images = site.out().shape.at(0);
-  for (const Phase& y : phases.y)
-    for (const Phase& x : phases.x) {
-      const WindowAxis &wy = y.window, &wx = x.window;
-      Weights weights(static_cast<size_t>(filters * wy.kernel * wx.kernel * depth), 0);
-      for (int64_t o = 0; o < filters; ++o)
-        for (int64_t ky = 0; ky < y.taps; ++ky)
-          for (int64_t kx = 0; kx < x.taps; ++kx) {
-            const int64_t from_y = y.first + a.stride_h * (y.taps - 1 - ky);
-            const int64_t from_x = x.first + a.stride_w * (x.taps - 1 - kx);
-            std::copy_n(all.begin() + ((o * shape.at(1) + from_y) * shape.at(2) + from_x) * depth,
-                        depth, weights.begin() + ((o * wy.kernel + ky) * wx.kernel + kx) * depth);
-          }
-      const SharedWeights own = std::move(weights);
-      for (int64_t n = 0; n < images; ++n) {
-        const Operand from = image(ifm, n, images), to = image(ofm, n, images);
-        Operation op = builder.start(
-            OperationKind::Conv,
-            box(from, {static_cast<int32_t>(y.origin), static_cast<int32_t>(x.origin), 0},
-                {static_cast<int32_t>(wy.read()), static_cast<int32_t>(wx.read()),
-                 from.extent.depth}),
-            box(to,
-                {static_cast<int32_t>(y.remainder + y.place * a.stride_h),
-                 static_cast<int32_t>(x.remainder + x.place * a.stride_w), 0},
-                {static_cast<int32_t>(wy.places), static_cast<int32_t>(wx.places),
-                 to.extent.depth}));
-        op.ofm.step.height *= static_cast<int32_t>(a.stride_h);
-        op.ofm.step.width *= static_cast<int32_t>(a.stride_w);
-        op.kernel.height = static_cast<int32_t>(wy.kernel);
-        op.kernel.width = static_cast<int32_t>(wx.kernel);
-        op.pads = {static_cast<int32_t>(wy.before), static_cast<int32_t>(wx.before),
-                   static_cast<int32_t>(wy.after()), static_cast<int32_t>(wx.after())};
-        op.weights = own;
-        op.scales = scales;
-        emit_weighted(builder, std::move(op), site, a.activation);
-      }
-    }
+  const Costs costs(site, builder.micro_block());
+  int64_t least = costs.of(phases);
+  std::optional<JoinedPhases> row;
+  std::optional<Spread> spread;
+  if (!builder.confirmed_only()) {
+    row = joined(builder, site, phases);
+    if (row && costs.of(phases, *row) > least) row.reset();
+    if (row) least = costs.of(phases, *row);
+    spread = spread_of(site);
+    if (spread && costs.of(*spread) > least) spread.reset();
+  }
+  if (spread) return emit_spread(builder, node, *spread);
+  PhaseEmitter emitter(builder, node);
+  if (row) return emitter.emit_joined(phases, *row);
+  emitter.emit(phases);
 }
 
 }  // namespace intarsia::targets::ethos_u
