@@ -35,9 +35,11 @@ def in_words(ours):
 
 
 def is_exact(ours):
-    """None: there is no peer."""
+    """None: there is no peer, of its operators neither."""
     parts = ours.get("by_operator")
-    return None if ours.get("exact") is None else ours["exact"] == "" or bool(parts and not parts["differ"] and parts["TFLM"])
+    if ours.get("exact") is None and not parts:
+        return None
+    return ours["exact"] == "" or bool(parts and not parts["differ"] and parts["TFLM"])
 
 
 def exact_text(known, ours):
@@ -52,7 +54,7 @@ def exact_text(known, ours):
 
 def difference_text(ours):
     parts = ours.get("by_operator")
-    return "; ".join([ours["exact"], *(parts["differ"][:3] if parts else [])])
+    return "; ".join([ours["exact"] or "no peer takes the whole", *(parts["differ"][:3] if parts else [])])
 
 
 def beside(theirs, ours, form=str):

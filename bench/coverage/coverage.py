@@ -159,7 +159,7 @@ class Subject:
             else:
                 found["cycles"] = sum(device["cycles"] for device in report["estimated_cycles"]["devices"])
             found["exact"] = self.compared(target, inputs, pathlib.Path(scratch))
-            if found["exact"] and self.known["peer"] == "LiteRT":
+            if found["exact"] is None or found["exact"] and self.known["peer"] == "LiteRT":
                 found["by_operator"] = self.by_operator(inputs, pathlib.Path(scratch))
 
     def look_at_npu(self, npu, report, found):
@@ -170,11 +170,11 @@ class Subject:
 
     def compared(self, target, inputs, scratch):
         """"" where the results are the peer's, otherwise the first difference; None without a peer."""
-        if not self.known.get("peer"):
-            return None
         ended = self.ours("run", "--target", target, *given(inputs), "--output-dir", scratch)
         if ended.status != 0:
             return "does not run: " + ended.words
+        if not self.known.get("peer"):
+            return None
         for index, tensor in enumerate(self.known["outputs"]):
             name = f"out{index}.bin"
             found = difference((scratch / name).read_bytes(), (self.folder / name).read_bytes(), tensor["type"])

@@ -89,6 +89,14 @@ class Page(unittest.TestCase):
         parts["differ"] = ["t: 1 of 4 elements differ (TFLM)"]
         self.assertIn("elements differ; t: 1 of 4 elements differ (TFLM))", self.lines(results))
 
+    def test_operators_count_where_no_peer_takes_the_whole(self):
+        parts = {"TFLM": 9, "LiteRT": 0, "no peer": 1, "differ": []}
+        results = {"n": network(peer=None, exact=None, by_operator=parts)}
+        self.assertIn("| n | i8 | 9 operators as TFLM, 1 operators without a peer |", self.lines(results))
+        self.assertIn("2 of 2 results", self.lines(results))
+        parts["differ"] = ["t: 1 of 4 elements differ (TFLM)"]
+        self.assertIn("n cortex-m4 (no peer takes the whole; t: 1 of 4 elements differ (TFLM))", self.lines(results))
+
     def test_the_block_is_replaced_and_nothing_else(self):
         page = f"before\n{block.BEGIN}\nold\n{block.END}\nafter\n"
         self.assertEqual(block.with_block(page, ["new"]), f"before\n{block.BEGIN}\nnew\n{block.END}\nafter\n")
