@@ -243,6 +243,40 @@ TEST(Rearrange, Repetitions) {
   }
 }
 
+// A copy for each axis reads elements again, however often: also where the result is a part of another map, and where what
+// repeats is too long for channels. In streams as Arm's compiler writes them it is a copy for each time.
+TEST(Rearrange, ManyTimes) {
+  Random random(39);
+  struct Case {
+    Shape in, times;
+    size_t operations;
+  };
+  for (const DataType type : kTypes)
+    for (const Case& c : {Case{{1, 1, 1, 24}, {1, 1, 150, 1}, 1},
+                          {{1, 3, 5, 2}, {1, 1, 90, 1}, 1},
+                          {{1, 4, 1, 8}, {1, 70, 1, 1}, 1},
+                          {{2, 3, 2, 3}, {1, 1, 1, 80}, 1},
+                          {{1, 2, 3, 4}, {1, 2, 3, 1}, 2},
+                          {{1, 3, 1, 1}, {1, 1, 200, 1}, 1},
+                          {{1, 2, 256, 132}, {2, 1, 1, 1}, 1}}) {
+      Graph g;
+      const TensorId x = g.input(type, c.in, 0.05f, 0);
+      const graph::Module module = g.finish(g.like(OpKind::Tile, graph::TileAttrs{c.times}, {x}));
+      expect_taken_and_same(random, module);
+      EXPECT_EQ(operation_count(module), c.operations);
+    }
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, 1, 1, 24}, 0.05f, 0),
+                 y = g.input(DataType::Int8, {1, 1, 128, 9}, 0.05f, 0);
+  const auto many = g.like(OpKind::Tile, graph::TileAttrs{{1, 1, 128, 1}}, {x});
+  const graph::Module module = g.finish(g.like(OpKind::Concat, graph::AxisAttrs{3}, {many[0], y}));
+  expect_taken_and_same(random, module);
+  EXPECT_EQ(operation_count(module), 2u);
+  const auto confirmed =
+      targets::ethos_u::legalise(module, module.entry_function(), {.confirmed_only = true});
+  EXPECT_EQ(confirmed.operations.size(), 129u);
+}
+
 TEST(Rearrange, BothOperandsRepeat) {
   Random random(36);
   const std::vector<std::pair<Shape, Shape>> shapes = {

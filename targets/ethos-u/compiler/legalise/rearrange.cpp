@@ -165,6 +165,24 @@ static std::pair<Shape, size_t> seen_along(const Shape& shape, size_t axis) {
   return {around(shape, axis), 1};
 }
 
+// A copy that reads what lies behind an axis again for each place along it: what it writes, and the steps in which it reads.
+struct Rereading {
+  Extent extent;
+  Walk walk;
+};
+
+static std::vector<Rereading> rereadings(const Shape& shape, size_t axis, int64_t factor) {
+  const Shape seen = around(shape, axis);
+  const int64_t outer = seen[0], inner = seen[1] * seen[2], channels = shape.back();
+  std::vector<Rereading> result;
+  const auto add = [&](const Shape& extents, const Walk& walk) {
+    if (std::ranges::max(extents) <= kMostExtent) result.push_back({extent_of(extents), walk});
+  };
+  add({outer, factor, inner}, {inner, 0});
+  if (outer == 1) add({factor, inner / channels, channels}, {0, channels});
+  return result;
+}
+
 Reason refuses_repeats(const Shape& in, const Shape& out) {
   const std::optional<Shape> factors = factors_of(in, out);
   if (!factors)
@@ -175,10 +193,11 @@ Reason refuses_repeats(const Shape& in, const Shape& out) {
   for (size_t axis = out.size(); axis-- > 0;) {
     const int64_t factor = (*factors)[axis];
     if (factor == 1) continue;
-    copies += is_single_channel(shape, axis) ? 1 : factor;
+    const bool at_once = is_single_channel(shape, axis) || !rereadings(shape, axis, factor).empty();
+    copies += at_once ? 1 : factor;
     shape[axis] *= factor;
     const auto [whole, along] = seen_along(shape, axis);
-    if (std::ranges::max(whole) > kMostExtent)
+    if (!at_once && std::ranges::max(whole) > kMostExtent)
       return fmt::format("[{}] repeats as [{}] along an axis of {} images of {} elements",
                          fmt::join(in, ","), fmt::join(out, ","), whole[0], whole[2]);
   }
@@ -188,28 +207,80 @@ Reason refuses_repeats(const Shape& in, const Shape& out) {
   return std::nullopt;
 }
 
+// The operand `factor` times along an axis, into `out` where it has the extent that is written, or may have any.
+class Repeater {
+ public:
+  Repeater(Builder& builder, const Operand& in, const std::optional<Operand>& out,
+           bool out_is_in_one_piece)
+      : builder_(builder),
+        type_(builder.type_of(in)),
+        zero_point_(in.zero_point),
+        out_(out),
+        out_is_in_one_piece_(out_is_in_one_piece) {}
+
+  // `shape` before; the last one may go into `out`.
+  Operand along(const Operand& from, const Shape& shape, size_t axis, int64_t factor,
+                bool is_last) const {
+    // Arm's compiler never reads an element again as the next one.
+    std::vector<Rereading> ways;
+    if (!is_single_channel(shape, axis) && !builder_.confirmed_only())
+      ways = rereadings(shape, axis, factor);
+    if (ways.empty()) return in_copies(from, shape, axis, factor, is_last);
+    const auto writes_out = [&](const Rereading& way) { return is_last && is_out(way.extent); };
+    const auto good = std::ranges::find_if(ways, writes_out);
+    const Rereading& way = good == ways.end() ? ways.front() : *good;
+    const Operand to = target(way.extent, is_last);
+    const int64_t elements = from.extent.elements(), channels = shape.back();
+    Operand again =
+        builder_.in_one_piece(builder_.reshaped(from, extent(1, elements / channels, channels)));
+    again.walk = way.walk;
+    again.extent = way.extent;
+    builder_.copy(again, to);
+    return to;
+  }
+
+ private:
+  bool is_out(const Extent& extent) const {
+    return out_ && (out_is_in_one_piece_ || out_->extent == extent);
+  }
+  Operand target(const Extent& extent, bool is_last) const {
+    if (is_last && is_out(extent)) return builder_.reshaped(*out_, extent);
+    return builder_.inner("repeated", type_, extent, zero_point_);
+  }
+
+  Operand in_copies(const Operand& from, Shape shape, size_t axis, int64_t factor,
+                    bool is_last) const {
+    const int64_t each = shape[axis];
+    const bool single = is_single_channel(shape, axis);
+    shape[axis] *= factor;
+    const auto [whole, along] = seen_along(shape, axis);
+    const Operand to = target(extent_of(whole), is_last);
+    const Operand once = builder_.reshaped(from, extent_of(with(whole, along, each)));
+    if (single) repeat_channel(builder_, once, to);
+    for (int64_t i = 0; !single && i < factor; ++i)
+      builder_.copy(once, box_in(to, *band(whole, along, i * each, each)));
+    return to;
+  }
+
+  Builder& builder_;
+  DataType type_;
+  int32_t zero_point_;
+  std::optional<Operand> out_;
+  bool out_is_in_one_piece_;
+};
+
 // From the innermost axis on, each into a tensor of its own.
-static Operand repeat_into(Builder& builder, const Operand& in, const Shape& in_shape,
-                           const Shape& out_shape, const std::optional<Operand>& out) {
+static Operand repeat_into(const Repeater& repeater, const Operand& in, const Shape& in_shape,
+                           const Shape& out_shape) {
   const Shape factors = *factors_of(in_shape, out_shape);
   Operand from = in;
   Shape shape(out_shape.size());
   for (size_t i = 0; i < shape.size(); ++i) shape[i] = out_shape[i] / factors[i];
   for (size_t axis = shape.size(); axis-- > 0;) {
     if (factors[axis] == 1) continue;
-    const int64_t each = shape[axis];
-    const bool single = is_single_channel(shape, axis);
+    const Shape before = shape;
     shape[axis] *= factors[axis];
-    const auto [whole, along] = seen_along(shape, axis);
-    const bool is_result = shape == out_shape && whole == shape && out;
-    Operand to =
-        is_result ? *out
-                  : builder.inner("repeated", builder.type_of(in), extent_of(whole), in.zero_point);
-    from = builder.reshaped(from, extent_of(with(whole, along, each)));
-    if (single) repeat_channel(builder, from, to);
-    for (int64_t i = 0; !single && i < factors[axis]; ++i)
-      builder.copy(from, box_in(to, *band(whole, along, i * each, each)));
-    from = to;
+    from = repeater.along(from, before, axis, factors[axis], shape == out_shape);
   }
   return from;
 }
@@ -217,8 +288,8 @@ static Operand repeat_into(Builder& builder, const Operand& in, const Shape& in_
 Operand repeated(Builder& builder, const Operand& in, const Shape& in_shape,
                  const Shape& out_shape) {
   // The last step may have seen it with other axes beside each other.
-  return builder.reshaped(repeat_into(builder, in, in_shape, out_shape, std::nullopt),
-                          extent_of(out_shape));
+  const Repeater repeater(builder, in, std::nullopt, false);
+  return builder.reshaped(repeat_into(repeater, in, in_shape, out_shape), extent_of(out_shape));
 }
 
 Reason refuses_repeat(const Site& site) {
@@ -228,10 +299,12 @@ Reason refuses_repeat(const Site& site) {
 
 void legalise_repeat(Builder& builder, const Node& node) {
   const graph::TensorId in = node.inputs.at(0), out = node.outputs.at(0);
-  const Operand to = builder.write(out);
-  const Operand made = repeat_into(builder, builder.read(in), builder.tensor(in).shape,
-                                   builder.tensor(out).shape, to);
-  if (made.tensor != to.tensor || made.origin != to.origin)
+  const Operand from = builder.read(in), to = builder.write(out);
+  const bool in_one_piece = builder.lies_in_one_piece(out);
+  const Operand made = repeat_into(Repeater(builder, from, to, in_one_piece), from,
+                                   builder.tensor(in).shape, builder.tensor(out).shape);
+  const Operand there = in_one_piece ? builder.reshaped(to, made.extent) : to;
+  if (made.tensor != there.tensor || made.origin != there.origin)
     builder.copy(builder.reshaped(made, to.extent), to);
 }
 
