@@ -13,6 +13,8 @@ namespace {
 using graph::Node;
 
 constexpr int64_t kMostCopies = 64;
+// Of a mirrored pad, whose edges are single rows and columns.
+constexpr int64_t kMostMirrored = 1024;
 
 Reason same_quantization(const Site& site) {
   if (site.in().quantization != site.out().quantization)
@@ -110,8 +112,8 @@ Reason refuses_mirror_pad(const Site& site) {
     copies += padding + 1;
     shape = padded;
   }
-  if (copies > kMostCopies)
-    return fmt::format("mirroring takes {} copies, more than {}", copies, kMostCopies);
+  if (copies > kMostMirrored)
+    return fmt::format("mirroring takes {} copies, more than {}", copies, kMostMirrored);
   return std::nullopt;
 }
 
