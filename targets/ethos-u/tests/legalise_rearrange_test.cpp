@@ -408,5 +408,42 @@ TEST(Rearrange, SoftmaxOfManyElements) {
     }
 }
 
+// Where few channels are left, neighbours are channels first: most of a micro-block would be idle. A number that has no such divisor
+// is reduced at once.
+TEST(Rearrange, ExtremesOfFewChannels) {
+  Random random(40);
+  struct Case {
+    Shape in;
+    std::vector<int64_t> axes;
+    size_t operations;
+  };
+  for (const DataType type : kTypes)
+    for (const Case& c : {Case{{1, 30, 30, 20}, {1, 2, 3}, 2},
+                          {{2, 40, 30, 3}, {1, 2}, 2},
+                          {{1, 61, 61, 1}, {1, 2, 3}, 1},
+                          {{3, 2048}, {1}, 2},
+                          {{1, 24, 24, 20}, {1, 2}, 1}})
+      for (const OpKind kind : {OpKind::ReduceMax, OpKind::ReduceMin}) {
+        Graph g;
+        const TensorId x = g.input(type, c.in, 0.05f, zero_for(random, type));
+        const graph::Module module = g.finish(g.like(kind, graph::ReduceAttrs{c.axes, false}, {x}));
+        expect_taken_and_same(random, module);
+        EXPECT_EQ(operation_count(module), c.operations + (kind == OpKind::ReduceMin ? 2 : 0));
+      }
+}
+
+// Edges of many rows and columns.
+TEST(Rearrange, WideMirrors) {
+  Random random(41);
+  for (const DataType type : kTypes) {
+    Graph g;
+    const TensorId x = g.input(type, {1, 64, 40, 3}, 0.05f, 0);
+    graph::MirrorPadAttrs a;
+    a.before = {0, 40, 33, 0};
+    a.after = {0, 40, 20, 0};
+    expect_taken_and_same(random, g.finish(g.like(OpKind::MirrorPad, a, {x})));
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u

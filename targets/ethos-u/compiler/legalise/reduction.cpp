@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "hardware/limits.h"
+#include "intarsia/targets/ethos_u/timing.h"
 #include "legalise/operators.h"
 #include "program/scaling.h"
 
@@ -71,16 +72,28 @@ FixedFactor sum_factor(const Site& site, int64_t count) {
   return factor;
 }
 
-// x -> -1 - x, which has no overflow and turns the least into the largest. 16 bits: straight lines of slope -1.
-std::vector<uint8_t> reversal(DataType type) {
-  std::vector<uint8_t> table;
-  for (int32_t v = -128; v <= 127 && type == DataType::Int8; ++v)
-    table.push_back(static_cast<uint8_t>(-1 - v));
-  for (int32_t v = -32768; v <= 32767 && type == DataType::Int16; v += 128)
-    for (const int32_t half : {-1 - v, -128})
-      for (int byte = 0; byte < 2; ++byte)
-        table.push_back(static_cast<uint8_t>(half >> (8 * byte)));
-  return table;
+// -1 - x, which has no overflow and turns the least into the largest.
+void reverse(Builder& builder, const Operand& from, const Operand& to) {
+  Operation op = builder.start(OperationKind::Sub, from, to);
+  op.ifm.zero_point = op.ofm.zero_point = 0;
+  op.ifm2_scalar = -1;
+  op.ifm2_type = builder.type_of(from);
+  op.reverse_operands = true;
+  op.global_scale = op.ifm_scale = op.ifm2_scale = ChannelScale{.multiplier = 1};
+  builder.emit(std::move(op));
+}
+
+// The largest of the largest: where few channels are left, most of a micro-block would be idle, so that neighbours become
+// channels first, as many as a brick has, and are reduced in the end.
+std::vector<Reduction> stages_of(const Reduction& r) {
+  if (!r.in_one_piece() || r.inner >= kBrickDepth) return {r};
+  int64_t beside = kBrickDepth / r.inner;
+  while (r.first % beside != 0) --beside;
+  const Reduction first = {.outer = r.outer, .first = r.first / beside, .inner = beside * r.inner},
+                  second = {.outer = r.outer, .first = beside, .inner = r.inner};
+  const int64_t saved = r.outer * (r.first - first.first - second.first);
+  if (saved <= 3 * isa::ethos_u::kAssumed.command_start) return {r};
+  return {first, second};
 }
 
 // What a pool reads, writes, and the height and width of its window.
@@ -185,18 +198,24 @@ void legalise_extreme(Builder& builder, const Node& node) {
   const bool least = node.kind == graph::OpKind::ReduceMin;
   if (least) {
     const Operand reversed = builder.inner("reversed", type, from.extent);
-    builder.look_up(from, reversed, "reversal", reversal(type));
+    reverse(builder, from, reversed);
     from = reversed;
   }
-  const Operand largest = least ? builder.inner("least", type, to.extent) : to;
-  for (const ReducedWindow& w : windows_of(builder, from, largest, r)) {
-    Operation op = builder.start(OperationKind::MaxPool, w.from, w.to);
-    op.ifm.zero_point = op.ofm.zero_point = 0;
-    op.kernel.height = w.height;
-    op.kernel.width = w.width;
-    builder.emit(std::move(op));
+  const std::vector<Reduction> stages = stages_of(r);
+  for (const Reduction& stage : stages) {
+    const bool is_last = &stage == &stages.back();
+    const Operand largest =
+        is_last && !least ? to : builder.inner("largest", type, extent_of_result(stage));
+    for (const ReducedWindow& w : windows_of(builder, from, largest, stage)) {
+      Operation op = builder.start(OperationKind::MaxPool, w.from, w.to);
+      op.ifm.zero_point = op.ofm.zero_point = 0;
+      op.kernel.height = w.height;
+      op.kernel.width = w.width;
+      builder.emit(std::move(op));
+    }
+    from = largest;
   }
-  if (least) builder.look_up(largest, to, "reversal", reversal(type));
+  if (least) reverse(builder, from, to);
 }
 
 Reason refuses_sum(const Site& site) {
