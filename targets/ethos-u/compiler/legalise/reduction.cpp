@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hardware/hardware.h"
 #include "hardware/limits.h"
 #include "intarsia/targets/ethos_u/timing.h"
 #include "legalise/operators.h"
