@@ -166,21 +166,29 @@ struct Dsp3x3Layout {
   // ones before, without a gap in the ring, saves a call.
   static constexpr int64_t kRingBytes = 2048;
   int64_t phases, pair_bytes, slots;
-  explicit Dsp3x3Layout(const Window& w)
-      : phases(w.stride_h == 1 ? 2 : 1),
-        pair_bytes(4 * kDspLanes * ((w.out_w - 1) * w.stride_w + w.kernel_w)),
-        slots(std::min(ceil_div(w.out_h, phases) + 1,
-                       std::max<int64_t>(2, kRingBytes / pair_bytes))) {}
-  static bool covers(const Window& w) {
-    return w.in_c == w.out_c && w.out_c >= kDspLanes &&
-           (w.transposed == 0 || w.out_h * w.out_c <= UINT16_MAX) && w.dilation_h == 1 &&
-           w.dilation_w == 1 && w.kernel_w == 3 && w.stride_w <= 2 && w.pad_left < 3 &&
+  // Of dilated windows the first grid, no other is larger.
+  // Of dilated windows the first grid: no other is larger.
+  explicit Dsp3x3Layout(const Window& whole) {
+    const Window w = dilated_grid(whole, 0, 0);
+    phases = w.stride_h == 1 ? 2 : 1;
+    pair_bytes = 4 * kDspLanes * ((w.out_w - 1) * w.stride_w + w.kernel_w);
+    slots = std::min(ceil_div(w.out_h, phases) + 1, std::max<int64_t>(2, kRingBytes / pair_bytes));
+  }
+  static bool covers(const Window& whole) {
+    const Window w = dilated_grid(whole, 0, 0);
+    const int64_t out_step =
+        whole.dilation_w * (whole.transposed != 0 ? whole.out_h : 1) * whole.out_c;
+    const bool plain = whole.dilation_h == 1 && whole.dilation_w == 1;
+    return w.in_c == w.out_c && w.out_c >= kDspLanes && out_step <= UINT16_MAX &&
+           (plain || (w.stride_h == 1 && w.stride_w == 1 && whole.in_w >= whole.dilation_w)) &&
+           w.kernel_w == 3 && w.stride_w <= 2 && w.pad_left < 3 &&
            ((w.stride_h == 1 && (w.kernel_h == 2 || w.kernel_h == 3)) ||
             (w.stride_h == 2 && (w.kernel_h == 3 || w.kernel_h == 4)));
   }
   int64_t scratch_bytes() const { return slots * pair_bytes; }
-  // Of four channels, by the code: rows of outputs, by fours, twos and ones; and pairs of rows that are merged.
-  static int64_t cycles(const Window& w) {
+  // Of four channels and a grid, by the code: rows of outputs, by fours, twos and ones; and pairs of rows that are merged.
+  static int64_t cycles(const Window& whole) {
+    const Window w = dilated_grid(whole, 0, 0);
     const int64_t row = 24 + 78 * (w.out_w / 4) + 50 * (w.out_w / 2 % 2) + 33 * (w.out_w % 2);
     const int64_t pairs = w.stride_h == 1 ? w.out_h / 2 + 1 : w.out_h + 1;
     return kDspLanes * w.out_h * row + pairs * (50 + 18 * w.in_w);
@@ -210,12 +218,17 @@ std::vector<uint8_t> dsp_3x3_weights(const Depthwise& d, const Dsp3x3Layout& lay
   return bytes;
 }
 
+const char* dsp_3x3_family(const Window& w) {
+  return w.dilation_h == 1 && w.dilation_w == 1 ? "intarsia_dsp_depthwise_3x3"
+                                                : "intarsia_dsp_depthwise_3x3_dilated";
+}
+
 Stmt lower_dsp_3x3(OpLowering& op, Depthwise d, const Channels& channels) {
   const Dsp3x3Layout layout(d.window);
   d.window.strip_h = layout.slots;
   return call_dsp(
       op, d.window, channels,
-      {"intarsia_dsp_depthwise_3x3",
+      {dsp_3x3_family(d.window),
        layout.scratch_bytes(),
        {ceil_div(d.window.out_c, kDspLanes), layout.phases, kDspLanes, 2 * Dsp3x3Layout::kTaps},
        dsp_3x3_weights(d, layout)});
@@ -235,7 +248,7 @@ double dsp_cycles(Window w, const Channels& channels) {
 
 double dsp_3x3_cycles(Window w, const Channels& channels) {
   w.strip_h = Dsp3x3Layout(w).slots;
-  return cycles_of("intarsia_dsp_depthwise_3x3", w, channels);
+  return cycles_of(dsp_3x3_family(w), w, channels);
 }
 
 // A column of pixels is a row, byte by byte; there, outputs are beside each other.
@@ -325,17 +338,31 @@ bool loops_are_faster(CoreClass core, const Window& w, double cycles) {
   return cycles > loop_cycles(core, w);
 }
 
+Window dilated_grid(const Window& w, int64_t y, int64_t x) {
+  Window grid = w;
+  grid.dilation_h = grid.dilation_w = 1;
+  grid.pad_top = ceil_div(std::max<int64_t>(w.pad_top - y, 0), w.dilation_h);
+  grid.pad_left = ceil_div(std::max<int64_t>(w.pad_left - x, 0), w.dilation_w);
+  const int64_t row = grid.pad_top * w.dilation_h + y - w.pad_top,
+                column = grid.pad_left * w.dilation_w + x - w.pad_left;
+  grid.in_h = std::max<int64_t>(ceil_div(w.in_h - row, w.dilation_h), 0);
+  grid.in_w = std::max<int64_t>(ceil_div(w.in_w - column, w.dilation_w), 0);
+  grid.out_h = ceil_div(w.out_h - y, w.dilation_h);
+  grid.out_w = ceil_div(w.out_w - x, w.dilation_w);
+  return grid;
+}
+
 Window transposed(Window w) {
   std::swap(w.in_h, w.in_w), std::swap(w.out_h, w.out_w), std::swap(w.kernel_h, w.kernel_w);
   std::swap(w.stride_h, w.stride_w), std::swap(w.pad_top, w.pad_left);
+  std::swap(w.dilation_h, w.dilation_w);
   w.transposed = 1;
   return w;
 }
 
 Depthwise transposed(const Depthwise& d) {
   Depthwise turned{transposed(d.window), {}};
-  Window& w = turned.window;
-  std::swap(w.dilation_h, w.dilation_w);
+  const Window& w = turned.window;
   for (const std::vector<int8_t>& row : d.rows) {
     std::vector<int8_t>& to = turned.rows.emplace_back();
     for (int64_t y = 0; y < w.kernel_h; ++y)
@@ -352,7 +379,8 @@ LowerKernel dsp_wide_depthwise_3x3_kernel(const Depthwise& d,
   Window& window = best.window;
   const Dsp3x3Layout layout(window);
   // The bytes from a result to the next one share a word with their number.
-  const int64_t step = kHalf * (window.transposed != 0 ? window.out_h : 1) * window.out_c;
+  const int64_t step =
+      kHalf * window.dilation_w * (window.transposed != 0 ? window.out_h : 1) * window.out_c;
   if (!Dsp3x3Layout::covers(window) || layout.scratch_bytes() > kMostScratch || !window.fits() ||
       step > UINT16_MAX)
     return nullptr;
@@ -370,13 +398,13 @@ LowerKernel dsp_wide_depthwise_3x3_kernel(const Depthwise& d,
     const BufferId constants = op.constant("channels", DataType::Int32, {w.out_c, 4},
                                            std::move(table), tir::ConstantUse::Weights);
     const bool limited = w.low != INT16_MIN || w.high != INT16_MAX;
-    return call_kernel(op.b.func(), {limited ? "intarsia_dsp_depthwise_3x3_limited_s16"
-                                             : "intarsia_dsp_depthwise_3x3_s16",
-                                     w.values(),
-                                     {op.in(0)},
-                                     op.out(),
-                                     scratch,
-                                     {weights, constants}});
+    return call_kernel(op.b.func(),
+                       {dsp_3x3_family(w) + std::string(limited ? "_limited_s16" : "_s16"),
+                        w.values(),
+                        {op.in(0)},
+                        op.out(),
+                        scratch,
+                        {weights, constants}});
   };
 }
 

@@ -16,9 +16,9 @@ struct Depthwise {
 // Of a depthwise layer whose results are floats; low and high say whether these have limits.
 Window float_depthwise_window(const OpView& view);
 
-// Rows and columns change places; of windows without dilation.
+// Rows and columns change places.
 Window transposed(Window w);
-// Of the weights too; with any dilation.
+// Of the weights too.
 Depthwise transposed(const Depthwise& d);
 
 // Pixel by pixel, for images of few pixels and windows of any dilation and stride (device/dsp_depthwise_pixels.c). Cycles without wait states,

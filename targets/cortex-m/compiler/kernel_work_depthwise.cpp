@@ -16,6 +16,16 @@ double number(int64_t value) {
 }  // namespace
 
 KernelWork dsp_depthwise_3x3(const Window& w, Way way) {
+  if (w.dilation_h != 1 || w.dilation_w != 1) {
+    KernelWork all{KernelFamily::DspDepthwise3x3, {}};
+    for (int64_t y = 0; y < std::min(w.dilation_h, w.out_h); ++y)
+      for (int64_t x = 0; x < std::min(w.dilation_w, w.out_w); ++x) {
+        const std::vector<double> grid = dsp_depthwise_3x3(dilated_grid(w, y, x), way).amounts;
+        all.amounts.resize(grid.size());
+        for (size_t i = 0; i < grid.size(); ++i) all.amounts[i] += grid[i];
+      }
+    return all;
+  }
   const int64_t blocks = w.batches * ceil_div(w.out_c, kLanes), slots = w.strip_h;
   const int64_t phases = w.stride_h == 1 ? 2 : 1, steps = ceil_div(w.out_h, phases);
   const int64_t columns = (w.out_w - 1) * w.stride_w + 3;

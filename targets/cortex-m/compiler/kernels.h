@@ -33,6 +33,9 @@ struct Window {
   bool fits() const;  // every field in 16 bits
 };
 
+// Of a dilated window by stride 1: what it is on every dilation-th row and column, from the row y and the column x of the output on.
+Window dilated_grid(const Window& w, int64_t y, int64_t x);
+
 // One call of a kernel over whole buffers: `kernel(&window, input, output, scratch, weights, channels)`.
 struct KernelCall {
   std::string kernel;

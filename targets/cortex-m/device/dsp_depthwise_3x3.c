@@ -352,20 +352,34 @@ INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum 
 
 typedef void rows_function(const struct block_rows *work);
 
-INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t *input,
-                                   int8_t *output, int8_t *scratch, const int8_t *weights,
-                                   const int32_t *channel_words, rows_function *by_1,
-                                   rows_function *by_2, int32_t size) {
+// Where things are, in elements from one to the next: columns, rows and images of the input, and of the output.
+struct places {
+  int32_t step, pitch, image, out_step, out_row, out_image;
+};
+
+INTARSIA_INLINE struct places places_of(const struct intarsia_window *w) {
+  const struct places places = {.step = w->transposed ? w->in_h * w->in_c : w->in_c,
+                                .pitch = w->transposed ? w->in_c : w->in_w * w->in_c,
+                                .image = w->in_h * w->in_w * w->in_c,
+                                .out_step = w->transposed ? w->out_h * w->out_c : w->out_c,
+                                .out_row = w->transposed ? w->out_c : w->out_w * w->out_c,
+                                .out_image = w->out_h * w->out_w * w->out_c};
+  return places;
+}
+
+INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const struct places *places,
+                                   const int8_t *input, int8_t *output, int8_t *scratch,
+                                   const int8_t *weights, const int32_t *channel_words,
+                                   rows_function *by_1, rows_function *by_2, int32_t size) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   const int32_t phases = w->stride_h == 1 ? 2 : 1;  // rows of outputs that begin in one pair
   const int32_t steps = (w->out_h + phases - 1) / phases;
-  const int32_t out_step = w->transposed ? w->out_h * w->out_c : w->out_c;
-  const int32_t out_row = w->transposed ? w->out_c : w->out_w * w->out_c;
+  const int32_t out_step = places->out_step, out_row = places->out_row;
   struct ring ring = {.words = (uint32_t *)(void *)scratch,
                       .slots = w->strip_h,
                       .columns = (w->out_w - 1) * w->stride_w + 3,
-                      .step = w->transposed ? w->in_h * w->in_c : w->in_c,
-                      .pitch = w->transposed ? w->in_c : w->in_w * w->in_c};
+                      .step = places->step,
+                      .pitch = places->pitch};
   ring.row_words = ring.columns * kMergedLanes;
   fill_padding(w, &ring);
   struct block_rows work;
@@ -382,8 +396,8 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t
     const int8_t *image = input + size * block;
     int8_t *to = output + size * block;
     work.channels = channels + block;
-    for (int32_t n = 0; n < w->batches; ++n, image += size * w->in_h * w->in_w * w->in_c,
-                 to += size * w->out_h * w->out_w * w->out_c) {
+    for (int32_t n = 0; n < w->batches;
+         ++n, image += size * places->image, to += size * places->out_image) {
       ring.staged = 0;
       for (int32_t step = 0, run; step < steps; step += run) {
         while (ring.staged < step + ring.slots && ring.staged <= steps) {
@@ -414,30 +428,81 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t
   }
 }
 
-#define INTARSIA_KERNEL(name, suffix, way, scale, load_limits, clamp)                  \
-  INTARSIA_ROWS_OF(suffix, 1, way, scale, load_limits, clamp)                          \
-  INTARSIA_ROWS_OF(suffix, 2, way, scale, load_limits, clamp)                          \
-  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, \
-            int8_t *scratch, const int8_t *weights, const int32_t *channels) {         \
-    depthwise_3x3(window, input, output, scratch, weights, channels,                   \
-                  rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 1);  \
+INTARSIA_INLINE int16_t steps_over(int32_t extent, int32_t step) {
+  return (int16_t)((extent + step - 1) / step);
+}
+
+// Every dilation-th row and column, from each of the first, is an image of its own, whose windows have no gaps.
+INTARSIA_INLINE void dilated_3x3(const struct intarsia_window *w, const int8_t *input,
+                                 int8_t *output, int8_t *scratch, const int8_t *weights,
+                                 const int32_t *channels, rows_function *by_1, int32_t size) {
+  const int32_t down = w->dilation_h, across = w->dilation_w;
+  const struct places all = places_of(w);
+  const struct places places = {across * all.step,     down * all.pitch,   all.image,
+                                across * all.out_step, down * all.out_row, all.out_image};
+  struct intarsia_window grid = {.batches = w->batches,
+                                 .in_c = w->in_c,
+                                 .out_c = w->out_c,
+                                 .stride_h = 1,
+                                 .stride_w = 1,
+                                 .in_zero = w->in_zero,
+                                 .low = w->low,
+                                 .high = w->high,
+                                 .strip_h = w->strip_h};
+  for (int32_t y = 0; y < down && y < w->out_h; ++y)
+    for (int32_t x = 0; x < across && x < w->out_w; ++x) {
+      grid.pad_top = w->pad_top > y ? steps_over(w->pad_top - y, down) : 0;
+      grid.pad_left = w->pad_left > x ? steps_over(w->pad_left - x, across) : 0;
+      const int32_t row = grid.pad_top * down + y - w->pad_top,  // the first inside of the image
+          column = grid.pad_left * across + x - w->pad_left;
+      grid.in_h = steps_over(w->in_h - row, down);
+      grid.in_w = steps_over(w->in_w - column, across);
+      grid.out_h = steps_over(w->out_h - y, down);
+      grid.out_w = steps_over(w->out_w - x, across);
+      depthwise_3x3(&grid, &places, input + size * (row * all.pitch + column * all.step),
+                    output + size * (y * all.out_row + x * all.out_step), scratch, weights,
+                    channels, by_1, by_1, size);
+    }
+}
+
+#define INTARSIA_KERNEL(name, suffix, way, scale, load_limits, clamp)                              \
+  INTARSIA_ROWS_OF(suffix, 1, way, scale, load_limits, clamp)                                      \
+  INTARSIA_ROWS_OF(suffix, 2, way, scale, load_limits, clamp)                                      \
+  void intarsia_dsp_depthwise_3x3_##name(const struct intarsia_window *window,                     \
+                                         const int8_t *input, int8_t *output, int8_t *scratch,     \
+                                         const int8_t *weights, const int32_t *channels) {         \
+    const struct places places = places_of(window);                                                \
+    depthwise_3x3(window, &places, input, output, scratch, weights, channels,                      \
+                  rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 1);              \
+  }                                                                                                \
+  void intarsia_dsp_depthwise_3x3_dilated_##name(                                                  \
+      const struct intarsia_window *window, const int8_t *input, int8_t *output, int8_t *scratch,  \
+      const int8_t *weights, const int32_t *channels) {                                            \
+    dilated_3x3(window, input, output, scratch, weights, channels, rows_##suffix##_by_1_pushes_80, \
+                1);                                                                                \
   }
-#define INTARSIA_HALF_KERNEL(name, suffix, load_limits, clamp, store)                          \
-  INTARSIA_HALF_ROWS_OF(suffix, 1, load_limits, clamp, store)                                  \
-  INTARSIA_HALF_ROWS_OF(suffix, 2, load_limits, clamp, store)                                  \
-  void name(const struct intarsia_window *window, const int16_t *input, int16_t *output,       \
-            int8_t *scratch, const int8_t *weights, const int32_t *channels) {                 \
-    depthwise_3x3(window, (const int8_t *)input, (int8_t *)output, scratch, weights, channels, \
-                  rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 2);          \
+#define INTARSIA_HALF_KERNEL(name, suffix, load_limits, clamp, store)                            \
+  INTARSIA_HALF_ROWS_OF(suffix, 1, load_limits, clamp, store)                                    \
+  INTARSIA_HALF_ROWS_OF(suffix, 2, load_limits, clamp, store)                                    \
+  void intarsia_dsp_depthwise_3x3_##name(const struct intarsia_window *window,                   \
+                                         const int16_t *input, int16_t *output, int8_t *scratch, \
+                                         const int8_t *weights, const int32_t *channels) {       \
+    const struct places places = places_of(window);                                              \
+    depthwise_3x3(window, &places, (const int8_t *)input, (int8_t *)output, scratch, weights,    \
+                  channels, rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 2);  \
+  }                                                                                              \
+  void intarsia_dsp_depthwise_3x3_dilated_##name(                                                \
+      const struct intarsia_window *window, const int16_t *input, int16_t *output,               \
+      int8_t *scratch, const int8_t *weights, const int32_t *channels) {                         \
+    dilated_3x3(window, (const int8_t *)input, (int8_t *)output, scratch, weights, channels,     \
+                rows_##suffix##_by_1_pushes_80, 2);                                              \
   }
 
-INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_s8, whole, INTARSIA_WHOLE, INTARSIA_SCALE_WHOLE, ,
+INTARSIA_KERNEL(s8, whole, INTARSIA_WHOLE, INTARSIA_SCALE_WHOLE, , INTARSIA_NOTHING)
+INTARSIA_KERNEL(rectified_s8, rectified, INTARSIA_RECTIFIED, INTARSIA_SCALE_RECTIFIED, ,
                 INTARSIA_NOTHING)
-INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_rectified_s8, rectified, INTARSIA_RECTIFIED,
-                INTARSIA_SCALE_RECTIFIED, , INTARSIA_NOTHING)
-INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_limited_s8, limited, INTARSIA_LIMITED,
-                INTARSIA_SCALE_WHOLE, INTARSIA_LOAD_LIMITS, INTARSIA_CLAMP)
-INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_s16, halves, , INTARSIA_NOTHING,
-                     INTARSIA_STORE_HALF)
-INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_limited_s16, limited_halves, INTARSIA_LOAD_LIMITS,
-                     INTARSIA_CLAMP, INTARSIA_STORE_LIMITED_HALF)
+INTARSIA_KERNEL(limited_s8, limited, INTARSIA_LIMITED, INTARSIA_SCALE_WHOLE, INTARSIA_LOAD_LIMITS,
+                INTARSIA_CLAMP)
+INTARSIA_HALF_KERNEL(s16, halves, , INTARSIA_NOTHING, INTARSIA_STORE_HALF)
+INTARSIA_HALF_KERNEL(limited_s16, limited_halves, INTARSIA_LOAD_LIMITS, INTARSIA_CLAMP,
+                     INTARSIA_STORE_LIMITED_HALF)

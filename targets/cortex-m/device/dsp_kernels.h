@@ -102,6 +102,20 @@ void intarsia_dsp_depthwise_3x3_limited_s8(const struct intarsia_window *window,
                                            const int8_t *input, int8_t *output, int8_t *scratch,
                                            const int8_t *weights, const int32_t *channels);
 
+// Dilated windows, by stride 1: each grid of every dilation-th row and column is an image of its own. strip_h and scratch are those of the
+// first grid, whose padding on the left is less than 3; in_w >= dilation_w.
+void intarsia_dsp_depthwise_3x3_dilated_s8(const struct intarsia_window *window,
+                                           const int8_t *input, int8_t *output, int8_t *scratch,
+                                           const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_dilated_rectified_s8(const struct intarsia_window *window,
+                                                     const int8_t *input, int8_t *output,
+                                                     int8_t *scratch, const int8_t *weights,
+                                                     const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_dilated_limited_s8(const struct intarsia_window *window,
+                                                   const int8_t *input, int8_t *output,
+                                                   int8_t *scratch, const int8_t *weights,
+                                                   const int32_t *channels);
+
 // Depthwise convolution pixel by pixel: only taps inside of the image count, of any dilation and stride.
 //
 // in_c == out_c >= 4. weights: [block of four channels][kernel_h * kernel_w][4], the last block overlapping the one before. channels: struct
@@ -120,6 +134,14 @@ void intarsia_dsp_depthwise_3x3_s16(const struct intarsia_window *window, const 
 void intarsia_dsp_depthwise_3x3_limited_s16(const struct intarsia_window *window,
                                             const int16_t *input, int16_t *output, int8_t *scratch,
                                             const int8_t *weights, const int32_t *channels);
+
+void intarsia_dsp_depthwise_3x3_dilated_s16(const struct intarsia_window *window,
+                                            const int16_t *input, int16_t *output, int8_t *scratch,
+                                            const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_dilated_limited_s16(const struct intarsia_window *window,
+                                                    const int16_t *input, int16_t *output,
+                                                    int8_t *scratch, const int8_t *weights,
+                                                    const int32_t *channels);
 
 // Fully connected layers of one row, without scratch.
 //

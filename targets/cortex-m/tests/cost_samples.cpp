@@ -70,6 +70,7 @@ class Samples {
     for (int i = 0; i < count_; i += 2)
       add(wide_softmax_module(r_, r_.range(1, 12), r_.range(2, 120), 1.0f / 2048, 1));
     for (int i = 0; i < count_; ++i) add(maxima(i)), add(mostly_padding(i)), add(few_pixels());
+    for (int i = 0; i < count_; i += 2) add(dilated_depthwise()), add(wide_dilated_depthwise());
     return std::move(all_);
   }
 
@@ -325,6 +326,20 @@ class Samples {
     c.stride = r_.range(1, 2);
     c.padding = {1, 1, 1, 1};
     c.activation = activation();
+    return wide_module(r_, c);
+  }
+  graph::Module dilated_depthwise() {
+    const int64_t c = 3 + channels(24), dilation = r_.range(2, 4);
+    WindowCase w{OpKind::DepthwiseConv2d, 1, size(6, 20), size(6, 20), c, c, 3, 3, 1};
+    w.dilation_h = w.dilation_w = dilation;
+    w.padding = {dilation, dilation, dilation, dilation};
+    return window(w);
+  }
+  graph::Module wide_dilated_depthwise() {
+    WideCase c{OpKind::DepthwiseConv2d, size(6, 20), size(6, 20), 3 + channels(24), 0, 3, 3};
+    c.out_channels = c.channels;
+    c.dilation = r_.range(2, 4);
+    c.padding = {c.dilation, c.dilation, c.dilation, c.dilation};
     return wide_module(r_, c);
   }
   // Depthwise windows of which most is padding, or that are dilated and have a stride.

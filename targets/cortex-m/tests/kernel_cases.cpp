@@ -191,6 +191,24 @@ std::vector<graph::Module> dilated_depthwise_convolutions() {
     c.small_multipliers = i % 5 != 0;
     modules.push_back(window_module(random, c));
   }
+  // Windows of three columns or rows, by stride 1, whose gaps may be wider than the image.
+  for (int i = 0; i < 60; ++i) {
+    WindowCase c{OpKind::DepthwiseConv2d, random.range(1, 2)};
+    c.channels = c.out_channels = random.range(4, 11);
+    c.kernel_h = c.kernel_w = 3, c.stride = 1;
+    (i % 2 == 0 ? c.kernel_h : c.kernel_w) = random.range(2, 3);
+    c.dilation_h = random.range(1, 5), c.dilation_w = random.range(1, 5);
+    const int64_t rows = (c.kernel_h - 1) * c.dilation_h, columns = (c.kernel_w - 1) * c.dilation_w;
+    c.padding = {random.range(0, rows), random.range(0, columns), random.range(0, rows),
+                 random.range(0, columns)};
+    c.height = std::max<int64_t>(1, rows + 1 - c.padding.top - c.padding.bottom) +
+               random.range(0, i % 3 == 0 ? 12 : 3);
+    c.width = std::max<int64_t>(1, columns + 1 - c.padding.left - c.padding.right) +
+              random.range(0, i % 3 == 1 ? 12 : 3);
+    c.activation = any_activation(random);
+    c.small_multipliers = i % 7 != 0;
+    modules.push_back(window_module(random, c));
+  }
   return modules;
 }
 

@@ -50,7 +50,13 @@ TEST_P(EveryCore, DepthwiseConvolutionsOfFewPixels) {
   check(kernels);
 }
 TEST_P(EveryCore, DilatedDepthwiseConvolutionsAndMultipliers) {
-  check_all(dilated_depthwise_convolutions());
+  KernelProgram kernels(GetParam());
+  kernels.add(dilated_depthwise_convolutions());
+  for (const char* kernel :
+       {"intarsia_dsp_depthwise_3x3_dilated_s8", "intarsia_dsp_depthwise_3x3_dilated_rectified_s8",
+        "intarsia_dsp_depthwise_3x3_dilated_limited_s8"})
+    EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
+  check(kernels);
 }
 TEST_P(EveryCore, FullyConnected) {
   check_all(fully_connected_layers());
@@ -77,7 +83,8 @@ TEST_P(EveryCore, WideDepthwiseOfThreeColumns) {
   KernelProgram kernels(GetParam());
   kernels.add(wide_depthwise_of_three_columns());
   for (const char* kernel :
-       {"intarsia_dsp_depthwise_3x3_s16", "intarsia_dsp_depthwise_3x3_limited_s16"})
+       {"intarsia_dsp_depthwise_3x3_s16", "intarsia_dsp_depthwise_3x3_limited_s16",
+        "intarsia_dsp_depthwise_3x3_dilated_s16", "intarsia_dsp_depthwise_3x3_dilated_limited_s16"})
     EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
   check(kernels);
 }

@@ -40,6 +40,7 @@ std::vector<graph::Module> wide_depthwise_of_three_columns() {
     c.channels = c.out_channels = random.range(4, i % 5 == 0 ? 40 : 9);
     c.stride = random.range(1, 2);
     c.kernel_w = 3, c.kernel_h = c.stride + random.range(1, 2);
+    if (i % 3 == 2) c.stride = 1, c.kernel_h = random.range(2, 3), c.dilation = random.range(2, 4);
     if (i % 4 == 3) std::swap(c.kernel_h, c.kernel_w);
     c.padding = any_padding(random, c);
     c.activation = any_activation(random);
