@@ -14,9 +14,9 @@ static int32_t shift_left_saturate(int32_t value, int32_t bits) {
   return (int32_t)wide;
 }
 
-// log(x) in Q5.26 of x >= 1 in Q12.19: x = r * 2^n with r around 2^(-1/4), n a quarter above or below a whole number, whichever r
+// x = r * 2^n with r around 2^(-1/4), n a quarter above or below a whole number, whichever r
 // is less; log r is a quotient of polynomials around 2^(-1/4).
-static int32_t log_from_one(int32_t x) {
+int32_t intarsia_log_from_one(int32_t x) {
   const int32_t root_half = 1518500250, fourth_root_half = 1805811301;  // Q0.31
   const int32_t one = 1 << 25, quarter = 1 << 23;                       // Q6.25
   const int32_t zeros = leading_zeros((uint32_t)x);
@@ -54,7 +54,7 @@ void intarsia_log_softmax_s8(const int8_t* input, int8_t* output, int32_t count,
         intarsia_mul_q31((int32_t)((uint32_t)steps << left_shift), multiplier);
     sum += intarsia_shift_right_round(intarsia_exp_q5(difference), 12);
   }
-  const int32_t log_sum = log_from_one(sum);
+  const int32_t log_sum = intarsia_log_from_one(sum);
   for (int32_t i = 0; i < count; ++i) {
     const int32_t steps = input[i] - largest;
     int32_t result = -128;  // what is 16 and more below the largest

@@ -283,6 +283,13 @@ KernelWork softmax(CoreClass core, int64_t rows, int64_t count) {
           2 * number((rows + 4 * fours) * count) / 256};
 }
 
+// Without the table's reads where there is none.
+KernelWork normalized(int64_t rows, int64_t count, KernelFamily family) {
+  return {family,
+          {1, number(rows), number(rows * count), number(rows * ceil_div(count, int64_t{4}))},
+          family == KernelFamily::LogSoftmax ? number(rows * count) / 256 : 0};
+}
+
 // With Helium eight at a time.
 KernelWork wide_softmax(CoreClass core, int64_t rows, int64_t count) {
   return {KernelFamily::WideSoftmax,
@@ -526,6 +533,10 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
   if (name == "softmax_table_s8" || name == "softmax_rows_s8")
     return {softmax(core, numbers.at(0), numbers.at(1))};
+  if (name == "log_softmax_table_s8")
+    return {normalized(numbers.at(0), numbers.at(1), KernelFamily::LogSoftmax)};
+  if (name == "l2_normalize_rows_s8")
+    return {normalized(numbers.at(0), numbers.at(1), KernelFamily::Normalized)};
   if (name == "softmax_rows_s16") return {wide_softmax(core, numbers.at(0), numbers.at(1))};
   if (name == "softmax_rows_f32") return {float_softmax(core, numbers.at(0), numbers.at(1))};
   if (name.ends_with("svdf_s8")) return {svdf(core, Svdf(numbers), false)};

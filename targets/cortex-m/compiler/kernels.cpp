@@ -261,6 +261,10 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       if (real) return float_softmax_kernel(core, view);
       if (wide) return wide_softmax_kernel(core, view);
       return small ? nullptr : softmax_kernel(core, view);
+    case graph::OpKind::LogSoftmax:
+      return small ? nullptr : log_softmax_kernel(core, view);
+    case graph::OpKind::L2Normalization:
+      return small ? nullptr : l2_normalization_kernel(core, view);
     case graph::OpKind::Logistic:
     case graph::OpKind::Tanh:
       if (real) return float_curve_kernel(core, view);

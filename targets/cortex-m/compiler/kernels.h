@@ -105,6 +105,8 @@ LowerKernel wide_relu_kernel(CoreClass core, const OpView& view);
 LowerKernel wide_softmax_kernel(CoreClass core, const OpView& view);
 LowerKernel resize_kernel(CoreClass core, const OpView& view);  // bilinear
 LowerKernel softmax_kernel(CoreClass core, const OpView& view);
+LowerKernel log_softmax_kernel(CoreClass core, const OpView& view);
+LowerKernel l2_normalization_kernel(CoreClass core, const OpView& view);
 LowerKernel lookup_kernel(const OpView& view);  // of what loops look up as well
 // Of operators with two operands, one of which is a constant of one element: a function of the other.
 LowerKernel constant_lookup_kernel(const OpView& view);

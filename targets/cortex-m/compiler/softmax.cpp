@@ -11,23 +11,34 @@ namespace intarsia::targets::cortex_m {
 
 using namespace operators;
 
+namespace {
+
+constexpr int64_t kDifferences = 256;
+
+// Of the difference from the largest element, a word each; 0 where it counts as too large.
+std::vector<uint8_t> exponentials_of_differences(const SoftmaxScaling& scaling) {
+  std::vector<uint8_t> table;
+  for (int64_t difference = 0; difference < kDifferences; ++difference) {
+    uint32_t value = 0;
+    if (-difference >= scaling.diff_min) {
+      const auto shifted =
+          static_cast<int32_t>(-difference * (int64_t{1} << scaling.multiplier.shift));
+      value = static_cast<uint32_t>(graph::exp_of_negative<5>(
+          graph::doubling_high_product(shifted, scaling.multiplier.value)));
+    }
+    for (int byte = 0; byte < 4; ++byte) table.push_back(static_cast<uint8_t>(value >> (8 * byte)));
+  }
+  return table;
+}
+
+}  // namespace
+
 LowerKernel softmax_kernel(CoreClass core, const OpView& view) {
   if (view.in(0).type != DataType::Int8 || view.out().type != DataType::Int8) return nullptr;
   const std::optional<SoftmaxScaling> scaling = softmax_scaling(
       view.in(0).quantization.scale[0], view.node.attrs<graph::SoftmaxAttrs>().beta);
   if (!scaling) return nullptr;
-  constexpr int64_t kDifferences = 256;
-  std::vector<uint8_t> table;
-  for (int64_t difference = 0; difference < kDifferences; ++difference) {
-    uint32_t value = 0;
-    if (-difference >= scaling->diff_min) {
-      const auto shifted =
-          static_cast<int32_t>(-difference * (int64_t{1} << scaling->multiplier.shift));
-      value = static_cast<uint32_t>(graph::exp_of_negative<5>(
-          graph::doubling_high_product(shifted, scaling->multiplier.value)));
-    }
-    for (int byte = 0; byte < 4; ++byte) table.push_back(static_cast<uint8_t>(value >> (8 * byte)));
-  }
+  std::vector<uint8_t> table = exponentials_of_differences(*scaling);
   const int64_t count = view.in(0).shape.back(), rows = element_count(view.in(0).shape) / count;
   // Elements of a row for each that is beside others, up to which they are sooner done together.
   constexpr int64_t kShortRow = 8, kTogether = 4;
@@ -40,6 +51,40 @@ LowerKernel softmax_kernel(CoreClass core, const OpView& view) {
                                               table, tir::ConstantUse::Weights);
     return call_kernel(op.b.func(),
                        {kernel, {rows, count}, {op.in(0)}, op.out(), {}, {exponentials}});
+  };
+}
+
+LowerKernel log_softmax_kernel(CoreClass core, const OpView& view) {
+  if (core == CoreClass::Lanes || core == CoreClass::Rv32 || view.in(0).type != DataType::Int8)
+    return nullptr;
+  const std::optional<SoftmaxScaling> scaling =
+      softmax_scaling(view.in(0).quantization.scale[0], 1);
+  if (!scaling) return nullptr;
+  const int64_t count = view.in(0).shape.back(), rows = element_count(view.in(0).shape) / count;
+  return
+      [table = exponentials_of_differences(*scaling), s = *scaling, rows, count](OpLowering& op) {
+        op.declare({Shape{rows, count}}, Shape{rows, count});
+        const BufferId exponentials = op.constant("exponentials", DataType::Int32, {kDifferences},
+                                                  table, tir::ConstantUse::Weights);
+        return call_kernel(op.b.func(),
+                           {"intarsia_log_softmax_table_s8",
+                            {rows, count, s.multiplier.value, s.multiplier.shift, s.diff_min},
+                            {op.in(0)},
+                            op.out(),
+                            {},
+                            {exponentials}});
+      };
+}
+
+LowerKernel l2_normalization_kernel(CoreClass core, const OpView& view) {
+  if (lacks_simd(core) || core == CoreClass::Lanes || view.in(0).type != DataType::Int8)
+    return nullptr;
+  const int64_t count = view.in(0).shape.back(), rows = element_count(view.in(0).shape) / count;
+  return [rows, count, zero = view.in(0).quantization.zero_point[0]](OpLowering& op) {
+    op.declare({Shape{rows, count}}, Shape{rows, count});
+    return call_kernel(
+        op.b.func(),
+        {"intarsia_l2_normalize_rows_s8", {rows, count, zero}, {op.in(0)}, op.out(), {}, {}});
   };
 }
 

@@ -42,6 +42,15 @@ void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_
 void intarsia_softmax_rows_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                               int32_t rows, int32_t count);
 
+// As intarsia_log_softmax_s8 (intarsia/kernels/normalize.h) for each of `rows` rows of `count` elements; exponentials as above, of a beta of 1.
+void intarsia_log_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
+                                   int32_t rows, int32_t count, int32_t multiplier, int32_t left,
+                                   int32_t least);
+
+// As intarsia_l2_normalize_s8 (intarsia/kernels/normalize.h) for each of `rows` rows of `count` elements.
+void intarsia_l2_normalize_rows_s8(const int8_t *input, int8_t *output, int32_t rows, int32_t count,
+                                   int32_t zero);
+
 // As intarsia_softmax_s16 (intarsia/kernels/softmax.h) for each of `rows` rows; multiplier * 2^(left - right - 31) is its multiplier's
 // factor, one of left and right is zero, left is at most 14 and right 31.
 void intarsia_softmax_rows_s16(const int16_t *input, int16_t *output, int32_t rows, int32_t count,

@@ -2,50 +2,14 @@
 
 #include "intarsia/kernels/arithmetic.h"
 #include "intarsia/targets/cortex_m/optimise.h"
-#include "intarsia/targets/cortex_m/results.h"
+#include "intarsia/targets/cortex_m/softmax_rows.h"
 
-enum {
-  kFraction = 12,
-  kResult = 23,
-};  // bits that are dropped: of exponentials in the sum, of results at least
+enum { kResult = 23 };  // bits that are dropped of results at least
 
-// A row's largest element; the sum of its exponentials, Q12.19; and its results. On cores with Helium four at a time, whose
-// exponentials are gathered.
 #if INTARSIA_HAS_MVE
 #include <arm_mve.h>
 
 enum { kShortRow = 8 };  // elements for each row that is beside others
-
-INTARSIA_INLINE int32_t largest_of(const int8_t *input, int32_t count) {
-  register int32_t largest __asm__("r4") = -128;  // VMAXV takes even registers
-  __asm__ volatile(
-      "dlstp.8 lr, %[count]\n"
-      "1: vldrb.8 q0, [%[input]], #16\n"
-      "vmaxv.s8 %[largest], q0\n"
-      "letp lr, 1b\n"
-      : [input] "+r"(input), [largest] "+r"(largest)
-      : [count] "r"(count)
-      : "q0", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
-  return (int8_t)largest;
-}
-
-INTARSIA_INLINE uint32_t sum_of(const int8_t *input, const int32_t *exponentials, int32_t largest,
-                                int32_t count) {
-  register uint32_t sum __asm__("r4") = 0;  // VADDVA as well
-  __asm__ volatile(
-      "vdup.32 q3, %[largest]\n"
-      "dlstp.32 lr, %[count]\n"
-      "1: vldrb.s32 q0, [%[input]], #4\n"
-      "vsub.i32 q1, q3, q0\n"
-      "vldrw.u32 q2, [%[exponentials], q1, uxtw #2]\n"
-      "vrshr.u32 q2, q2, #12\n"
-      "vaddva.u32 %[sum], q2\n"
-      "letp lr, 1b\n"
-      : [input] "+l"(input), [sum] "+r"(sum)
-      : [exponentials] "r"(exponentials), [largest] "r"(largest), [count] "r"(count)
-      : "q0", "q1", "q2", "q3", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
-  return sum;
-}
 
 INTARSIA_INLINE void results_of(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                 int32_t largest, int32_t reciprocal, int32_t shift, int32_t count) {
@@ -69,21 +33,6 @@ INTARSIA_INLINE void results_of(const int8_t *input, int8_t *output, const int32
       : "q0", "q1", "q2", "q3", "q4", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
 }
 #else
-INTARSIA_INLINE int32_t largest_of(const int8_t *input, int32_t count) {
-  int32_t largest = input[0];
-  for (int32_t i = 1; i < count; ++i)
-    if (input[i] > largest) largest = input[i];
-  return largest;
-}
-
-INTARSIA_INLINE uint32_t sum_of(const int8_t *input, const int32_t *exponentials, int32_t largest,
-                                int32_t count) {
-  uint32_t sum = 0;
-  for (int32_t i = 0; i < count; ++i)
-    sum += ((uint32_t)exponentials[largest - input[i]] + (1u << (kFraction - 1))) >> kFraction;
-  return sum;
-}
-
 INTARSIA_INLINE void results_of(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                 int32_t largest, int32_t reciprocal, int32_t shift, int32_t count) {
   const uint32_t half = shift > 31 ? 0 : 1u << (shift - 1);
@@ -124,11 +73,12 @@ static void four_rows(const int8_t *input, int8_t *output, const int32_t *expone
           vsubq_s32(largest, vldrbq_gather_offset_z_s32(input + (i), first, some))), \
       some)
   for (int32_t i = 0; i < count; ++i)
-    sum = vaddq_u32(sum, vrshrq_n_u32(vreinterpretq_u32_s32(EXPONENTIALS(i)), kFraction));
+    sum =
+        vaddq_u32(sum, vrshrq_n_u32(vreinterpretq_u32_s32(EXPONENTIALS(i)), kExponentialFraction));
   const int32x4_t zeros = vreinterpretq_s32_u32(vclzq_u32(sum));
   const int32x4_t reciprocal = reciprocals_of(
       vreinterpretq_s32_u32(vsubq_n_u32(vshlq_u32(sum, zeros), UINT32_C(0x80000000))));
-  const int32x4_t shift = vsubq_n_s32(zeros, kFraction + kResult);
+  const int32x4_t shift = vsubq_n_s32(zeros, kExponentialFraction + kResult);
   for (int32_t i = 0; i < count; ++i) {
     const uint32x4_t product = vreinterpretq_u32_s32(vqrdmulhq_s32(EXPONENTIALS(i), reciprocal));
     const uint32x4_t result = vminq_u32(vrshlq_u32(product, shift), vdupq_n_u32(255));
@@ -142,14 +92,14 @@ static void four_rows(const int8_t *input, int8_t *output, const int32_t *expone
 void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                int32_t rows, int32_t count) {
   for (; rows > 0; --rows, input += count, output += count) {
-    const int32_t largest = largest_of(input, count);
-    const uint32_t sum = sum_of(input, exponentials, largest, count);
+    const int32_t largest = intarsia_largest_of(input, count);
+    const uint32_t sum = intarsia_sum_of_exponentials(input, exponentials, largest, count);
     // The sum is (1 + x) * 2^(31 - zeros) with x in Q0.31, and its reciprocal that of 1 + x, shifted.
     const int32_t zeros = intarsia_leading_zeros(sum);
     const int32_t reciprocal =
         intarsia_reciprocal_of_one_plus_q31((int32_t)((sum << zeros) - UINT32_C(0x80000000)));
-    results_of(input, output, exponentials, largest, reciprocal, kFraction - zeros + kResult,
-               count);
+    results_of(input, output, exponentials, largest, reciprocal,
+               kExponentialFraction - zeros + kResult, count);
   }
 }
 

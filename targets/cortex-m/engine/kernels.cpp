@@ -156,6 +156,10 @@ void add_engine(EngineRegistry& registry) {
                       engine::kernel_function<&intarsia_softmax_table_s8>());
   registry.add_kernel("intarsia_softmax_rows_s8",
                       engine::kernel_function<&intarsia_softmax_rows_s8>());
+  registry.add_kernel("intarsia_log_softmax_table_s8",
+                      engine::kernel_function<&intarsia_log_softmax_table_s8>());
+  registry.add_kernel("intarsia_l2_normalize_rows_s8",
+                      engine::kernel_function<&intarsia_l2_normalize_rows_s8>());
   registry.add_kernel("intarsia_each_lookup_s8",
                       engine::kernel_function<&intarsia_each_lookup_s8>());
   registry.add_kernel("intarsia_each_above_s8", engine::kernel_function<&intarsia_each_above_s8>());

@@ -43,6 +43,7 @@ std::vector<graph::Module> cases(const std::string& core) {
                            constants_and_tables,
                            squared_differences,
                            extremes,
+                           normalized_rows,
                            depthwise_convolutions_of_few_pixels})
     for (graph::Module& module : make()) all.push_back(std::move(module));
   // The others have loops for floats and int16.

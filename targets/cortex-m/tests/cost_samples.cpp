@@ -71,6 +71,9 @@ class Samples {
       add(wide_softmax_module(r_, r_.range(1, 12), r_.range(2, 120), 1.0f / 2048, 1));
     for (int i = 0; i < count_; ++i) add(maxima(i)), add(mostly_padding(i)), add(few_pixels());
     for (int i = 0; i < count_; i += 2) add(dilated_depthwise()), add(wide_dilated_depthwise());
+    for (int i = 0; i < count_; ++i)
+      add(normalized_module(r_, i % 2 == 0 ? OpKind::LogSoftmax : OpKind::L2Normalization,
+                            r_.range(1, 12), r_.range(2, 160), r_.real(0.01f, 0.3f)));
     return std::move(all_);
   }
 

@@ -326,8 +326,8 @@ func @main(%0) -> (%1) {
 }
 entry @main
 )");
-  expect_loops("cortex-m33", normalization);
-  expect_loops("cortex-m4", normalization);
+  expect_loops("cortex-m0", normalization);
+  expect_loops("cortex-m3", normalization);
   const graph::Module reshape = parsed_graph(R"(intarsia.graph m
 func @main(%0) -> (%1) {
   %0 in: i8[4,4] q(0.5)

@@ -33,6 +33,7 @@ std::vector<graph::Module> shifted_layers();
 std::vector<graph::Module> rows_to_steps();
 std::vector<graph::Module> float_elements();
 std::vector<graph::Module> moved_rows();
+std::vector<graph::Module> normalized_rows();
 std::vector<graph::Module> resizings();
 std::vector<graph::Module> float_curves();
 std::vector<graph::Module> floats_to_steps();

@@ -106,6 +106,15 @@ TEST_P(EveryCore, Extremes) {
     EXPECT_EQ(kernels.calls(std::string("intarsia_each_") + kernel), with_simd) << kernel;
   check(kernels);
 }
+TEST_P(EveryCore, NormalizedRows) {
+  KernelProgram kernels(GetParam());
+  kernels.add(normalized_rows());
+  const bool with_simd =
+      GetParam() == std::string("cortex-m4") || GetParam() == std::string("cortex-m55");
+  EXPECT_EQ(kernels.calls("intarsia_log_softmax_table_s8"), GetParam() != std::string("rv32imc"));
+  EXPECT_EQ(kernels.calls("intarsia_l2_normalize_rows_s8"), with_simd);
+  check(kernels);
+}
 TEST_P(EveryCore, WideMatrixProducts) {
   check_all(wide_matrix_products());
 }

@@ -442,6 +442,18 @@ std::vector<graph::Module> float_curves() {
   return modules;
 }
 
+// Scales of which all differences count, and of which few do.
+std::vector<graph::Module> normalized_rows() {
+  std::vector<graph::Module> modules;
+  Random random(52);
+  for (const OpKind kind : {OpKind::LogSoftmax, OpKind::L2Normalization})
+    for (const float scale : {0.0005f, 0.02f, 0.11f, 0.4f, 5.0f})
+      for (const int64_t count : {1, 2, 5, 8, 39, 257})
+        modules.push_back(
+            normalized_module(random, kind, count < 40 ? random.range(1, 4) : 1, count, scale));
+  return modules;
+}
+
 std::vector<graph::Module> resizings() {
   std::vector<graph::Module> modules;
   Random random(41);

@@ -148,6 +148,13 @@ Module shifted_module(Random& random, const WideCase& c, int64_t groups) {
       {{random.chance(15) ? input_scale * 0.0005f : scale}, {random.range(-128, 127)}, 0});
 }
 
+Module normalized_module(Random& random, OpKind kind, int64_t rows, int64_t count, float scale) {
+  Builder b(random, kind, DataType::Int8);
+  b.tensor(b.input({rows, count})).quantization = {{scale}, {random.range(-128, 127)}, 0};
+  return b.finish(DataType::Int8, kind == OpKind::LogSoftmax ? Quantization{{1.0f / 16}, {127}, 0}
+                                                             : Quantization{{1.0f / 128}, {0}, 0});
+}
+
 Module row_steps_module(Random& random, int64_t rows, int64_t count, bool asymmetric,
                         bool together) {
   Builder b(random, OpKind::QuantizeRows, DataType::Float32);

@@ -29,6 +29,9 @@ graph::Module hybrid_module(Random& random, const WideCase& c, int64_t groups = 
 
 // Conv2d, DepthwiseConv2d or FullyConnected of int8 by weights of bytes around a zero point of theirs.
 graph::Module shifted_module(Random& random, const WideCase& c, int64_t groups = 1);
+// LogSoftmax or L2Normalization of int8 rows.
+graph::Module normalized_module(Random& random, graph::OpKind kind, int64_t rows, int64_t count,
+                                float scale);
 // Rows of floats, each of which becomes int8.
 graph::Module row_steps_module(Random& random, int64_t rows, int64_t count, bool asymmetric,
                                bool together = false);

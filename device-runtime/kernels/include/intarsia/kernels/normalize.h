@@ -22,6 +22,9 @@ void intarsia_log_softmax_f32(const float* input, float* output, int32_t count);
 void intarsia_log_softmax_s8(const int8_t* input, int8_t* output, int32_t count, int32_t multiplier,
                              int32_t left_shift, int32_t diff_min);
 
+// log(x) in Q5.26 of x >= 1 in Q12.19, as that function computes it.
+int32_t intarsia_log_from_one(int32_t x);
+
 #ifdef __cplusplus
 }
 #endif
