@@ -148,6 +148,34 @@ Stmt call_dsp(OpLowering& op, const Window& w, const Channels& channels, DspCall
                      {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
+// Of int16, with a channel each.
+Stmt call_wide_dsp(OpLowering& op, const Window& w, const std::vector<WideChannel>& channels,
+                   DspCall call) {
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+             Shape{w.batches, w.out_h, w.out_w, w.out_c});
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {call.scratch_bytes}, 4);
+  std::vector<uint8_t> table;
+  for (const WideChannel& channel : channels) append_channel(table, channel);
+  const auto size = static_cast<int64_t>(call.weights.size());
+  const BufferId weights = op.constant("weights", DataType::Int8, {size}, std::move(call.weights),
+                                       tir::ConstantUse::Weights);
+  const BufferId constants = op.constant("channels", DataType::Int32, {w.out_c, 4},
+                                         std::move(table), tir::ConstantUse::Weights);
+  const bool limited = w.low != INT16_MIN || w.high != INT16_MAX;
+  return call_kernel(op.b.func(), {call.kernel + std::string(limited ? "_limited_s16" : "_s16"),
+                                   w.values(),
+                                   {op.in(0)},
+                                   op.out(),
+                                   scratch,
+                                   {weights, constants}});
+}
+
+// The bytes from a result of int16 to the next one of a row, of so many elements without dilation, share a word with their number.
+bool wide_row_fits(const Window& w, int64_t step) {
+  constexpr int64_t kHalf = 2;
+  return w.fits() && kHalf * w.dilation_w * step <= UINT16_MAX;
+}
+
 Stmt lower_dsp(OpLowering& op, Depthwise d, const Channels& channels) {
   const DspLayout layout(d.window);
   d.window.strip_w = layout.taps;
@@ -251,11 +279,20 @@ double dsp_3x3_cycles(Window w, const Channels& channels) {
   return cycles_of(dsp_3x3_family(w), w, channels);
 }
 
+bool is_column(const Window& w) {
+  return w.in_w == 1 && w.kernel_w == 1 && w.out_w == 1;
+}
+
 // A column of pixels is a row, byte by byte; there, outputs are beside each other.
-Depthwise along_rows(const Depthwise& d, const Channels& channels) {
-  if (d.window.in_w != 1 || d.window.kernel_w != 1 || d.window.out_w != 1) return d;
+Depthwise column_as_row(const Depthwise& d) {
   Depthwise row = transposed(d);
   row.window.transposed = 0;
+  return row;
+}
+
+Depthwise along_rows(const Depthwise& d, const Channels& channels) {
+  if (!is_column(d.window)) return d;
+  const Depthwise row = column_as_row(d);
   const bool better = DspLayout::covers(row.window) &&
                       dsp_cycles(row.window, channels) < dsp_cycles(d.window, channels);
   return better ? row : d;
@@ -374,37 +411,40 @@ Depthwise transposed(const Depthwise& d) {
 
 LowerKernel dsp_wide_depthwise_3x3_kernel(const Depthwise& d,
                                           const std::vector<WideChannel>& channels) {
-  constexpr int64_t kHalf = 2;
   Depthwise best = best_orientation(d);
   Window& window = best.window;
   const Dsp3x3Layout layout(window);
-  // The bytes from a result to the next one share a word with their number.
-  const int64_t step =
-      kHalf * window.dilation_w * (window.transposed != 0 ? window.out_h : 1) * window.out_c;
-  if (!Dsp3x3Layout::covers(window) || layout.scratch_bytes() > kMostScratch || !window.fits() ||
-      step > UINT16_MAX)
+  const int64_t step = (window.transposed != 0 ? window.out_h : 1) * window.out_c;
+  if (!Dsp3x3Layout::covers(window) || layout.scratch_bytes() > kMostScratch ||
+      !wide_row_fits(window, step))
     return nullptr;
   window.strip_h = layout.slots;
   return [best, channels, layout](OpLowering& op) {
-    const Window& w = best.window;
-    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
-               Shape{w.batches, w.out_h, w.out_w, w.out_c});
-    const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes()}, 4);
-    std::vector<uint8_t> bytes = dsp_3x3_weights(best, layout), table;
-    for (const WideChannel& channel : channels) append_channel(table, channel);
-    const auto size = static_cast<int64_t>(bytes.size());
-    const BufferId weights =
-        op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
-    const BufferId constants = op.constant("channels", DataType::Int32, {w.out_c, 4},
-                                           std::move(table), tir::ConstantUse::Weights);
-    const bool limited = w.low != INT16_MIN || w.high != INT16_MAX;
-    return call_kernel(op.b.func(),
-                       {dsp_3x3_family(w) + std::string(limited ? "_limited_s16" : "_s16"),
-                        w.values(),
-                        {op.in(0)},
-                        op.out(),
-                        scratch,
-                        {weights, constants}});
+    return call_wide_dsp(
+        op, best.window, channels,
+        {dsp_3x3_family(best.window), layout.scratch_bytes(), {}, dsp_3x3_weights(best, layout)});
+  };
+}
+
+LowerKernel dsp_wide_depthwise_kernel(const Depthwise& d, const std::vector<WideChannel>& channels,
+                                      std::optional<double> others) {
+  constexpr double kWorthItsCode = 8192;
+  Depthwise of = is_column(d.window) ? column_as_row(d) : d;
+  const DspLayout layout(of.window);
+  of.window.strip_w = layout.taps;
+  if (!DspLayout::covers(of.window) || layout.scratch_bytes() > kMostScratch ||
+      !wide_row_fits(of.window, of.window.out_c))
+    return nullptr;
+  const double cycles =
+      cycles_of_work(CostCore::M4, work_of_call(CoreClass::Dsp, "intarsia_dsp_depthwise_s16",
+                                                of.window.values(), {}))
+          .value_or(0);
+  if (cycles + kWorthItsCode > others.value_or(loop_cycles(CoreClass::Dsp, d.window)))
+    return nullptr;
+  return [of, channels, layout](OpLowering& op) {
+    return call_wide_dsp(
+        op, of.window, channels,
+        {"intarsia_dsp_depthwise", layout.scratch_bytes(), {}, dsp_weights(of, layout)});
   };
 }
 

@@ -30,6 +30,11 @@ LowerKernel dsp_depthwise_pixels_kernel(const Depthwise& d, Channels channels);
 LowerKernel dsp_wide_depthwise_3x3_kernel(const Depthwise& d,
                                           const std::vector<WideChannel>& channels);
 
+// Windows of any size (device/dsp_depthwise.c), where they are estimated to save what the code is worth beside so many cycles, or beside
+// loops.
+LowerKernel dsp_wide_depthwise_kernel(const Depthwise& d, const std::vector<WideChannel>& channels,
+                                      std::optional<double> others);
+
 // Empty where the kernels for Helium do not cover it.
 LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels,
                                  SlowConstants slow);

@@ -481,7 +481,11 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
     if (name.ends_with("s16")) work.family = KernelFamily::DspWideDepthwise3x3;
     return {std::move(work)};
   }
-  if (name.starts_with("dsp_depthwise")) return {dsp_depthwise(window_of(numbers), way)};
+  if (name.starts_with("dsp_depthwise")) {
+    KernelWork work = dsp_depthwise(window_of(numbers), way);
+    if (name.ends_with("s16")) work.family = KernelFamily::DspWideDepthwise;
+    return {std::move(work)};
+  }
   if (name.starts_with("thumb_depthwise")) {
     return {thumb_depthwise(core, window_of(numbers), way, table)};
   }

@@ -336,12 +336,18 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
   const std::optional<std::vector<WideChannel>> channels =
       short_channels(view, op->rows, op->multipliers);
   if (is_depthwise && op->wide.in_c != 1) {
-    if (LowerKernel kernel =
-            !channels ? nullptr
-            : core == CoreClass::Mve
-                ? mve_depthwise_of(*op, *channels)
-                : dsp_wide_depthwise_3x3_kernel({window_of(op->wide), op->rows}, *channels))
+    const Depthwise d{window_of(op->wide), op->rows};
+    if (LowerKernel kernel = !channels                ? nullptr
+                             : core == CoreClass::Mve ? mve_depthwise_of(*op, *channels)
+                                                      : dsp_wide_depthwise_3x3_kernel(d, *channels))
       return kernel;
+    if (channels && core == CoreClass::Dsp) {
+      std::optional<double> others;
+      if (depthwise_of(core, *op))
+        others = cycles_of_work(CostCore::M4, work_of_call(core, kernel(core, "wide_depthwise_s16"),
+                                                           op->wide.values(), {}));
+      if (LowerKernel kernel = dsp_wide_depthwise_kernel(d, *channels, others)) return kernel;
+    }
     return depthwise_of(core, *op);
   }
   if (channels) {

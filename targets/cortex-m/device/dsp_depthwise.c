@@ -6,11 +6,14 @@
 // is passes over such rows: `taps` weights (strip_w, 1, 3, 5 or 7) beside each other, where each weight and each column is
 // loaded once for four outputs.
 //
+// Elements of int16 are the same pairs; what differs is how they are merged, and how sums become results.
+//
 // Weights are bytes; of layers whose weights need nine bits, pairs of halfwords (strip_h is 1).
 //
 // Dilated windows (stride 1) are plain ones on every dilation_h-th row and dilation_w-th column, from each of the first.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
+#include "intarsia/targets/cortex_m/dsp_halves.h"
 #include "intarsia/targets/cortex_m/dsp_merge.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
@@ -38,7 +41,7 @@ struct fir_row {
   const struct intarsia_channel *channels;
   const uint32_t *weights;
   const uint32_t *columns;
-  int8_t *output;
+  void *output;
   int32_t lanes;
   int32_t passes, lane_bytes;
   const int32_t *offsets;  // of the passes' columns, in bytes
@@ -70,12 +73,25 @@ INTARSIA_INLINE uint32_t block_word(const int8_t *pixel, int32_t channel, const 
   return word;
 }
 
-// A pair of rows of the block that begins with `channel`.
-INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const struct passes *p,
-                            const struct grid *grid, const int8_t *image, int32_t channel,
-                            int32_t pair, uint32_t *to) {
+// The block's channels of a column of two rows of int16; of a row outside of the image NULL.
+INTARSIA_INLINE void merge_lanes(uint32_t *to, const int8_t *upper, const int8_t *lower,
+                                 int32_t channel, const struct passes *p) {
+  for (int32_t lane = 0; lane < p->lanes; ++lane) {
+    const int32_t at = (channel + lane) / p->multiplier;
+    const uint32_t above = upper ? (uint32_t)((const int16_t *)(const void *)upper)[at] : 0,
+                   below = lower ? (uint32_t)((const int16_t *)(const void *)lower)[at] : 0;
+    to[lane] = (above & 0xffffu) | below << 16;
+  }
+}
+
+// A pair of rows of the block that begins with `channel`, of elements of `size` bytes.
+INTARSIA_INLINE void stage(const struct intarsia_window *w, const struct passes *p,
+                           const struct grid *grid, const int8_t *image, int32_t channel,
+                           int32_t pair, uint32_t *to, int32_t size) {
   const uint32_t zero = ((uint32_t)w->in_zero & 0xffu) * 0x01010101u;
-  const int32_t y = grid->first_row + 2 * pair * w->dilation_h, step = w->in_c, in_w = w->in_w;
+  const uint32_t zeros[2] = {zero, zero};  // four elements: those of int16 have none
+  const int32_t y = grid->first_row + 2 * pair * w->dilation_h, step = size * w->in_c,
+                in_w = w->in_w;
   const bool upper_inside = y >= 0 && y < w->in_h,
              lower_inside = y + w->dilation_h >= 0 && y + w->dilation_h < w->in_h;
   const int8_t *upper = image + y * in_w * step, *lower = upper + w->dilation_h * in_w * step;
@@ -90,21 +106,38 @@ INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const struct passes
     for (; column < p->columns && column < before; ++column, to += kMergedLanes)
       intarsia_merge(to, zero, zero);
     if (column < inside && p->lanes == kMergedLanes && p->multiplier == 1) {
-      const int32_t at = (first + column * apart) * step + channel;
-      intarsia_merge_rows(to, upper_inside ? upper + at : (const int8_t *)&zero,
-                          upper_inside ? apart * step : 0,
-                          lower_inside ? lower + at : (const int8_t *)&zero,
-                          lower_inside ? apart * step : 0, inside - column);
+      const int32_t at = (first + column * apart) * step + size * channel;
+      const int8_t *above = upper_inside ? upper + at : (const int8_t *)zeros;
+      const int8_t *below = lower_inside ? lower + at : (const int8_t *)zeros;
+      const int32_t above_step = upper_inside ? apart * step : 0,
+                    below_step = lower_inside ? apart * step : 0;
+      if (size == 1)
+        intarsia_merge_rows(to, above, above_step, below, below_step, inside - column);
+      else
+        intarsia_merge_halves(to, above, above_step, below, below_step, inside - column);
       to += (inside - column) * kMergedLanes;
       column = inside;
     }
     for (; column < inside; ++column, to += kMergedLanes) {
       const int32_t at = (first + column * apart) * step;
-      intarsia_merge(to, upper_inside ? block_word(upper + at, channel, p) : zero,
-                     lower_inside ? block_word(lower + at, channel, p) : zero);
+      if (size == 1)
+        intarsia_merge(to, upper_inside ? block_word(upper + at, channel, p) : zero,
+                       lower_inside ? block_word(lower + at, channel, p) : zero);
+      else
+        merge_lanes(to, upper_inside ? upper + at : 0, lower_inside ? lower + at : 0, channel, p);
     }
     for (; column < p->columns; ++column, to += kMergedLanes) intarsia_merge(to, zero, zero);
   }
+}
+INTARSIA_OUTLINE void stage_bytes(const struct intarsia_window *w, const struct passes *p,
+                                  const struct grid *grid, const int8_t *image, int32_t channel,
+                                  int32_t pair, uint32_t *to) {
+  stage(w, p, grid, image, channel, pair, to, 1);
+}
+INTARSIA_OUTLINE void stage_halves(const struct intarsia_window *w, const struct passes *p,
+                                   const struct grid *grid, const int8_t *image, int32_t channel,
+                                   int32_t pair, uint32_t *to) {
+  stage(w, p, grid, image, channel, pair, to, 2);
 }
 
 // Weights as bytes to pairs of halfwords, or pairs as they are, doubled where sums are to be. Returns the next block's.
@@ -126,15 +159,16 @@ INTARSIA_OUTLINE const int8_t *expand_weights(uint32_t *to, const int8_t *from, 
   return from;
 }
 
-// Sums are doubled, but in INTARSIA_ANY.
-INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps,
-                                    enum intarsia_way way) {
+// Sums of int8 are doubled, but in INTARSIA_ANY.
+INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps, enum intarsia_way way,
+                                    int32_t size) {
+  const bool doubled = way != INTARSIA_ANY && size == 1;
   const int32_t step = row->row & 0xffff;
   for (int32_t lane = 0; lane < row->lanes; ++lane) {
     const struct intarsia_channel *channel = &row->channels[lane];
-    int8_t *output = row->output + lane;
+    int8_t *output = (int8_t *)row->output + size * lane;
     for (int32_t x = 0; x < row->row >> 16; ++x, output += step) {
-      int32_t sum = way == INTARSIA_ANY ? channel->bias : 2 * channel->bias;
+      int32_t sum = doubled ? 2 * channel->bias : channel->bias;
       const uint32_t *weight = row->weights + row->lane_bytes / 4 * lane;
       for (int32_t pass = 0; pass < row->passes; ++pass) {
         const uint32_t *column =
@@ -142,8 +176,11 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps,
         for (int32_t tap = 0; tap < taps; ++tap, column += kMergedLanes)
           sum = intarsia_pair_product(*column, *weight++, sum);
       }
-      *output =
-          intarsia_result(way == INTARSIA_ANY ? sum : sum / 2, channel, row->low, row->high, way);
+      if (size == 1)
+        *output = intarsia_result(doubled ? sum / 2 : sum, channel, row->low, row->high, way);
+      else
+        *(int16_t *)(void *)output =
+            (int16_t)intarsia_half_result(sum, channel, row->low, row->high);
     }
   }
 }
@@ -184,7 +221,19 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps,
   "strb.w " #sum ", [r3]\n"                    \
   "uxtah r3, r3, r4\n"
 
-#define INTARSIA_FIR_ROW(taps, scale, limits, clamp)                                  \
+// Of int16, from sums that are not doubled; those with limits are no larger.
+#define INTARSIA_FIR_HALF(sum)                 \
+  "smmla " #sum ", " #sum ", r0, r1\n"         \
+  "asr.w " #sum ", " #sum ", r2\n"
+#define INTARSIA_FIR_STORE_LIMITED_HALF(sum)   \
+  "strh.w " #sum ", [r3]\n"                    \
+  "uxtah r3, r3, r4\n"
+#define INTARSIA_FIR_STORE_HALF(sum)           \
+  "ssat " #sum ", #16, " #sum "\n"             \
+  INTARSIA_FIR_STORE_LIMITED_HALF(sum)
+#define INTARSIA_FIR_DOUBLED_START "add.w r8, r8, r8\n"
+
+#define INTARSIA_FIR_ROW(taps, scale, limits, clamp, start, size, store)              \
   register const struct fir_row *end __asm__("r0") = row + 1;                         \
   __asm__ volatile(                                                                   \
       INTARSIA_SAVE_R7                                                                \
@@ -198,10 +247,10 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps,
       "ldr.w r2, [sp, #48]\n"                                                         \
       "ldr.w r3, [sp, #32]\n"                                                         \
       "ldm.w r0!, {r8, r9, r10, r11}\n"                                               \
-      "add.w r8, r8, r8\n"                                                            \
+      start                                                                           \
       "stm.w sp, {r8, r9, r10, r11}\n"                                                \
       "add.w r4, r1, #4\n"                                                            \
-      "add.w r5, r2, #1\n"                                                            \
+      "add.w r5, r2, #" size "\n"                                                          \
       "str.w r0, [sp, #36]\n"                                                         \
       "str.w r4, [sp, #44]\n"                                                         \
       "str.w r5, [sp, #48]\n"                                                         \
@@ -237,20 +286,20 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps,
       clamp(r8) clamp(r9) clamp(r10) clamp(r11)                                       \
       "cmp.w r4, #0x40000\n"                                                          \
       "blo.w 4f\n"                                                                    \
-      INTARSIA_FIR_STORE(r8) INTARSIA_FIR_STORE(r9) INTARSIA_FIR_STORE(r10) INTARSIA_FIR_STORE(r11) \
+      store(r8) store(r9) store(r10) store(r11) \
       "sub.w r4, r4, #0x40000\n"                                                      \
       "cmp.w r4, #0x10000\n"                                                          \
       "str.w r3, [sp, #16]\n"                                                         \
       "str.w r4, [sp, #20]\n"                                                         \
       "bhs.w 2b\n"                                                                    \
       "b.w 5f\n"                                                                      \
-      "4:\n" INTARSIA_FIR_STORE(r8)                                                   \
+      "4:\n" store(r8)                                                   \
       "cmp.w r4, #0x20000\n"                                                          \
       "blo.w 5f\n"                                                                    \
-      INTARSIA_FIR_STORE(r9)                                                          \
+      store(r9)                                                          \
       "cmp.w r4, #0x30000\n"                                                          \
       "blo.w 5f\n"                                                                    \
-      INTARSIA_FIR_STORE(r10)                                                         \
+      store(r10)                                                         \
       "5: ldr.w r0, [sp, #40]\n"                                                      \
       "ldr.w r1, [sp, #60]\n"                                                         \
       "ldr.w r2, [sp, #52]\n"                                                         \
@@ -267,12 +316,21 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps,
 // clang-format on
 #define INTARSIA_FIR(suffix, taps, way, scale, limits, clamp)                          \
   INTARSIA_OUTLINE void row_##suffix##_##taps##_pushes_76(const struct fir_row *row) { \
-    INTARSIA_FIR_ROW(taps, scale, limits, clamp);                                      \
+    INTARSIA_FIR_ROW(taps, scale, limits, clamp, INTARSIA_FIR_DOUBLED_START, "1",      \
+                     INTARSIA_FIR_STORE);                                              \
+  }
+#define INTARSIA_HALF_FIR(suffix, taps, limits, clamp, store)                          \
+  INTARSIA_OUTLINE void row_##suffix##_##taps##_pushes_76(const struct fir_row *row) { \
+    INTARSIA_FIR_ROW(taps, INTARSIA_FIR_HALF, limits, clamp, , "2", store);            \
   }
 #else
 #define INTARSIA_FIR(suffix, taps, way, scale, limits, clamp)                          \
   INTARSIA_OUTLINE void row_##suffix##_##taps##_pushes_76(const struct fir_row *row) { \
-    row_of_outputs(row, taps, way);                                                    \
+    row_of_outputs(row, taps, way, 1);                                                 \
+  }
+#define INTARSIA_HALF_FIR(suffix, taps, limits, clamp, store)                          \
+  INTARSIA_OUTLINE void row_##suffix##_##taps##_pushes_76(const struct fir_row *row) { \
+    row_of_outputs(row, taps, INTARSIA_WHOLE, 2);                                      \
   }
 #endif
 
@@ -292,18 +350,23 @@ INTARSIA_OUTLINE void list_passes(const struct passes *p, int32_t slot, int32_t 
 INTARSIA_INLINE void block(const struct intarsia_window *w, const struct passes *p,
                            const struct grid *grid, const int8_t *image, int32_t channel,
                            uint32_t *ring, const uint32_t *weights, int8_t *output,
-                           struct fir_row *row, row_function *outputs) {
+                           struct fir_row *row, row_function *outputs, int32_t size) {
   int32_t *offsets = (int32_t *)(void *)(ring + p->pairs * p->row_words);
   int32_t staged = 0;
   row->offsets = offsets;
-  row->row = (int32_t)((uint32_t)grid->out_w << 16 | (uint32_t)(w->dilation_w * w->out_c));
+  row->row = (int32_t)((uint32_t)grid->out_w << 16 | (uint32_t)(size * w->dilation_w * w->out_c));
   row->columns = ring;
   row->passes = p->pairs * p->segments * p->chunks;
-  for (int32_t y = 0; y < grid->out_h; ++y, output += w->dilation_h * w->out_w * w->out_c) {
+  for (int32_t y = 0; y < grid->out_h; ++y, output += size * w->dilation_h * w->out_w * w->out_c) {
     const int32_t first_row = y * w->stride_h, first_pair = first_row / 2;
     if (staged < first_pair) staged = first_pair;
-    for (; staged < first_pair + p->pairs; ++staged)
-      stage(w, p, grid, image, channel, staged, ring + staged % p->pairs * p->row_words);
+    for (; staged < first_pair + p->pairs; ++staged) {
+      uint32_t *to = ring + staged % p->pairs * p->row_words;
+      if (size == 1)
+        stage_bytes(w, p, grid, image, channel, staged, to);
+      else
+        stage_halves(w, p, grid, image, channel, staged, to);
+    }
     list_passes(p, first_pair % p->pairs, offsets);
     row->weights = weights + first_row % 2 * p->lanes * p->lane_words;
     row->output = output;
@@ -313,7 +376,7 @@ INTARSIA_INLINE void block(const struct intarsia_window *w, const struct passes 
 
 INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output,
                                int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
-                               row_function *outputs, bool doubled) {
+                               row_function *outputs, bool doubled, int32_t size) {
   const struct passes p = passes_of(w);
   const int32_t weight_words = p.phases * p.lanes * p.lane_words;
   uint32_t *expanded = (uint32_t *)(void *)scratch, *ring = expanded + weight_words;
@@ -325,7 +388,7 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
     weights = expand_weights(expanded, weights, weight_words, w->strip_h != 0, doubled);
     row.channels = (const struct intarsia_channel *)channel_words + channel;
     const int8_t *image = input;
-    int8_t *to = output + channel;
+    int8_t *to = output + size * channel;
     for (int32_t n = 0; n < w->batches; ++n) {
       for (int32_t y = 0; y < w->dilation_h; ++y)
         for (int32_t x = 0; x < w->dilation_w; ++x) {
@@ -333,33 +396,46 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
                                     (w->out_h - y + w->dilation_h - 1) / w->dilation_h,
                                     (w->out_w - x + w->dilation_w - 1) / w->dilation_w};
           if (grid.out_w > 0)
-            block(w, &p, &grid, image, channel, ring, expanded, to + (y * w->out_w + x) * w->out_c,
-                  &row, outputs);
+            block(w, &p, &grid, image, channel, ring, expanded,
+                  to + size * (y * w->out_w + x) * w->out_c, &row, outputs, size);
         }
-      image += w->in_h * w->in_w * w->in_c;
-      to += w->out_h * w->out_w * w->out_c;
+      image += size * w->in_h * w->in_w * w->in_c;
+      to += size * w->out_h * w->out_w * w->out_c;
     }
   }
 }
 
-#define INTARSIA_KERNEL(name, suffix, way, scale, limits, clamp)                       \
-  INTARSIA_FIR(suffix, 1, way, scale, limits, clamp)                                   \
-  INTARSIA_FIR(suffix, 3, way, scale, limits, clamp)                                   \
-  INTARSIA_FIR(suffix, 5, way, scale, limits, clamp)                                   \
-  INTARSIA_FIR(suffix, 7, way, scale, limits, clamp)                                   \
-  INTARSIA_OUTLINE void row_##suffix(const struct fir_row *row, int32_t taps) {        \
-    if (taps == 1)                                                                     \
-      row_##suffix##_1_pushes_76(row);                                                 \
-    else if (taps == 3)                                                                \
-      row_##suffix##_3_pushes_76(row);                                                 \
-    else if (taps == 5)                                                                \
-      row_##suffix##_5_pushes_76(row);                                                 \
-    else                                                                               \
-      row_##suffix##_7_pushes_76(row);                                                 \
-  }                                                                                    \
-  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, \
-            int8_t *scratch, const int8_t *weights, const int32_t *channels) {         \
-    depthwise(window, input, output, scratch, weights, channels, row_##suffix, true);  \
+#define INTARSIA_BY_TAPS(suffix)                                                \
+  INTARSIA_OUTLINE void row_##suffix(const struct fir_row *row, int32_t taps) { \
+    if (taps == 1)                                                              \
+      row_##suffix##_1_pushes_76(row);                                          \
+    else if (taps == 3)                                                         \
+      row_##suffix##_3_pushes_76(row);                                          \
+    else if (taps == 5)                                                         \
+      row_##suffix##_5_pushes_76(row);                                          \
+    else                                                                        \
+      row_##suffix##_7_pushes_76(row);                                          \
+  }
+#define INTARSIA_KERNEL(name, suffix, way, scale, limits, clamp)                         \
+  INTARSIA_FIR(suffix, 1, way, scale, limits, clamp)                                     \
+  INTARSIA_FIR(suffix, 3, way, scale, limits, clamp)                                     \
+  INTARSIA_FIR(suffix, 5, way, scale, limits, clamp)                                     \
+  INTARSIA_FIR(suffix, 7, way, scale, limits, clamp)                                     \
+  INTARSIA_BY_TAPS(suffix)                                                               \
+  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output,   \
+            int8_t *scratch, const int8_t *weights, const int32_t *channels) {           \
+    depthwise(window, input, output, scratch, weights, channels, row_##suffix, true, 1); \
+  }
+#define INTARSIA_HALF_KERNEL(name, suffix, limits, clamp, store)                           \
+  INTARSIA_HALF_FIR(suffix, 1, limits, clamp, store)                                       \
+  INTARSIA_HALF_FIR(suffix, 3, limits, clamp, store)                                       \
+  INTARSIA_HALF_FIR(suffix, 5, limits, clamp, store)                                       \
+  INTARSIA_HALF_FIR(suffix, 7, limits, clamp, store)                                       \
+  INTARSIA_BY_TAPS(suffix)                                                                 \
+  void name(const struct intarsia_window *window, const int16_t *input, int16_t *output,   \
+            int8_t *scratch, const int8_t *weights, const int32_t *channels) {             \
+    depthwise(window, (const int8_t *)input, (int8_t *)output, scratch, weights, channels, \
+              row_##suffix, false, 2);                                                     \
   }
 
 INTARSIA_KERNEL(intarsia_dsp_depthwise_s8, whole, INTARSIA_WHOLE, INTARSIA_FIR_WHOLE, ,
@@ -369,12 +445,17 @@ INTARSIA_KERNEL(intarsia_dsp_depthwise_rectified_s8, rectified, INTARSIA_RECTIFI
 INTARSIA_KERNEL(intarsia_dsp_depthwise_limited_s8, limited, INTARSIA_LIMITED, INTARSIA_FIR_WHOLE,
                 INTARSIA_FIR_LIMITS, INTARSIA_FIR_CLAMP)
 
+INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_s16, halves, , INTARSIA_FIR_NOTHING,
+                     INTARSIA_FIR_STORE_HALF)
+INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_limited_s16, limited_halves, INTARSIA_FIR_LIMITS,
+                     INTARSIA_FIR_CLAMP, INTARSIA_FIR_STORE_LIMITED_HALF)
+
 INTARSIA_OUTLINE void row_any(const struct fir_row *row, int32_t taps) {
-  row_of_outputs(row, taps, INTARSIA_ANY);
+  row_of_outputs(row, taps, INTARSIA_ANY, 1);
 }
 
 void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const int8_t *input,
                                    int8_t *output, int8_t *scratch, const int8_t *weights,
                                    const int32_t *channels) {
-  depthwise(window, input, output, scratch, weights, channels, row_any, false);
+  depthwise(window, input, output, scratch, weights, channels, row_any, false, 1);
 }

@@ -10,6 +10,7 @@
 // Elements of int16 are the same pairs; what differs is how they are merged, and how sums become results.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
+#include "intarsia/targets/cortex_m/dsp_halves.h"
 #include "intarsia/targets/cortex_m/dsp_merge.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
@@ -40,15 +41,6 @@ struct block_rows {
 
 enum { kRestShift = 16, kFoursShift = 18 };
 
-// Four channels of int16 of two rows, column by column.
-INTARSIA_INLINE void merge_halves(uint32_t *to, const int8_t *upper, int32_t upper_step,
-                                  const int8_t *lower, int32_t lower_step, int32_t columns) {
-  for (; columns > 0; --columns, to += kMergedLanes, upper += upper_step, lower += lower_step)
-    for (int32_t pair = 0; pair < kMergedLanes; pair += 2)
-      intarsia_pair_halves(intarsia_load_word(upper + 2 * pair),
-                           intarsia_load_word(lower + 2 * pair), &to[pair], &to[pair + 1]);
-}
-
 // Merges the next pair of rows of the channels that `image` begins with, elements of `size` bytes.
 INTARSIA_INLINE void stage(const struct intarsia_window *w, const void *image, struct ring *ring,
                            int32_t size) {
@@ -69,7 +61,8 @@ INTARSIA_INLINE void stage(const struct intarsia_window *w, const void *image, s
     intarsia_merge_rows(to, upper, upper_inside ? step : 0, lower, lower_inside ? step : 0,
                         columns);
   else
-    merge_halves(to, upper, upper_inside ? step : 0, lower, lower_inside ? step : 0, columns);
+    intarsia_merge_halves(to, upper, upper_inside ? step : 0, lower, lower_inside ? step : 0,
+                          columns);
 }
 INTARSIA_OUTLINE void stage_bytes(const struct intarsia_window *w, const void *image,
                                   struct ring *ring) {
@@ -302,13 +295,6 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
     INTARSIA_ROWS_3X3(by, INTARSIA_SCALE_HALF, load_limits, clamp, , , "2", store);          \
   }
 #else
-// Of int16, with any limits.
-INTARSIA_INLINE int32_t half_result(int32_t sum, const struct intarsia_channel *channel,
-                                    int32_t low, int32_t high) {
-  const int32_t scaled = (int32_t)(((int64_t)sum * channel->multiplier) >> 32);
-  return intarsia_clamp_i32((scaled + channel->round) >> channel->shift, low, high);
-}
-
 INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum intarsia_way way,
                                 int32_t size) {
   const int32_t step = work->row & 0xffff, rest = work->row >> kRestShift & 3;
@@ -333,7 +319,8 @@ INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum 
         if (size == 1)
           *output = intarsia_result(sum, channel, work->low, work->high, way);
         else
-          *(int16_t *)(void *)output = (int16_t)half_result(sum, channel, work->low, work->high);
+          *(int16_t *)(void *)output =
+              (int16_t)intarsia_half_result(sum, channel, work->low, work->high);
       }
       upper += work->to_next_columns / 4, lower += work->to_next_columns / 4;
       output += work->to_next_outputs;

@@ -85,6 +85,14 @@ void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const i
                                    int8_t *output, int8_t *scratch, const int8_t *weights,
                                    const int32_t *channels);
 
+// Of int16, with limits or without; in_zero is 0, and channels are as intarsia_dsp_conv_s16 has them.
+void intarsia_dsp_depthwise_s16(const struct intarsia_window *window, const int16_t *input,
+                                int16_t *output, int8_t *scratch, const int8_t *weights,
+                                const int32_t *channels);
+void intarsia_dsp_depthwise_limited_s16(const struct intarsia_window *window, const int16_t *input,
+                                        int16_t *output, int8_t *scratch, const int8_t *weights,
+                                        const int32_t *channels);
+
 // Depthwise convolution with windows of three columns and two pairs of rows.
 //
 // Channels in blocks of four as above; stride_h and stride_w 1 or 2, pad_left < 3. strip_h: pairs of rows in scratch, >= 2.

@@ -71,6 +71,7 @@ class Samples {
       add(wide_softmax_module(r_, r_.range(1, 12), r_.range(2, 120), 1.0f / 2048, 1));
     for (int i = 0; i < count_; ++i) add(maxima(i)), add(mostly_padding(i)), add(few_pixels());
     for (int i = 0; i < count_; i += 2) add(dilated_depthwise()), add(wide_dilated_depthwise());
+    for (int i = 0; i < count_; ++i) add(wide_depthwise_of_any_window(i));
     for (int i = 0; i < count_; ++i)
       add(normalized_module(r_, i % 2 == 0 ? OpKind::LogSoftmax : OpKind::L2Normalization,
                             r_.range(1, 12), r_.range(2, 160), r_.real(0.01f, 0.3f)));
@@ -337,6 +338,17 @@ class Samples {
     w.dilation_h = w.dilation_w = dilation;
     w.padding = {dilation, dilation, dilation, dilation};
     return window(w);
+  }
+  graph::Module wide_depthwise_of_any_window(int which) {
+    WideCase c{OpKind::DepthwiseConv2d, size(8, 20), size(8, 20), r_.range(2, 12)};
+    c.out_channels = c.channels * (which % 4 == 3 ? 2 : 1);
+    c.kernel_h = r_.range(2, 7), c.kernel_w = r_.range(4, 7);
+    if (which % 4 == 1) c.height = c.kernel_h = 1, c.width = r_.range(60, 160);
+    (which % 2 == 0 ? c.stride : c.dilation) = r_.range(1, 2);
+    c.padding = {c.kernel_h / 2 * c.dilation, c.kernel_w / 2 * c.dilation,
+                 c.kernel_h / 2 * c.dilation, c.kernel_w / 2 * c.dilation};
+    c.activation = activation();
+    return wide_module(r_, c);
   }
   graph::Module wide_dilated_depthwise() {
     WideCase c{OpKind::DepthwiseConv2d, size(6, 20), size(6, 20), 3 + channels(24), 0, 3, 3};

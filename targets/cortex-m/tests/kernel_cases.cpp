@@ -202,12 +202,16 @@ std::vector<graph::Module> dilated_depthwise_convolutions() {
     c.padding = {random.range(0, rows), random.range(0, columns), random.range(0, rows),
                  random.range(0, columns)};
     c.height = std::max<int64_t>(1, rows + 1 - c.padding.top - c.padding.bottom) +
-               random.range(0, i % 3 == 0 ? 12 : 3);
+               random.range(0, i % 3 == 0 ? 3 : 12);
     c.width = std::max<int64_t>(1, columns + 1 - c.padding.left - c.padding.right) +
-              random.range(0, i % 3 == 1 ? 12 : 3);
+              random.range(0, i % 3 == 1 ? 3 : 12);
     c.activation = any_activation(random);
     c.small_multipliers = i % 7 != 0;
     modules.push_back(window_module(random, c));
+    if (i % 4 == 1) {
+      graph::Function& function = modules.back().functions[0];
+      function.tensors[function.outputs[0].at()].quantization.zero_point[0] = -128;
+    }
   }
   return modules;
 }

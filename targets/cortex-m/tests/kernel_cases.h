@@ -39,6 +39,7 @@ std::vector<graph::Module> float_curves();
 std::vector<graph::Module> floats_to_steps();
 std::vector<graph::Module> steps_to_floats();
 // Int16 activations.
+std::vector<graph::Module> wide_depthwise_of_any_window();
 std::vector<graph::Module> wide_depthwise_of_three_columns();
 std::vector<graph::Module> wide_convolutions();
 std::vector<graph::Module> wide_sums_and_poolings();

@@ -88,6 +88,13 @@ TEST_P(EveryCore, WideDepthwiseOfThreeColumns) {
     EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
   check(kernels);
 }
+TEST_P(EveryCore, WideDepthwiseOfAnyWindow) {
+  KernelProgram kernels(GetParam());
+  kernels.add(wide_depthwise_of_any_window());
+  for (const char* kernel : {"intarsia_dsp_depthwise_s16", "intarsia_dsp_depthwise_limited_s16"})
+    EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
+  check(kernels);
+}
 TEST_P(EveryCore, WideSumsAndPoolings) {
   check_all(wide_sums_and_poolings());
 }

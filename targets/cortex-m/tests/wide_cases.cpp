@@ -49,6 +49,27 @@ std::vector<graph::Module> wide_depthwise_of_three_columns() {
   return modules;
 }
 
+// Windows of any size, fewer channels than four, several results a channel, and columns of pixels.
+std::vector<graph::Module> wide_depthwise_of_any_window() {
+  std::vector<graph::Module> modules;
+  Random random(44);
+  for (int i = 0; i < 40; ++i) {
+    WideCase c{OpKind::DepthwiseConv2d, random.range(9, 14), random.range(9, 14)};
+    c.batches = i % 7 == 0 ? 2 : 1;
+    c.channels = random.range(2, i % 5 == 0 ? 14 : 6);
+    c.out_channels = c.channels * (i % 3 == 0 ? 2 : 1);
+    c.kernel_h = random.range(1, 7), c.kernel_w = random.range(4, 7);
+    if (i % 4 == 1) c.height = c.kernel_h = 1, c.width = 90;
+    if (i % 4 == 3) std::swap(c.kernel_h, c.kernel_w);
+    if (i % 8 == 3) c.width = c.kernel_w = 1, c.height = 90;
+    (i % 2 == 0 ? c.stride : c.dilation) = random.range(1, 2);
+    c.padding = any_padding(random, c);
+    c.activation = any_activation(random);
+    modules.push_back(wide_module(random, c));
+  }
+  return modules;
+}
+
 std::vector<graph::Module> wide_convolutions() {
   std::vector<graph::Module> modules;
   Random random(31);
