@@ -13,12 +13,13 @@ namespace {
 // What is around the sums costs more than loops where they are short. Without SIMD only words of channels are
 // added faster than bytes.
 bool pays(CoreClass core, int64_t count, int64_t inner, bool wide) {
-  constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLanes = 16, kLeastOfVectors = 2;
+  constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLanes = 16, kLeastOfWords = 4,
+                    kLeastOfVectors = 2;
   const int64_t least_row_of_vectors = wide ? 32 : 16;
   if (core == CoreClass::Lanes) return inner >= kLanes || (inner == 1 && count >= kLanes);
   if (lacks_simd(core)) return inner % 4 == 0 && count >= kLeastCount;
   if (inner == 1) return count >= (core == CoreClass::Mve ? least_row_of_vectors : kLeastRow);
-  return inner >= 4 && count >= (core == CoreClass::Mve ? kLeastOfVectors : kLeastCount);
+  return inner >= 4 && count >= (core == CoreClass::Mve ? kLeastOfVectors : kLeastOfWords);
 }
 
 }  // namespace

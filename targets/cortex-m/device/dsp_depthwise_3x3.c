@@ -452,44 +452,45 @@ INTARSIA_INLINE void dilated_3x3(const struct intarsia_window *w, const int8_t *
     }
 }
 
-#define INTARSIA_KERNEL(name, suffix, way, scale, load_limits, clamp)                              \
+#define INTARSIA_KERNEL(name, dilated, suffix, way, scale, load_limits, clamp)                     \
   INTARSIA_ROWS_OF(suffix, 1, way, scale, load_limits, clamp)                                      \
   INTARSIA_ROWS_OF(suffix, 2, way, scale, load_limits, clamp)                                      \
-  void intarsia_dsp_depthwise_3x3_##name(const struct intarsia_window *window,                     \
-                                         const int8_t *input, int8_t *output, int8_t *scratch,     \
-                                         const int8_t *weights, const int32_t *channels) {         \
+  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output,             \
+            int8_t *scratch, const int8_t *weights, const int32_t *channels) {                     \
     const struct places places = places_of(window);                                                \
     depthwise_3x3(window, &places, input, output, scratch, weights, channels,                      \
                   rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 1);              \
   }                                                                                                \
-  void intarsia_dsp_depthwise_3x3_dilated_##name(                                                  \
-      const struct intarsia_window *window, const int8_t *input, int8_t *output, int8_t *scratch,  \
-      const int8_t *weights, const int32_t *channels) {                                            \
+  void dilated(const struct intarsia_window *window, const int8_t *input, int8_t *output,          \
+               int8_t *scratch, const int8_t *weights, const int32_t *channels) {                  \
     dilated_3x3(window, input, output, scratch, weights, channels, rows_##suffix##_by_1_pushes_80, \
                 1);                                                                                \
   }
-#define INTARSIA_HALF_KERNEL(name, suffix, load_limits, clamp, store)                            \
-  INTARSIA_HALF_ROWS_OF(suffix, 1, load_limits, clamp, store)                                    \
-  INTARSIA_HALF_ROWS_OF(suffix, 2, load_limits, clamp, store)                                    \
-  void intarsia_dsp_depthwise_3x3_##name(const struct intarsia_window *window,                   \
-                                         const int16_t *input, int16_t *output, int8_t *scratch, \
-                                         const int8_t *weights, const int32_t *channels) {       \
-    const struct places places = places_of(window);                                              \
-    depthwise_3x3(window, &places, (const int8_t *)input, (int8_t *)output, scratch, weights,    \
-                  channels, rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 2);  \
-  }                                                                                              \
-  void intarsia_dsp_depthwise_3x3_dilated_##name(                                                \
-      const struct intarsia_window *window, const int16_t *input, int16_t *output,               \
-      int8_t *scratch, const int8_t *weights, const int32_t *channels) {                         \
-    dilated_3x3(window, (const int8_t *)input, (int8_t *)output, scratch, weights, channels,     \
-                rows_##suffix##_by_1_pushes_80, 2);                                              \
+#define INTARSIA_HALF_KERNEL(name, dilated, suffix, load_limits, clamp, store)                  \
+  INTARSIA_HALF_ROWS_OF(suffix, 1, load_limits, clamp, store)                                   \
+  INTARSIA_HALF_ROWS_OF(suffix, 2, load_limits, clamp, store)                                   \
+  void name(const struct intarsia_window *window, const int16_t *input, int16_t *output,        \
+            int8_t *scratch, const int8_t *weights, const int32_t *channels) {                  \
+    const struct places places = places_of(window);                                             \
+    depthwise_3x3(window, &places, (const int8_t *)input, (int8_t *)output, scratch, weights,   \
+                  channels, rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 2); \
+  }                                                                                             \
+  void dilated(const struct intarsia_window *window, const int16_t *input, int16_t *output,     \
+               int8_t *scratch, const int8_t *weights, const int32_t *channels) {               \
+    dilated_3x3(window, (const int8_t *)input, (int8_t *)output, scratch, weights, channels,    \
+                rows_##suffix##_by_1_pushes_80, 2);                                             \
   }
 
-INTARSIA_KERNEL(s8, whole, INTARSIA_WHOLE, INTARSIA_SCALE_WHOLE, , INTARSIA_NOTHING)
-INTARSIA_KERNEL(rectified_s8, rectified, INTARSIA_RECTIFIED, INTARSIA_SCALE_RECTIFIED, ,
-                INTARSIA_NOTHING)
-INTARSIA_KERNEL(limited_s8, limited, INTARSIA_LIMITED, INTARSIA_SCALE_WHOLE, INTARSIA_LOAD_LIMITS,
-                INTARSIA_CLAMP)
-INTARSIA_HALF_KERNEL(s16, halves, , INTARSIA_NOTHING, INTARSIA_STORE_HALF)
-INTARSIA_HALF_KERNEL(limited_s16, limited_halves, INTARSIA_LOAD_LIMITS, INTARSIA_CLAMP,
-                     INTARSIA_STORE_LIMITED_HALF)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_s8, intarsia_dsp_depthwise_3x3_dilated_s8, whole,
+                INTARSIA_WHOLE, INTARSIA_SCALE_WHOLE, , INTARSIA_NOTHING)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_rectified_s8,
+                intarsia_dsp_depthwise_3x3_dilated_rectified_s8, rectified, INTARSIA_RECTIFIED,
+                INTARSIA_SCALE_RECTIFIED, , INTARSIA_NOTHING)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_limited_s8,
+                intarsia_dsp_depthwise_3x3_dilated_limited_s8, limited, INTARSIA_LIMITED,
+                INTARSIA_SCALE_WHOLE, INTARSIA_LOAD_LIMITS, INTARSIA_CLAMP)
+INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_s16, intarsia_dsp_depthwise_3x3_dilated_s16, halves,
+                     , INTARSIA_NOTHING, INTARSIA_STORE_HALF)
+INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_limited_s16,
+                     intarsia_dsp_depthwise_3x3_dilated_limited_s16, limited_halves,
+                     INTARSIA_LOAD_LIMITS, INTARSIA_CLAMP, INTARSIA_STORE_LIMITED_HALF)

@@ -9,8 +9,8 @@
 
 enum { kMostAdded = 255 };  // 255 * 128 < 2^15, and 255 * 255 < 2^16
 
-INTARSIA_INLINE int8_t finished(const struct intarsia_mean *s, int32_t sum) {
-  return (int8_t)intarsia_saturate_s8(intarsia_mean_of(s, sum));
+INTARSIA_INLINE int8_t finished(struct intarsia_mean_numbers n, int32_t sum) {
+  return (int8_t)intarsia_saturate_s8(intarsia_mean_of(n, sum));
 }
 
 #if INTARSIA_HAS_MVE
@@ -25,7 +25,9 @@ INTARSIA_INLINE int16x8_t sums_of_eight(const struct intarsia_mean *s, const int
   return sum;
 }
 
-static void mean_of_channels(const struct intarsia_mean *s, const int8_t *input, int8_t *output) {
+static void mean_of_channels(const struct intarsia_mean *s, struct intarsia_mean_numbers n,
+                             const int8_t *input, int8_t *output) {
+  (void)n;
   for (int32_t left = s->inner; left > 0; left -= 8, input += 8, output += 8) {
     const mve_pred16_t lanes = vctp16q((uint32_t)left);
     const int8_t *element = input;
@@ -92,7 +94,8 @@ INTARSIA_OUTLINE void add_words(const int8_t *word, int32_t step, int32_t words,
   }
 }
 
-static void mean_of_channels(const struct intarsia_mean *s, const int8_t *input, int8_t *output) {
+INTARSIA_INLINE void mean_of_channels(const struct intarsia_mean *s, struct intarsia_mean_numbers n,
+                                      const int8_t *input, int8_t *output) {
   const int32_t channels = s->inner;
   int32_t c = 0;
   if (channels >= 4 && has_words(input, channels)) {
@@ -100,14 +103,14 @@ static void mean_of_channels(const struct intarsia_mean *s, const int8_t *input,
       const int32_t block = c + 4 <= channels ? c : channels - 4;
       int32_t sums[4] = {0};
       add_words(input + block, channels, s->count, sums);
-      for (int32_t lane = 0; lane < 4; ++lane) output[block + lane] = finished(s, sums[lane]);
+      for (int32_t lane = 0; lane < 4; ++lane) output[block + lane] = finished(n, sums[lane]);
     }
   }
   for (; c < channels; ++c) {
     int32_t sum = 0;
     const int8_t *element = input + c;
     for (int32_t i = s->count; i > 0; --i, element += channels) sum += *element;
-    output[c] = finished(s, sum);
+    output[c] = finished(n, sum);
   }
 }
 
@@ -124,11 +127,12 @@ static int32_t sum_of_row(const int8_t *element, int32_t count) {
 #endif
 
 void intarsia_mean_s8(const struct intarsia_mean *mean, const int8_t *input, int8_t *output) {
+  const struct intarsia_mean_numbers n = intarsia_mean_numbers_of(mean);
   for (int32_t outer = mean->outer; outer > 0;
        --outer, input += mean->count * mean->inner, output += mean->inner) {
     if (mean->inner == 1)
-      *output = finished(mean, sum_of_row(input, mean->count));
+      *output = finished(n, sum_of_row(input, mean->count));
     else
-      mean_of_channels(mean, input, output);
+      mean_of_channels(mean, n, input, output);
   }
 }

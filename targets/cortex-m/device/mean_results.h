@@ -18,11 +18,28 @@ INTARSIA_INLINE int32x4_t intarsia_mve_means(const struct intarsia_mean *s, int3
 }
 #endif
 
-INTARSIA_INLINE int32_t intarsia_mean_of(const struct intarsia_mean *s, int32_t sum) {
-  const int32_t left = s->shift > 0 ? s->shift : 0;
-  const int32_t high = intarsia_high_product((sum - s->zeros) * (2 << left), s->multiplier);
-  if (s->shift >= 0) return high + s->out_zero;
-  return ((high + (high >> 31) + (1 << (-s->shift - 1))) >> -s->shift) + s->out_zero;
+// What makes a mean of a sum, in registers while results are stored.
+struct intarsia_mean_numbers {
+  int32_t zeros, doubled, multiplier;
+  int32_t right, half,
+      signs;  // of negative numbers that are shifted -1: halves are rounded away from zero
+  int32_t out_zero;
+};
+
+INTARSIA_INLINE struct intarsia_mean_numbers intarsia_mean_numbers_of(
+    const struct intarsia_mean *s) {
+  const int32_t right = s->shift < 0 ? -s->shift : 0;
+  const struct intarsia_mean_numbers numbers = {
+      s->zeros,   s->shift > 0 ? s->shift + 1 : 1,   s->multiplier,
+      right,      right == 0 ? 0 : 1 << (right - 1), right == 0 ? 0 : -1,
+      s->out_zero};
+  return numbers;
+}
+
+INTARSIA_INLINE int32_t intarsia_mean_of(struct intarsia_mean_numbers n, int32_t sum) {
+  const int32_t high =
+      intarsia_high_product((int32_t)((uint32_t)(sum - n.zeros) << n.doubled), n.multiplier);
+  return ((high + (high >> 31 & n.signs) + n.half) >> n.right) + n.out_zero;
 }
 
 #endif  // INTARSIA_CORTEX_M_MEAN_RESULTS_H_

@@ -6,8 +6,8 @@
 #include "intarsia/targets/cortex_m/mean_results.h"
 #include "intarsia/targets/cortex_m/wide_dot.h"
 
-INTARSIA_INLINE int16_t finished_half(const struct intarsia_mean *s, int32_t sum) {
-  return (int16_t)intarsia_saturate_s16(intarsia_mean_of(s, sum));
+INTARSIA_INLINE int16_t finished_half(struct intarsia_mean_numbers n, int32_t sum) {
+  return (int16_t)intarsia_saturate_s16(intarsia_mean_of(n, sum));
 }
 
 #if INTARSIA_HAS_MVE
@@ -22,7 +22,9 @@ INTARSIA_INLINE void store_means(const struct intarsia_mean *s, int32x4_t sums, 
                lanes);
 }
 
-static void mean_of_halves(const struct intarsia_mean *s, const int16_t *input, int16_t *output) {
+static void mean_of_halves(const struct intarsia_mean *s, struct intarsia_mean_numbers n,
+                           const int16_t *input, int16_t *output) {
+  (void)n;
   for (int32_t c = 0; c < s->inner; c += kHalves) {
     const int32_t left = s->inner - c;
     const mve_pred16_t lower = vctp32q((uint32_t)left),
@@ -44,7 +46,8 @@ static int32_t sum_of_halves(const int16_t *element, int32_t count) {
   return sum;
 }
 #else
-static void mean_of_halves(const struct intarsia_mean *s, const int16_t *input, int16_t *output) {
+INTARSIA_INLINE void mean_of_halves(const struct intarsia_mean *s, struct intarsia_mean_numbers n,
+                                    const int16_t *input, int16_t *output) {
   const int32_t channels = s->inner;
   int32_t c = 0;
   for (; channels >= 4 && c < channels; c += 4) {
@@ -57,13 +60,13 @@ static void mean_of_halves(const struct intarsia_mean *s, const int16_t *input, 
       sums[0] += (int16_t)low, sums[1] += (int32_t)low >> 16;
       sums[2] += (int16_t)high, sums[3] += (int32_t)high >> 16;
     }
-    for (int32_t lane = 0; lane < 4; ++lane) output[block + lane] = finished_half(s, sums[lane]);
+    for (int32_t lane = 0; lane < 4; ++lane) output[block + lane] = finished_half(n, sums[lane]);
   }
   for (; c < channels; ++c) {
     int32_t sum = 0;
     const int16_t *element = input + c;
     for (int32_t i = s->count; i > 0; --i, element += channels) sum += *element;
-    output[c] = finished_half(s, sum);
+    output[c] = finished_half(n, sum);
   }
 }
 
@@ -79,11 +82,12 @@ static int32_t sum_of_halves(const int16_t *element, int32_t count) {
 #endif
 
 void intarsia_mean_s16(const struct intarsia_mean *mean, const int16_t *input, int16_t *output) {
+  const struct intarsia_mean_numbers n = intarsia_mean_numbers_of(mean);
   for (int32_t outer = mean->outer; outer > 0;
        --outer, input += mean->count * mean->inner, output += mean->inner) {
     if (mean->inner == 1)
-      *output = finished_half(mean, sum_of_halves(input, mean->count));
+      *output = finished_half(n, sum_of_halves(input, mean->count));
     else
-      mean_of_halves(mean, input, output);
+      mean_of_halves(mean, n, input, output);
   }
 }

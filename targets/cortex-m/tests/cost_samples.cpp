@@ -70,8 +70,8 @@ class Samples {
     for (int i = 0; i < count_; i += 2)
       add(wide_softmax_module(r_, r_.range(1, 12), r_.range(2, 120), 1.0f / 2048, 1));
     for (int i = 0; i < count_; ++i) add(maxima(i)), add(mostly_padding(i)), add(few_pixels());
-    for (int i = 0; i < count_; i += 2) add(dilated_depthwise()), add(wide_dilated_depthwise());
-    for (int i = 0; i < count_; ++i) add(wide_depthwise_of_any_window(i));
+    for (int i = 0; i < count_; ++i)
+      add(dilated_depthwise(i % 2 == 0)), add(wide_depthwise_of_any_window(i));
     for (int i = 0; i < count_; ++i)
       add(normalized_module(r_, i % 2 == 0 ? OpKind::LogSoftmax : OpKind::L2Normalization,
                             r_.range(1, 12), r_.range(2, 160), r_.real(0.01f, 0.3f)));
@@ -332,11 +332,13 @@ class Samples {
     c.activation = activation();
     return wide_module(r_, c);
   }
-  graph::Module dilated_depthwise() {
-    const int64_t c = 3 + channels(24), dilation = r_.range(2, 4);
-    WindowCase w{OpKind::DepthwiseConv2d, 1, size(6, 20), size(6, 20), c, c, 3, 3, 1};
-    w.dilation_h = w.dilation_w = dilation;
-    w.padding = {dilation, dilation, dilation, dilation};
+  graph::Module dilated_depthwise(bool is_wide) {
+    const int64_t c = 3 + channels(24), d = r_.range(2, 4), side = size(6, 20);
+    if (is_wide)
+      return wide_module(
+          r_, {OpKind::DepthwiseConv2d, side, size(6, 20), c, c, 3, 3, 1, d, {d, d, d, d}});
+    WindowCase w{OpKind::DepthwiseConv2d, 1, side, size(6, 20), c, c, 3, 3, 1};
+    w.dilation_h = w.dilation_w = d, w.padding = {d, d, d, d};
     return window(w);
   }
   graph::Module wide_depthwise_of_any_window(int which) {
@@ -348,13 +350,6 @@ class Samples {
     c.padding = {c.kernel_h / 2 * c.dilation, c.kernel_w / 2 * c.dilation,
                  c.kernel_h / 2 * c.dilation, c.kernel_w / 2 * c.dilation};
     c.activation = activation();
-    return wide_module(r_, c);
-  }
-  graph::Module wide_dilated_depthwise() {
-    WideCase c{OpKind::DepthwiseConv2d, size(6, 20), size(6, 20), 3 + channels(24), 0, 3, 3};
-    c.out_channels = c.channels;
-    c.dilation = r_.range(2, 4);
-    c.padding = {c.dilation, c.dilation, c.dilation, c.dilation};
     return wide_module(r_, c);
   }
   // Depthwise windows of which most is padding, or that are dilated and have a stride.
