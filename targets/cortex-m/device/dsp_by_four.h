@@ -156,103 +156,103 @@ INTARSIA_INLINE struct by_four intarsia_by_four(const struct intarsia_window *w,
       INTARSIA_BY_FOUR_CLAMP(r8, r12) INTARSIA_BY_FOUR_CLAMP(r9, lr)
 
 // clang-format off
-#define INTARSIA_BY_FOUR_HALF                                                             \
+#define INTARSIA_BY_FOUR_HALF \
   "50:\n" INTARSIA_BY_FOUR_UNIT "51:\n" INTARSIA_BY_FOUR_UNIT "52:\n" INTARSIA_BY_FOUR_UNIT \
   "53:\n" INTARSIA_BY_FOUR_UNIT
 #if INTARSIA_TWO_AT_A_TIME
 #define INTARSIA_BY_FOUR_UNITS INTARSIA_BY_FOUR_HALF
 #define INTARSIA_BY_FOUR_ENTRIES ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (3f-4b)/2\n"
 #else
-#define INTARSIA_BY_FOUR_UNITS                                                            \
-  INTARSIA_BY_FOUR_HALF "54:\n" INTARSIA_BY_FOUR_UNIT "55:\n" INTARSIA_BY_FOUR_UNIT         \
+#define INTARSIA_BY_FOUR_UNITS \
+  INTARSIA_BY_FOUR_HALF "54:\n" INTARSIA_BY_FOUR_UNIT "55:\n" INTARSIA_BY_FOUR_UNIT \
   "56:\n" INTARSIA_BY_FOUR_UNIT "57:\n" INTARSIA_BY_FOUR_UNIT
 #define INTARSIA_BY_FOUR_ENTRIES \
   ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (54f-4b)/2, (55f-4b)/2, (56f-4b)/2, (57f-4b)/2, (3f-4b)/2\n"
 #endif
 
 // `work` is on the stack of the caller.
-#define INTARSIA_BY_FOUR(work, result, limit)              \
+#define INTARSIA_BY_FOUR(work, result, limit) \
   register const struct by_four *at __asm__("r2") = &work; \
-  __asm__ volatile(                                                                     \
-      INTARSIA_SAVE_R7                                                                  \
-      "add.w r2, r2, #36\n"                                                             \
-      "ldm.w r2, {r3, r4, r5, r6}\n"                                                    \
-      "mov.w r1, r3\n"                                                                  \
-      "mov.w r0, r4\n"                                                                  \
-      "push.w {r3, r4, r5, r6}\n"                                                       \
-      "ldmdb.w r2, {r3, r4, r5, r6, r7, r8, r9, r10, r11}\n"                            \
-      "push.w {r3, r4, r5, r6, r7, r8, r9, r10, r11}\n"                                 \
-      "1: str.w r1, [sp, #32]\n"                                                        \
-      "ldr.w r6, [r1]\n"                                                                \
-      "ldr.w r8, [r1, #32]\n"                                                           \
-      "ldr.w r1, [sp, #8]\n"                                                            \
-      INTARSIA_BY_FOUR_FIRST                                                            \
-      "ldr.w r4, [sp, #4]\n"                                                            \
-      "tbh [pc, r4, lsl #1]\n"                                                          \
-      "4:\n" INTARSIA_BY_FOUR_ENTRIES                                                   \
-      ".balign 4\n"                                                                     \
-      "2:\n" INTARSIA_BY_FOUR_UNITS                                                     \
-      "3: ldr.w r4, [sp]\n"                                                             \
-      "cmp.w r1, r4\n"                                                                  \
-      "bne.w 2b\n"                                                                      \
-      "ldr.w r1, [sp, #32]\n"                                                           \
-      "sub.w r7, r7, r6\n"                                                              \
-      "sub.w r11, r11, r10\n"                                                           \
-      "ldr.w r2, [r1, #4]\n"                                                            \
-      "ldr.w r3, [r1, #8]\n"                                                            \
-      "ldr.w r4, [r1, #12]\n"                                                           \
-      INTARSIA_BY_FOUR_EVEN(r6, r10, result)                                            \
-      "ldr.w r5, [r1, #16]\n"                                                           \
-      "ldr.w r2, [r1, #20]\n"                                                           \
-      "ldr.w r3, [r1, #24]\n"                                                           \
-      "ldr.w r4, [r1, #28]\n"                                                           \
-      "sub.w r9, r9, r8\n"                                                              \
-      "sub.w lr, lr, r12\n"                                                             \
-      INTARSIA_BY_FOUR_ODD(r7, r11, result)                                             \
-      "ldr.w r2, [r1, #36]\n"                                                           \
-      "ldr.w r3, [r1, #40]\n"                                                           \
-      "ldr.w r4, [r1, #44]\n"                                                           \
-      INTARSIA_BY_FOUR_EVEN(r8, r12, result)                                            \
-      "ldr.w r5, [r1, #48]\n"                                                           \
-      "ldr.w r2, [r1, #52]\n"                                                           \
-      "ldr.w r3, [r1, #56]\n"                                                           \
-      "ldr.w r4, [r1, #60]\n"                                                           \
-      INTARSIA_BY_FOUR_ODD(r9, lr, result) limit                                        \
-      "ldr.w r2, [sp, #16]\n"                                                           \
-      "ldr.w r3, [sp, #20]\n"                                                           \
-      "ldr.w r4, [sp, #12]\n"                                                           \
-      "add.w r1, r1, #64\n"                                                             \
-      "add.w r5, r2, r3\n"                                                              \
-      "strb r6, [r2], #4\n"                                                           \
-      "strb.w r10, [r5]\n"                                                              \
-      "strb r7, [r2, #-3]\n"                                                          \
-      "strb.w r11, [r5, #1]\n"                                                          \
-      "strb r8, [r2, #-2]\n"                                                          \
-      "strb.w r12, [r5, #2]\n"                                                          \
-      "strb r9, [r2, #-1]\n"                                                          \
-      "strb.w lr, [r5, #3]\n"                                                           \
-      "cmp.w r1, r4\n"                                                                  \
-      "str.w r2, [sp, #16]\n"                                                           \
-      "bne.w 1b\n"                                                                      \
-      "ldr.w r4, [sp, #48]\n"                                                           \
-      "ldr.w r1, [sp, #36]\n"                                                           \
-      "ldr.w r0, [sp, #40]\n"                                                           \
-      "ldr.w r3, [sp, #44]\n"                                                           \
-      "ldr.w r5, [sp, #8]\n"                                                            \
-      "ldr.w r6, [sp]\n"                                                                \
-      "subs.w r4, r4, #1\n"                                                             \
-      "add.w r2, r2, r3\n"                                                              \
-      "add.w r5, r5, #8\n"                                                              \
-      "add.w r6, r6, #8\n"                                                              \
-      "str.w r4, [sp, #48]\n"                                                           \
-      "str.w r2, [sp, #16]\n"                                                           \
-      "str.w r5, [sp, #8]\n"                                                            \
-      "str.w r6, [sp]\n"                                                                \
-      "bne.w 1b\n"                                                                      \
-      "add.w sp, sp, #52\n"                                                             \
-      INTARSIA_RESTORE_R7                                                               \
-      : "+r"(at)                                                                        \
-      :                                                                                 \
+  __asm__ volatile( \
+      INTARSIA_SAVE_R7 \
+      "add.w r2, r2, #36\n" \
+      "ldm.w r2, {r3, r4, r5, r6}\n" \
+      "mov.w r1, r3\n" \
+      "mov.w r0, r4\n" \
+      "push.w {r3, r4, r5, r6}\n" \
+      "ldmdb.w r2, {r3, r4, r5, r6, r7, r8, r9, r10, r11}\n" \
+      "push.w {r3, r4, r5, r6, r7, r8, r9, r10, r11}\n" \
+      "1: str.w r1, [sp, #32]\n" \
+      "ldr.w r6, [r1]\n" \
+      "ldr.w r8, [r1, #32]\n" \
+      "ldr.w r1, [sp, #8]\n" \
+      INTARSIA_BY_FOUR_FIRST \
+      "ldr.w r4, [sp, #4]\n" \
+      "tbh [pc, r4, lsl #1]\n" \
+      "4:\n" INTARSIA_BY_FOUR_ENTRIES \
+      ".balign 4\n" \
+      "2:\n" INTARSIA_BY_FOUR_UNITS \
+      "3: ldr.w r4, [sp]\n" \
+      "cmp.w r1, r4\n" \
+      "bne.w 2b\n" \
+      "ldr.w r1, [sp, #32]\n" \
+      "sub.w r7, r7, r6\n" \
+      "sub.w r11, r11, r10\n" \
+      "ldr.w r2, [r1, #4]\n" \
+      "ldr.w r3, [r1, #8]\n" \
+      "ldr.w r4, [r1, #12]\n" \
+      INTARSIA_BY_FOUR_EVEN(r6, r10, result) \
+      "ldr.w r5, [r1, #16]\n" \
+      "ldr.w r2, [r1, #20]\n" \
+      "ldr.w r3, [r1, #24]\n" \
+      "ldr.w r4, [r1, #28]\n" \
+      "sub.w r9, r9, r8\n" \
+      "sub.w lr, lr, r12\n" \
+      INTARSIA_BY_FOUR_ODD(r7, r11, result) \
+      "ldr.w r2, [r1, #36]\n" \
+      "ldr.w r3, [r1, #40]\n" \
+      "ldr.w r4, [r1, #44]\n" \
+      INTARSIA_BY_FOUR_EVEN(r8, r12, result) \
+      "ldr.w r5, [r1, #48]\n" \
+      "ldr.w r2, [r1, #52]\n" \
+      "ldr.w r3, [r1, #56]\n" \
+      "ldr.w r4, [r1, #60]\n" \
+      INTARSIA_BY_FOUR_ODD(r9, lr, result) limit \
+      "ldr.w r2, [sp, #16]\n" \
+      "ldr.w r3, [sp, #20]\n" \
+      "ldr.w r4, [sp, #12]\n" \
+      "add.w r1, r1, #64\n" \
+      "add.w r5, r2, r3\n" \
+      "strb r6, [r2], #4\n" \
+      "strb.w r10, [r5]\n" \
+      "strb r7, [r2, #-3]\n" \
+      "strb.w r11, [r5, #1]\n" \
+      "strb r8, [r2, #-2]\n" \
+      "strb.w r12, [r5, #2]\n" \
+      "strb r9, [r2, #-1]\n" \
+      "strb.w lr, [r5, #3]\n" \
+      "cmp.w r1, r4\n" \
+      "str.w r2, [sp, #16]\n" \
+      "bne.w 1b\n" \
+      "ldr.w r4, [sp, #48]\n" \
+      "ldr.w r1, [sp, #36]\n" \
+      "ldr.w r0, [sp, #40]\n" \
+      "ldr.w r3, [sp, #44]\n" \
+      "ldr.w r5, [sp, #8]\n" \
+      "ldr.w r6, [sp]\n" \
+      "subs.w r4, r4, #1\n" \
+      "add.w r2, r2, r3\n" \
+      "add.w r5, r5, #8\n" \
+      "add.w r6, r6, #8\n" \
+      "str.w r4, [sp, #48]\n" \
+      "str.w r2, [sp, #16]\n" \
+      "str.w r5, [sp, #8]\n" \
+      "str.w r6, [sp]\n" \
+      "bne.w 1b\n" \
+      "add.w sp, sp, #52\n" \
+      INTARSIA_RESTORE_R7 \
+      : "+r"(at) \
+      : \
       : "r0", "r1", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
 // clang-format on
 #endif

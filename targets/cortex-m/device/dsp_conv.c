@@ -131,10 +131,10 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
 
 #if INTARSIA_HAS_DSP_LOOPS
 // clang-format off
-#define INTARSIA_FOUR(suffix, way, result, limit)                                                     \
-  INTARSIA_OUTLINE void four_##suffix##_pushes_40(                                                    \
-      const struct intarsia_window *w, const uint32_t *columns, int8_t *output,                       \
-      const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) {               \
+#define INTARSIA_FOUR(suffix, way, result, limit) \
+  INTARSIA_OUTLINE void four_##suffix##_pushes_40( \
+      const struct intarsia_window *w, const uint32_t *columns, int8_t *output, \
+      const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) { \
     const struct four_pixels work = intarsia_four_pixels(w, columns, columns + 8 * groups, output, channels, groups, 8); \
     INTARSIA_FOUR_PIXELS(work, weights, channels, INTARSIA_FOUR_FIRST_UNIT, INTARSIA_FOUR_UNITS, INTARSIA_FOUR_ENTRIES, result, limit, "strb.w", "1", "2"); \
   }

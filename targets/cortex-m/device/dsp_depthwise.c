@@ -13,7 +13,6 @@
 // Dilated windows (stride 1) are plain ones on every dilation_h-th row and dilation_w-th column, from each of the first.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
-#include "intarsia/targets/cortex_m/dsp_halves.h"
 #include "intarsia/targets/cortex_m/dsp_merge.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
@@ -188,130 +187,130 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps, enu
 #if INTARSIA_HAS_DSP_LOOPS
 // clang-format off
 // Sums r8-r11, columns r2-r5, a weight r6. Weights r7, columns r0, offsets r1, passes left lr, the group's columns r12.
-#define INTARSIA_TAP(load, a, b, c)            \
-  "ldr.w r6, [r7], #4\n"                       \
-  "ldr.w " #load ", [r0], #16\n"               \
-  "smlad r8, " #a ", r6, r8\n"                 \
-  "smlad r9, " #b ", r6, r9\n"                 \
-  "smlad r10, " #c ", r6, r10\n"               \
+#define INTARSIA_TAP(load, a, b, c) \
+  "ldr.w r6, [r7], #4\n" \
+  "ldr.w " #load ", [r0], #16\n" \
+  "smlad r8, " #a ", r6, r8\n" \
+  "smlad r9, " #b ", r6, r9\n" \
+  "smlad r10, " #c ", r6, r10\n" \
   "smlad r11, " #load ", r6, r11\n"
 #define INTARSIA_TAPS_1 INTARSIA_TAP(r5, r2, r3, r4)
 #define INTARSIA_TAPS_3 INTARSIA_TAPS_1 INTARSIA_TAP(r2, r3, r4, r5) INTARSIA_TAP(r3, r4, r5, r2)
 #define INTARSIA_TAPS_5 INTARSIA_TAPS_3 INTARSIA_TAP(r4, r5, r2, r3) INTARSIA_TAP(r5, r2, r3, r4)
 #define INTARSIA_TAPS_7 INTARSIA_TAPS_5 INTARSIA_TAP(r2, r3, r4, r5) INTARSIA_TAP(r3, r4, r5, r2)
 
-#define INTARSIA_FIR_RECTIFIED(sum)            \
-  "smmlar " #sum ", " #sum ", r0, r1\n"        \
+#define INTARSIA_FIR_RECTIFIED(sum) \
+  "smmlar " #sum ", " #sum ", r0, r1\n" \
   "asr.w " #sum ", " #sum ", r2\n"
-#define INTARSIA_FIR_WHOLE(sum)                \
-  "add.w r5, r1, " #sum ", asr #31\n"          \
-  "smmlar " #sum ", " #sum ", r0, r5\n"        \
+#define INTARSIA_FIR_WHOLE(sum) \
+  "add.w r5, r1, " #sum ", asr #31\n" \
+  "smmlar " #sum ", " #sum ", r0, r5\n" \
   "asr.w " #sum ", " #sum ", r2\n"
 #define INTARSIA_FIR_LIMITS "ldr.w r6, [sp, #24]\nldr.w r7, [sp, #28]\n"
-#define INTARSIA_FIR_CLAMP(sum)                \
-  "cmp.w " #sum ", r6\n"                       \
-  "it lt\n"                                    \
-  "movlt.w " #sum ", r6\n"                     \
-  "cmp.w " #sum ", r7\n"                       \
-  "it gt\n"                                    \
+#define INTARSIA_FIR_CLAMP(sum) \
+  "cmp.w " #sum ", r6\n" \
+  "it lt\n" \
+  "movlt.w " #sum ", r6\n" \
+  "cmp.w " #sum ", r7\n" \
+  "it gt\n" \
   "movgt.w " #sum ", r7\n"
 #define INTARSIA_FIR_NOTHING(sum)
-#define INTARSIA_FIR_STORE(sum)                \
-  "ssat " #sum ", #8, " #sum "\n"              \
-  "strb.w " #sum ", [r3]\n"                    \
+#define INTARSIA_FIR_STORE(sum) \
+  "ssat " #sum ", #8, " #sum "\n" \
+  "strb.w " #sum ", [r3]\n" \
   "uxtah r3, r3, r4\n"
 
 // Of int16, from sums that are not doubled; those with limits are no larger.
-#define INTARSIA_FIR_HALF(sum)                 \
-  "smmla " #sum ", " #sum ", r0, r1\n"         \
+#define INTARSIA_FIR_HALF(sum) \
+  "smmla " #sum ", " #sum ", r0, r1\n" \
   "asr.w " #sum ", " #sum ", r2\n"
-#define INTARSIA_FIR_STORE_LIMITED_HALF(sum)   \
-  "strh.w " #sum ", [r3]\n"                    \
+#define INTARSIA_FIR_STORE_LIMITED_HALF(sum) \
+  "strh.w " #sum ", [r3]\n" \
   "uxtah r3, r3, r4\n"
-#define INTARSIA_FIR_STORE_HALF(sum)           \
-  "ssat " #sum ", #16, " #sum "\n"             \
+#define INTARSIA_FIR_STORE_HALF(sum) \
+  "ssat " #sum ", #16, " #sum "\n" \
   INTARSIA_FIR_STORE_LIMITED_HALF(sum)
 #define INTARSIA_FIR_DOUBLED_START "add.w r8, r8, r8\n"
 
-#define INTARSIA_FIR_ROW(taps, scale, limits, clamp, start, size, store)              \
-  register const struct fir_row *end __asm__("r0") = row + 1;                         \
-  __asm__ volatile(                                                                   \
-      INTARSIA_SAVE_R7                                                                \
-      "ldmdb r0!, {r1, r2, r3, r4, r5, r6}\n"                                         \
-      "push {r1, r2, r3, r4, r5, r6}\n"                                               \
-      "ldmdb r0!, {r1, r2, r3, r4, r5, r6}\n"                                         \
-      "push {r1, r2, r3, r4, r5, r6}\n"                                               \
-      "sub.w sp, sp, #24\n"                                                           \
-      "1: ldr.w r0, [sp, #36]\n"                                                      \
-      "ldr.w r1, [sp, #44]\n"                                                         \
-      "ldr.w r2, [sp, #48]\n"                                                         \
-      "ldr.w r3, [sp, #32]\n"                                                         \
-      "ldm.w r0!, {r8, r9, r10, r11}\n"                                               \
-      start                                                                           \
-      "stm.w sp, {r8, r9, r10, r11}\n"                                                \
-      "add.w r4, r1, #4\n"                                                            \
-      "add.w r5, r2, #" size "\n"                                                          \
-      "str.w r0, [sp, #36]\n"                                                         \
-      "str.w r4, [sp, #44]\n"                                                         \
-      "str.w r5, [sp, #48]\n"                                                         \
-      "str.w r2, [sp, #16]\n"                                                         \
-      "str.w r3, [sp, #20]\n"                                                         \
-      "str.w r1, [sp, #68]\n"                                                         \
-      "2: ldr.w r8, [sp]\n"                                                           \
-      "ldr.w r12, [sp, #68]\n"                                                        \
-      "ldr.w r1, [sp, #64]\n"                                                         \
-      "ldr.w r7, [sp, #40]\n"                                                         \
-      "ldr.w lr, [sp, #56]\n"                                                         \
-      "mov.w r9, r8\n"                                                                \
-      "mov.w r10, r8\n"                                                               \
-      "mov.w r11, r8\n"                                                               \
-      ".balign 4\n"                                                                   \
-      "3: ldr.w r0, [r1], #4\n"                                                       \
-      "add.w r0, r0, r12\n"                                                           \
-      "subs.w lr, lr, #1\n"                                                           \
-      "ldr r2, [r0, #-48]\n"                                                        \
-      "ldr r3, [r0, #-32]\n"                                                        \
-      "ldr r4, [r0, #-16]\n"                                                        \
-      INTARSIA_TAPS_##taps                                                            \
-      "bne.w 3b\n"                                                                    \
-      "add.w r12, r12, #64\n"                                                         \
-      "ldr.w r0, [sp, #4]\n"                                                          \
-      "ldr.w r1, [sp, #8]\n"                                                          \
-      "ldr.w r2, [sp, #12]\n"                                                         \
-      "ldr.w r3, [sp, #16]\n"                                                         \
-      "ldr.w r4, [sp, #20]\n"                                                         \
-      limits                                                                          \
-      "str.w r12, [sp, #68]\n"                                                        \
-      scale(r8) scale(r9) scale(r10) scale(r11)                                       \
-      clamp(r8) clamp(r9) clamp(r10) clamp(r11)                                       \
-      "cmp.w r4, #0x40000\n"                                                          \
-      "blo.w 4f\n"                                                                    \
+#define INTARSIA_FIR_ROW(taps, scale, limits, clamp, start, size, store) \
+  register const struct fir_row *end __asm__("r0") = row + 1; \
+  __asm__ volatile( \
+      INTARSIA_SAVE_R7 \
+      "ldmdb r0!, {r1, r2, r3, r4, r5, r6}\n" \
+      "push {r1, r2, r3, r4, r5, r6}\n" \
+      "ldmdb r0!, {r1, r2, r3, r4, r5, r6}\n" \
+      "push {r1, r2, r3, r4, r5, r6}\n" \
+      "sub.w sp, sp, #24\n" \
+      "1: ldr.w r0, [sp, #36]\n" \
+      "ldr.w r1, [sp, #44]\n" \
+      "ldr.w r2, [sp, #48]\n" \
+      "ldr.w r3, [sp, #32]\n" \
+      "ldm.w r0!, {r8, r9, r10, r11}\n" \
+      start \
+      "stm.w sp, {r8, r9, r10, r11}\n" \
+      "add.w r4, r1, #4\n" \
+      "add.w r5, r2, #" size "\n" \
+      "str.w r0, [sp, #36]\n" \
+      "str.w r4, [sp, #44]\n" \
+      "str.w r5, [sp, #48]\n" \
+      "str.w r2, [sp, #16]\n" \
+      "str.w r3, [sp, #20]\n" \
+      "str.w r1, [sp, #68]\n" \
+      "2: ldr.w r8, [sp]\n" \
+      "ldr.w r12, [sp, #68]\n" \
+      "ldr.w r1, [sp, #64]\n" \
+      "ldr.w r7, [sp, #40]\n" \
+      "ldr.w lr, [sp, #56]\n" \
+      "mov.w r9, r8\n" \
+      "mov.w r10, r8\n" \
+      "mov.w r11, r8\n" \
+      ".balign 4\n" \
+      "3: ldr.w r0, [r1], #4\n" \
+      "add.w r0, r0, r12\n" \
+      "subs.w lr, lr, #1\n" \
+      "ldr r2, [r0, #-48]\n" \
+      "ldr r3, [r0, #-32]\n" \
+      "ldr r4, [r0, #-16]\n" \
+      INTARSIA_TAPS_##taps \
+      "bne.w 3b\n" \
+      "add.w r12, r12, #64\n" \
+      "ldr.w r0, [sp, #4]\n" \
+      "ldr.w r1, [sp, #8]\n" \
+      "ldr.w r2, [sp, #12]\n" \
+      "ldr.w r3, [sp, #16]\n" \
+      "ldr.w r4, [sp, #20]\n" \
+      limits \
+      "str.w r12, [sp, #68]\n" \
+      scale(r8) scale(r9) scale(r10) scale(r11) \
+      clamp(r8) clamp(r9) clamp(r10) clamp(r11) \
+      "cmp.w r4, #0x40000\n" \
+      "blo.w 4f\n" \
       store(r8) store(r9) store(r10) store(r11) \
-      "sub.w r4, r4, #0x40000\n"                                                      \
-      "cmp.w r4, #0x10000\n"                                                          \
-      "str.w r3, [sp, #16]\n"                                                         \
-      "str.w r4, [sp, #20]\n"                                                         \
-      "bhs.w 2b\n"                                                                    \
-      "b.w 5f\n"                                                                      \
-      "4:\n" store(r8)                                                   \
-      "cmp.w r4, #0x20000\n"                                                          \
-      "blo.w 5f\n"                                                                    \
-      store(r9)                                                          \
-      "cmp.w r4, #0x30000\n"                                                          \
-      "blo.w 5f\n"                                                                    \
-      store(r10)                                                         \
-      "5: ldr.w r0, [sp, #40]\n"                                                      \
-      "ldr.w r1, [sp, #60]\n"                                                         \
-      "ldr.w r2, [sp, #52]\n"                                                         \
-      "add.w r0, r0, r1\n"                                                            \
-      "subs.w r2, r2, #1\n"                                                           \
-      "str.w r0, [sp, #40]\n"                                                         \
-      "str.w r2, [sp, #52]\n"                                                         \
-      "bne.w 1b\n"                                                                    \
-      "add.w sp, sp, #72\n"                                                           \
-      INTARSIA_RESTORE_R7                                                             \
-      : "+r"(end)                                                                     \
-      :                                                                               \
+      "sub.w r4, r4, #0x40000\n" \
+      "cmp.w r4, #0x10000\n" \
+      "str.w r3, [sp, #16]\n" \
+      "str.w r4, [sp, #20]\n" \
+      "bhs.w 2b\n" \
+      "b.w 5f\n" \
+      "4:\n" store(r8) \
+      "cmp.w r4, #0x20000\n" \
+      "blo.w 5f\n" \
+      store(r9) \
+      "cmp.w r4, #0x30000\n" \
+      "blo.w 5f\n" \
+      store(r10) \
+      "5: ldr.w r0, [sp, #40]\n" \
+      "ldr.w r1, [sp, #60]\n" \
+      "ldr.w r2, [sp, #52]\n" \
+      "add.w r0, r0, r1\n" \
+      "subs.w r2, r2, #1\n" \
+      "str.w r0, [sp, #40]\n" \
+      "str.w r2, [sp, #52]\n" \
+      "bne.w 1b\n" \
+      "add.w sp, sp, #72\n" \
+      INTARSIA_RESTORE_R7 \
+      : "+r"(end) \
+      : \
       : "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
 // clang-format on
 #define INTARSIA_FIR(suffix, taps, way, scale, limits, clamp)                          \

@@ -10,7 +10,6 @@
 // Elements of int16 are the same pairs; what differs is how they are merged, and how sums become results.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
-#include "intarsia/targets/cortex_m/dsp_halves.h"
 #include "intarsia/targets/cortex_m/dsp_merge.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
@@ -107,182 +106,182 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
 #else
 #define INTARSIA_STEP(upper, lower, next) upper lower "ldr.w r12, [r0" next "\nldr.w lr, [r1" next "\n"
 #endif
-#define INTARSIA_FOUR_BY_1                                                                             \
-  INTARSIA_COLUMN(80)                                                                                  \
-  INTARSIA_STEP(INTARSIA_UPPER(r11, r4, r8), INTARSIA_LOWER(r11, r7), ", #64]")                        \
-  INTARSIA_STEP(INTARSIA_UPPER(r11, r3, r11) INTARSIA_UPPER(r10, r4, r8),                              \
-                INTARSIA_LOWER(r11, r6) INTARSIA_LOWER(r10, r7), ", #48]")                             \
-  INTARSIA_STEP(INTARSIA_UPPER(r11, r2, r11) INTARSIA_UPPER(r10, r3, r10) INTARSIA_UPPER(r9, r4, r8),  \
-                INTARSIA_LOWER(r11, r5) INTARSIA_LOWER(r10, r6) INTARSIA_LOWER(r9, r7), ", #32]")      \
-  INTARSIA_STEP(INTARSIA_UPPER(r10, r2, r10) INTARSIA_UPPER(r9, r3, r9) INTARSIA_UPPER(r8, r4, r8),    \
-                INTARSIA_LOWER(r10, r5) INTARSIA_LOWER(r9, r6) INTARSIA_LOWER(r8, r7), ", #16]")       \
-  INTARSIA_STEP(INTARSIA_UPPER(r9, r2, r9) INTARSIA_UPPER(r8, r3, r8),                                 \
-                INTARSIA_LOWER(r9, r5) INTARSIA_LOWER(r8, r6), "], #64")                               \
+#define INTARSIA_FOUR_BY_1 \
+  INTARSIA_COLUMN(80) \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r4, r8), INTARSIA_LOWER(r11, r7), ", #64]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r3, r11) INTARSIA_UPPER(r10, r4, r8), \
+                INTARSIA_LOWER(r11, r6) INTARSIA_LOWER(r10, r7), ", #48]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r2, r11) INTARSIA_UPPER(r10, r3, r10) INTARSIA_UPPER(r9, r4, r8), \
+                INTARSIA_LOWER(r11, r5) INTARSIA_LOWER(r10, r6) INTARSIA_LOWER(r9, r7), ", #32]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r10, r2, r10) INTARSIA_UPPER(r9, r3, r9) INTARSIA_UPPER(r8, r4, r8), \
+                INTARSIA_LOWER(r10, r5) INTARSIA_LOWER(r9, r6) INTARSIA_LOWER(r8, r7), ", #16]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r9, r2, r9) INTARSIA_UPPER(r8, r3, r8), \
+                INTARSIA_LOWER(r9, r5) INTARSIA_LOWER(r8, r6), "], #64") \
   INTARSIA_TAP0(r8)
-#define INTARSIA_TWO_BY_1                                                                              \
-  INTARSIA_COLUMN(48) INTARSIA_BEGIN(r9)                                                               \
-  INTARSIA_COLUMN(32) INTARSIA_TAP1(r9) INTARSIA_BEGIN(r8)                                             \
-  INTARSIA_COLUMN(16) INTARSIA_TAP0(r9) INTARSIA_TAP1(r8)                                              \
+#define INTARSIA_TWO_BY_1 \
+  INTARSIA_COLUMN(48) INTARSIA_BEGIN(r9) \
+  INTARSIA_COLUMN(32) INTARSIA_TAP1(r9) INTARSIA_BEGIN(r8) \
+  INTARSIA_COLUMN(16) INTARSIA_TAP0(r9) INTARSIA_TAP1(r8) \
   INTARSIA_FIRST_COLUMN(32) INTARSIA_TAP0(r8)
-#define INTARSIA_ONE_BY_1                                                                              \
-  INTARSIA_COLUMN(32) INTARSIA_BEGIN(r8) INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                         \
+#define INTARSIA_ONE_BY_1 \
+  INTARSIA_COLUMN(32) INTARSIA_BEGIN(r8) INTARSIA_COLUMN(16) INTARSIA_TAP1(r8) \
   INTARSIA_FIRST_COLUMN(16) INTARSIA_TAP0(r8)
-#define INTARSIA_FOUR_BY_2                                                                             \
-  INTARSIA_COLUMN(128)                                                                                 \
-  INTARSIA_STEP(INTARSIA_UPPER(r11, r4, r8), INTARSIA_LOWER(r11, r7), ", #112]")                       \
-  INTARSIA_STEP(INTARSIA_UPPER(r11, r3, r11), INTARSIA_LOWER(r11, r6), ", #96]")                              \
-  INTARSIA_STEP(INTARSIA_UPPER(r11, r2, r11) INTARSIA_UPPER(r10, r4, r8),                                 \
-                INTARSIA_LOWER(r11, r5) INTARSIA_LOWER(r10, r7), ", #80]")                                   \
-  INTARSIA_STEP(INTARSIA_UPPER(r10, r3, r10), INTARSIA_LOWER(r10, r6), ", #64]")                              \
-  INTARSIA_STEP(INTARSIA_UPPER(r10, r2, r10) INTARSIA_UPPER(r9, r4, r8),                                 \
-                INTARSIA_LOWER(r10, r5) INTARSIA_LOWER(r9, r7), ", #48]")                                   \
-  INTARSIA_STEP(INTARSIA_UPPER(r9, r3, r9), INTARSIA_LOWER(r9, r6), ", #32]")                              \
-  INTARSIA_STEP(INTARSIA_UPPER(r9, r2, r9) INTARSIA_UPPER(r8, r4, r8),                                 \
-                INTARSIA_LOWER(r9, r5) INTARSIA_LOWER(r8, r7), ", #16]")                                   \
-  INTARSIA_STEP(INTARSIA_UPPER(r8, r3, r8), INTARSIA_LOWER(r8, r6), "], #128")                              \
+#define INTARSIA_FOUR_BY_2 \
+  INTARSIA_COLUMN(128) \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r4, r8), INTARSIA_LOWER(r11, r7), ", #112]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r3, r11), INTARSIA_LOWER(r11, r6), ", #96]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r2, r11) INTARSIA_UPPER(r10, r4, r8), \
+                INTARSIA_LOWER(r11, r5) INTARSIA_LOWER(r10, r7), ", #80]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r10, r3, r10), INTARSIA_LOWER(r10, r6), ", #64]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r10, r2, r10) INTARSIA_UPPER(r9, r4, r8), \
+                INTARSIA_LOWER(r10, r5) INTARSIA_LOWER(r9, r7), ", #48]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r9, r3, r9), INTARSIA_LOWER(r9, r6), ", #32]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r9, r2, r9) INTARSIA_UPPER(r8, r4, r8), \
+                INTARSIA_LOWER(r9, r5) INTARSIA_LOWER(r8, r7), ", #16]") \
+  INTARSIA_STEP(INTARSIA_UPPER(r8, r3, r8), INTARSIA_LOWER(r8, r6), "], #128") \
   INTARSIA_TAP0(r8)
-#define INTARSIA_TWO_BY_2                                                                              \
-  INTARSIA_COLUMN(64) INTARSIA_BEGIN(r9)                                                               \
-  INTARSIA_COLUMN(48) INTARSIA_TAP1(r9)                                                                \
-  INTARSIA_COLUMN(32) INTARSIA_TAP0(r9) INTARSIA_BEGIN(r8)                                             \
-  INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                                                                \
+#define INTARSIA_TWO_BY_2 \
+  INTARSIA_COLUMN(64) INTARSIA_BEGIN(r9) \
+  INTARSIA_COLUMN(48) INTARSIA_TAP1(r9) \
+  INTARSIA_COLUMN(32) INTARSIA_TAP0(r9) INTARSIA_BEGIN(r8) \
+  INTARSIA_COLUMN(16) INTARSIA_TAP1(r8) \
   INTARSIA_FIRST_COLUMN(64) INTARSIA_TAP0(r8)
-#define INTARSIA_ONE_BY_2                                                                              \
-  INTARSIA_COLUMN(32) INTARSIA_BEGIN(r8) INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                         \
+#define INTARSIA_ONE_BY_2 \
+  INTARSIA_COLUMN(32) INTARSIA_BEGIN(r8) INTARSIA_COLUMN(16) INTARSIA_TAP1(r8) \
   INTARSIA_FIRST_COLUMN(32) INTARSIA_TAP0(r8)
 
 // Doubled sums become results (results.h) and go to memory. SMMLAR adds the rounding as well.
 #define INTARSIA_SCALE_RECTIFIED(sum) "smmlar " #sum ", " #sum ", r12, lr\n"
-#define INTARSIA_SCALE_WHOLE(sum)              \
-  "smmulr " #sum ", " #sum ", r12\n"           \
+#define INTARSIA_SCALE_WHOLE(sum) \
+  "smmulr " #sum ", " #sum ", r12\n" \
   "add.w " #sum ", " #sum ", " #sum ", asr #31\n" \
   "add.w " #sum ", " #sum ", lr\n"
 #define INTARSIA_SHIFT(sum) "asr.w " #sum ", " #sum ", r12\n"
 #define INTARSIA_LOAD_LIMITS "ldr.w r12, [sp, #24]\nldr.w lr, [sp, #28]\n"
-#define INTARSIA_CLAMP(sum)     \
-  "cmp.w " #sum ", r12\n"       \
-  "it lt\n"                     \
-  "movlt.w " #sum ", r12\n"     \
-  "cmp.w " #sum ", lr\n"        \
-  "it gt\n"                     \
+#define INTARSIA_CLAMP(sum) \
+  "cmp.w " #sum ", r12\n" \
+  "it lt\n" \
+  "movlt.w " #sum ", r12\n" \
+  "cmp.w " #sum ", lr\n" \
+  "it gt\n" \
   "movgt.w " #sum ", lr\n"
 #define INTARSIA_NOTHING(sum)
 // The address of a store is not made by the instruction before it.
-#define INTARSIA_STORE(sum)   \
+#define INTARSIA_STORE(sum) \
   "ssat " #sum ", #8, " #sum "\n" \
-  "strb.w " #sum ", [lr]\n"   \
+  "strb.w " #sum ", [lr]\n" \
   "uxtah lr, lr, r12\n"
 // Of int16, from sums that are not doubled; those with limits are no larger.
 #define INTARSIA_SCALE_HALF(sum) "smmla " #sum ", " #sum ", r12, lr\n"
 #define INTARSIA_STORE_LIMITED_HALF(sum) \
-  "strh.w " #sum ", [lr]\n"   \
+  "strh.w " #sum ", [lr]\n" \
   "uxtah lr, lr, r12\n"
-#define INTARSIA_STORE_HALF(sum)   \
+#define INTARSIA_STORE_HALF(sum) \
   "ssat " #sum ", #16, " #sum "\n" \
   INTARSIA_STORE_LIMITED_HALF(sum)
 #define INTARSIA_DOUBLED_START "add.w r8, r8, r8\n"
-#define INTARSIA_DOUBLED_WEIGHTS  \
-  "sadd16 r2, r2, r2\n"           \
-  "sadd16 r3, r3, r3\n"           \
-  "sadd16 r4, r4, r4\n"           \
-  "sadd16 r5, r5, r5\n"           \
-  "sadd16 r6, r6, r6\n"           \
+#define INTARSIA_DOUBLED_WEIGHTS \
+  "sadd16 r2, r2, r2\n" \
+  "sadd16 r3, r3, r3\n" \
+  "sadd16 r4, r4, r4\n" \
+  "sadd16 r5, r5, r5\n" \
+  "sadd16 r6, r6, r6\n" \
   "sadd16 r7, r7, r7\n"
 #define INTARSIA_ALL_1(what) what(r8)
 #define INTARSIA_ALL_2(what) what(r8) what(r9)
 #define INTARSIA_ALL_4(what) what(r8) what(r9) what(r10) what(r11)
 #define INTARSIA_OUTPUTS(all, scale, load_limits, clamp, store) \
-  "ldr.w r12, [sp, #4]\n"                                \
-  "ldr.w lr, [sp, #8]\n"                                 \
-  all(scale)                                             \
-  "ldr.w r12, [sp, #12]\n"                               \
-  all(INTARSIA_SHIFT)                                    \
-  load_limits all(clamp)                                 \
-  "ldr.w lr, [sp, #16]\n"                                \
-  "ldr.w r12, [sp, #20]\n"                               \
+  "ldr.w r12, [sp, #4]\n" \
+  "ldr.w lr, [sp, #8]\n" \
+  all(scale) \
+  "ldr.w r12, [sp, #12]\n" \
+  all(INTARSIA_SHIFT) \
+  load_limits all(clamp) \
+  "ldr.w lr, [sp, #16]\n" \
+  "ldr.w r12, [sp, #20]\n" \
   all(store)
 
-#define INTARSIA_ROWS_3X3(by, scale, load_limits, clamp, start, doubled, size, store)                              \
-  register const struct block_rows *end __asm__("r0") = work + 1;                     \
-  __asm__ volatile(                                                                   \
-      INTARSIA_SAVE_R7                                                                \
-      "ldmdb r0!, {r1, r2, r3, r4, r5, r6, r7}\n"                                     \
-      "push {r1, r2, r3, r4, r5, r6, r7}\n"                                           \
-      "ldmdb r0!, {r1, r2, r3, r4, r5, r6}\n"                                         \
-      "push {r1, r2, r3, r4, r5, r6}\n"                                               \
-      "sub.w sp, sp, #24\n"                                                           \
-      "1: ldr.w r0, [sp, #48]\n"                                                      \
-      "ldr.w r1, [sp, #52]\n"                                                         \
-      "ldm.w r0!, {r8, r9, r10, r11}\n"                                               \
-      start                                                                           \
-      "stm.w sp, {r8, r9, r10, r11}\n"                                                \
-      "ldr.w r2, [r1]\n"                                                              \
-      "ldr.w r4, [r1, #4]\n"                                                          \
-      "ldr.w r6, [r1, #8]\n"                                                          \
-      "add.w r1, r1, #12\n"                                                           \
-      "str.w r0, [sp, #48]\n"                                                         \
-      "str.w r1, [sp, #52]\n"                                                         \
-      "sxtb16 r3, r2, ror #8\n"                                                       \
-      "sxtb16 r2, r2\n"                                                               \
-      "sxtb16 r5, r4, ror #8\n"                                                       \
-      "sxtb16 r4, r4\n"                                                               \
-      "sxtb16 r7, r6, ror #8\n"                                                       \
-      "sxtb16 r6, r6\n"                                                               \
-      "ldr.w r0, [sp, #56]\n"                                                         \
-      "ldr.w r1, [sp, #60]\n"                                                         \
-      "ldr.w lr, [sp, #64]\n"                                                         \
-      "ldr.w r12, [sp, #68]\n"                                                        \
-      "ldr.w r11, [sp, #32]\n"                                                        \
-      doubled                                                                         \
-      "add.w r8, r0, #4\n"                                                            \
-      "add.w r9, r1, #4\n"                                                            \
-      "add.w r10, lr, #" size "\n"                                                           \
-      "str.w r8, [sp, #56]\n"                                                         \
-      "str.w r9, [sp, #60]\n"                                                         \
-      "str.w r10, [sp, #64]\n"                                                        \
-      "str.w r12, [sp, #36]\n"                                                        \
-      "str.w lr, [sp, #16]\n"                                                         \
-      "2: str.w r11, [sp, #20]\n"                                                     \
-      "mov.w r12, r11\n"                                                              \
-      "adds.w r8, r11, #262144\n"                                                     \
-      "bcs.w 4f\n"                                                                    \
-      ".balign 4\n"                                                                   \
-      "3: ldr.w r8, [sp]\n"                                                           \
+#define INTARSIA_ROWS_3X3(by, scale, load_limits, clamp, start, doubled, size, store) \
+  register const struct block_rows *end __asm__("r0") = work + 1; \
+  __asm__ volatile( \
+      INTARSIA_SAVE_R7 \
+      "ldmdb r0!, {r1, r2, r3, r4, r5, r6, r7}\n" \
+      "push {r1, r2, r3, r4, r5, r6, r7}\n" \
+      "ldmdb r0!, {r1, r2, r3, r4, r5, r6}\n" \
+      "push {r1, r2, r3, r4, r5, r6}\n" \
+      "sub.w sp, sp, #24\n" \
+      "1: ldr.w r0, [sp, #48]\n" \
+      "ldr.w r1, [sp, #52]\n" \
+      "ldm.w r0!, {r8, r9, r10, r11}\n" \
+      start \
+      "stm.w sp, {r8, r9, r10, r11}\n" \
+      "ldr.w r2, [r1]\n" \
+      "ldr.w r4, [r1, #4]\n" \
+      "ldr.w r6, [r1, #8]\n" \
+      "add.w r1, r1, #12\n" \
+      "str.w r0, [sp, #48]\n" \
+      "str.w r1, [sp, #52]\n" \
+      "sxtb16 r3, r2, ror #8\n" \
+      "sxtb16 r2, r2\n" \
+      "sxtb16 r5, r4, ror #8\n" \
+      "sxtb16 r4, r4\n" \
+      "sxtb16 r7, r6, ror #8\n" \
+      "sxtb16 r6, r6\n" \
+      "ldr.w r0, [sp, #56]\n" \
+      "ldr.w r1, [sp, #60]\n" \
+      "ldr.w lr, [sp, #64]\n" \
+      "ldr.w r12, [sp, #68]\n" \
+      "ldr.w r11, [sp, #32]\n" \
+      doubled \
+      "add.w r8, r0, #4\n" \
+      "add.w r9, r1, #4\n" \
+      "add.w r10, lr, #" size "\n" \
+      "str.w r8, [sp, #56]\n" \
+      "str.w r9, [sp, #60]\n" \
+      "str.w r10, [sp, #64]\n" \
+      "str.w r12, [sp, #36]\n" \
+      "str.w lr, [sp, #16]\n" \
+      "2: str.w r11, [sp, #20]\n" \
+      "mov.w r12, r11\n" \
+      "adds.w r8, r11, #262144\n" \
+      "bcs.w 4f\n" \
+      ".balign 4\n" \
+      "3: ldr.w r8, [sp]\n" \
       INTARSIA_FOUR_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_4, scale, load_limits, clamp, store) \
-      "subs.w r12, r12, #262144\n"                                                    \
-      "str.w lr, [sp, #16]\n"                                                         \
-      "str.w r12, [sp, #20]\n"                                                        \
-      "bcs.w 3b\n"                                                                    \
-      "4: lsls.w r8, r12, #15\n"                                                      \
-      "bcc.w 5f\n"                                                                    \
-      "ldr.w r8, [sp]\n"                                                              \
+      "subs.w r12, r12, #262144\n" \
+      "str.w lr, [sp, #16]\n" \
+      "str.w r12, [sp, #20]\n" \
+      "bcs.w 3b\n" \
+      "4: lsls.w r8, r12, #15\n" \
+      "bcc.w 5f\n" \
+      "ldr.w r8, [sp]\n" \
       INTARSIA_TWO_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_2, scale, load_limits, clamp, store) \
-      "str.w lr, [sp, #16]\n"                                                         \
-      "lsls.w r8, r12, #15\n"                                                         \
-      "5: bpl.w 6f\n"                                                                 \
-      "ldr.w r8, [sp]\n"                                                              \
+      "str.w lr, [sp, #16]\n" \
+      "lsls.w r8, r12, #15\n" \
+      "5: bpl.w 6f\n" \
+      "ldr.w r8, [sp]\n" \
       INTARSIA_ONE_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_1, scale, load_limits, clamp, store) \
-      "str.w lr, [sp, #16]\n"                                                         \
-      "6: ldr.w lr, [sp, #16]\n"                                                      \
-      "ldr.w r8, [sp, #36]\n"                                                         \
-      "ldr.w r9, [sp, #40]\n"                                                         \
-      "ldr.w r10, [sp, #44]\n"                                                        \
-      "ldr.w r11, [sp, #32]\n"                                                        \
-      "subs.w r8, r8, #1\n"                                                           \
-      "add.w r0, r0, r9\n"                                                            \
-      "add.w r1, r1, r9\n"                                                            \
-      "add.w lr, lr, r10\n"                                                           \
-      "str.w r8, [sp, #36]\n"                                                         \
-      "str.w lr, [sp, #16]\n"                                                         \
-      "bne.w 2b\n"                                                                    \
-      "ldr.w r8, [sp, #72]\n"                                                         \
-      "subs.w r8, r8, #1\n"                                                           \
-      "str.w r8, [sp, #72]\n"                                                         \
-      "bne.w 1b\n"                                                                    \
-      "add.w sp, sp, #76\n"                                                           \
-      INTARSIA_RESTORE_R7                                                             \
-      : "+r"(end)                                                                     \
-      :                                                                               \
+      "str.w lr, [sp, #16]\n" \
+      "6: ldr.w lr, [sp, #16]\n" \
+      "ldr.w r8, [sp, #36]\n" \
+      "ldr.w r9, [sp, #40]\n" \
+      "ldr.w r10, [sp, #44]\n" \
+      "ldr.w r11, [sp, #32]\n" \
+      "subs.w r8, r8, #1\n" \
+      "add.w r0, r0, r9\n" \
+      "add.w r1, r1, r9\n" \
+      "add.w lr, lr, r10\n" \
+      "str.w r8, [sp, #36]\n" \
+      "str.w lr, [sp, #16]\n" \
+      "bne.w 2b\n" \
+      "ldr.w r8, [sp, #72]\n" \
+      "subs.w r8, r8, #1\n" \
+      "str.w r8, [sp, #72]\n" \
+      "bne.w 1b\n" \
+      "add.w sp, sp, #76\n" \
+      INTARSIA_RESTORE_R7 \
+      : "+r"(end) \
+      : \
       : "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
 // clang-format on
 #define INTARSIA_ROWS_OF(suffix, by, way, scale, load_limits, clamp)                         \

@@ -180,10 +180,10 @@ INTARSIA_INLINE struct four_pixels intarsia_four_pixels(const struct intarsia_wi
 // clang-format off
 #define INTARSIA_FOUR_UNIT INTARSIA_WORD(4, 8, 12, "[r1], #16") INTARSIA_WORD(4, 8, 12, "[r1], #16")
 #define INTARSIA_FOUR_FIRST_UNIT INTARSIA_FIRST_WORD(4, 8, 12, "[r1], #16") INTARSIA_WORD(4, 8, 12, "[r1], #16")
-#define INTARSIA_FOUR_UNITS                                                                 \
+#define INTARSIA_FOUR_UNITS \
   "50:\n" INTARSIA_FOUR_UNIT "51:\n" INTARSIA_FOUR_UNIT "52:\n" INTARSIA_FOUR_UNIT "53:\n" INTARSIA_FOUR_UNIT \
   "54:\n" INTARSIA_FOUR_UNIT "55:\n" INTARSIA_FOUR_UNIT "56:\n" INTARSIA_FOUR_UNIT "57:\n" INTARSIA_FOUR_UNIT
-#define INTARSIA_FOUR_ENTRIES                                                               \
+#define INTARSIA_FOUR_ENTRIES \
   ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (54f-4b)/2, (55f-4b)/2, (56f-4b)/2, (57f-4b)/2, (3f-4b)/2\n"
 // clang-format on
 #endif

@@ -2,7 +2,7 @@
 #include "intarsia/kernels/normalize.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 #include "intarsia/targets/cortex_m/pool_softmax.h"
-#include "intarsia/targets/cortex_m/softmax_rows.h"
+#include "intarsia/targets/cortex_m/results.h"
 
 #if INTARSIA_HAS_MVE
 #include <arm_mve.h>

@@ -42,6 +42,11 @@ void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_
 void intarsia_softmax_rows_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                               int32_t rows, int32_t count);
 
+// What both begin with: a row's largest element, and the sum of its exponentials, Q12.19.
+int32_t intarsia_largest_of(const int8_t *input, int32_t count);
+uint32_t intarsia_sum_of_exponentials(const int8_t *input, const int32_t *exponentials,
+                                      int32_t largest, int32_t count);
+
 // As intarsia_log_softmax_s8 (intarsia/kernels/normalize.h) for each of `rows` rows of `count` elements; exponentials as above, of a beta of 1.
 void intarsia_log_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                    int32_t rows, int32_t count, int32_t multiplier, int32_t left,
