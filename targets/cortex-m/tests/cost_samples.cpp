@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cost_sample_kinds.h"
 #include "intarsia/plugin/op_view.h"
 #include "intarsia/plugin/standard_lowering.h"
 #include "support/random_builder.h"
@@ -79,47 +80,6 @@ class Samples {
   }
 
  private:
-  static constexpr OpKind kLoops[] = {
-      OpKind::Conv2d,
-      OpKind::DepthwiseConv2d,
-      OpKind::FullyConnected,
-      OpKind::TransposeConv2d,
-      OpKind::AveragePool2d,
-      OpKind::MaxPool2d,
-      OpKind::Add,
-      OpKind::Sub,
-      OpKind::Mul,
-      OpKind::Minimum,
-      OpKind::Maximum,
-      OpKind::Relu,
-      OpKind::LeakyRelu,
-      OpKind::HardSwish,
-      OpKind::Logistic,
-      OpKind::Tanh,
-      OpKind::Softmax,
-      OpKind::L2Normalization,
-      OpKind::Mean,
-      OpKind::Sum,
-      OpKind::ReduceMax,
-      OpKind::ArgMax,
-      OpKind::Pad,
-      OpKind::Concat,
-      OpKind::Transpose,
-      OpKind::Slice,
-      OpKind::ResizeNearest,
-      OpKind::ResizeBilinear,
-      OpKind::Quantize,
-      OpKind::Dequantize,
-      OpKind::SpaceToDepth,
-      OpKind::BatchMatmul,
-  };
-
-  static constexpr OpKind kRealLoops[] = {
-      OpKind::Exp, OpKind::Sqrt,       OpKind::Rsqrt, OpKind::Square, OpKind::Abs, OpKind::Neg,
-      OpKind::Div, OpKind::LogSoftmax, OpKind::Log,   OpKind::Sin,    OpKind::Pow, OpKind::Floor};
-  static constexpr OpKind kFloatCurves[] = {OpKind::Exp, OpKind::Logistic, OpKind::Tanh,
-                                            OpKind::HardSwish};
-
   static bool is_conversion(OpKind kind) {
     return kind == OpKind::Quantize || kind == OpKind::Dequantize;
   }

@@ -14,6 +14,12 @@ namespace {
 
 using graph::OpKind;
 
+graph::Module average_of_3x3(Random& random, int64_t channels) {
+  return plain_module(random, OpKind::AveragePool2d,
+                      graph::Pool2dAttrs{3, 3, 2, 2, {1, 1, 1, 1}, graph::Activation::None},
+                      {1, 7, 7, channels});
+}
+
 // A word or a vector of channels is worth a kernel; one channel, or a core without SIMD, is not.
 TEST(Pooling, IsAKernelWhereItPays) {
   for (const auto& [core, channels, expected] : {std::tuple{"cortex-m4", 8, true},
@@ -171,6 +177,62 @@ TEST(Optimise, SizeHasNoTableOfExponentials) {
     EXPECT_EQ(kernels.calls("intarsia_softmax_table_s8"),
               optimise == LoweringOptions::Optimise::Balanced);
     check(kernels);
+  }
+}
+
+// How often it stands in the program.
+size_t calls_of(const KernelProgram& kernels, const std::string& kernel) {
+  size_t count = 0;
+  const std::string text = kernels.text();
+  for (size_t at = 0; (at = text.find(" " + kernel + "(", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+// A number for each short row: a call takes several of them, in both directions and where the rows repeat too.
+TEST(Broadcasting, ShortRowsShareACall) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    Random random(51);
+    kernels.add(binary_module(random, OpKind::Mul, {1, 32, 4}, {1, 32, 1}));
+    kernels.add(wide_sum_module(random, OpKind::Sub, {1, 16, 1}, {1, 16, 8}, 0.0003f, 0.0002f,
+                                graph::Activation::None));
+    kernels.add(binary_module(random, OpKind::Add, {1, 32, 1}, {1, 1, 4}));
+    EXPECT_EQ(calls_of(kernels, "intarsia_spread_s8"), 2U);
+    EXPECT_EQ(calls_of(kernels, "intarsia_spread_s16"), 1U);
+    EXPECT_EQ(calls_of(kernels, "intarsia_copy_rows_s8"), 1U);
+    check(kernels);
+  }
+}
+
+// All values of a byte, where a loop would limit each of sixteen by itself.
+TEST(Elements, LimitsAreLookedUpWithHelium) {
+  KernelProgram kernels("cortex-m55");
+  Random random(53);
+  kernels.add(
+      plain_module(random, OpKind::Relu, graph::ReluAttrs{graph::Activation::Relu6}, {1, 300}));
+  EXPECT_TRUE(kernels.calls("intarsia_each_lookup_s8"));
+  check(kernels);
+}
+
+// Windows of two columns and of one become windows of two with twice the channels, where these share more than the second
+// tap costs.
+TEST(TransposedConvolution, ColumnsOfAStrideAreOneConvolutionOfFewChannels) {
+  for (const auto& [core, kernel] : {std::pair{"cortex-m4", "intarsia_staged_dsp_conv_s8"},
+                                     {"cortex-m55", "intarsia_staged_mve_conv_s8"}}) {
+    for (const auto& [channels, calls] : {std::pair{1, 2U}, {64, 4U}}) {
+      KernelProgram kernels(core);
+      Random random(52);
+      WindowCase c{OpKind::TransposeConv2d, 1, 8, 8, 64, channels, 3, 3, 2};
+      c.padding = {0, 0, 1, 1};
+      kernels.add(window_module(random, c));
+      const std::string name(kernel);
+      size_t made = 0;
+      for (const char* way : {"", "_by_four", "_by_four_rectified", "_by_four_limited",
+                              "_rectified", "_limited", "_any"})
+        made += calls_of(kernels, name.substr(0, name.size() - 3) + way + "_s8");
+      EXPECT_EQ(made, calls) << core << " " << channels;
+      check(kernels);
+    }
   }
 }
 

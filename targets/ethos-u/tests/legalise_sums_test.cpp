@@ -196,8 +196,9 @@ TEST(Legalise, SumsOf16BitsWhoseOperandRepeats) {
           expect_taken_and_same(random, module);
           if (repeated == Shape{2, 1, 1, 16}) continue;  // an image at a time
           for (const auto& tensor : legalise(module, module.entry_function()).tensors)
-            if (tensor.type == DataType::Int32)
+            if (tensor.type == DataType::Int32) {
               EXPECT_LE(4 * tensor.extent.elements(), 2 * element_count(whole));
+            }
         }
 }
 
