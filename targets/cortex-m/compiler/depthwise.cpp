@@ -194,7 +194,6 @@ struct Dsp3x3Layout {
   // ones before, without a gap in the ring, saves a call.
   static constexpr int64_t kRingBytes = 2048;
   int64_t phases, pair_bytes, slots;
-  // Of dilated windows the first grid, no other is larger.
   // Of dilated windows the first grid: no other is larger.
   explicit Dsp3x3Layout(const Window& whole) {
     const Window w = dilated_grid(whole, 0, 0);

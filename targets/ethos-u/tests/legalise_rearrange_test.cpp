@@ -445,5 +445,15 @@ TEST(Rearrange, WideMirrors) {
   }
 }
 
+// A copy of a few elements takes as long as a CPU needs for many.
+TEST(Rearrange, ManyShortMirrorsAreTheCpus) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, 256, 4}, 0.05f, 0);
+  const graph::MirrorPadAttrs a = {{0, 120, 0}, {0, 80, 0}, false};
+  const graph::Module module = g.finish(g.like(OpKind::MirrorPad, a, {x}));
+  EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]),
+            "mirroring takes 201 copies of 3 elements on average, more than 64");
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u
