@@ -387,5 +387,50 @@ TEST(OnnxGrids, OfNoImages) {
   EXPECT_NE(of_grid({2, 2, 3}, {2, 1, 1 << 20, 1 << 20}), "is taken");
 }
 
+// A window of so many elements beside an input, or one whose size is that input.
+std::string of_window(const std::vector<int64_t>& size, int64_t type = 1) {
+  Model model(17);
+  model.input("x", {1}).output("y");
+  if (!size.empty()) model.integers("size", size);
+  format::Node& window = model.node("HannWindow", {size.empty() ? "x" : "size"}, {"w"});
+  Model::attribute(window, "output_datatype").set_integer(type);
+  model.node("Mul", {"w", "x"}, {"y"});
+  return model.refusal();
+}
+
+TEST(OnnxWindows, OfSizesThatAreNone) {
+  EXPECT_EQ(of_window({1}), "is taken");
+  EXPECT_THAT(of_window({}), HasSubstr("has a size that is known only when the model runs"));
+  EXPECT_THAT(of_window({4, 4}), HasSubstr("has a size that is known only when the model runs"));
+  EXPECT_THAT(of_window({0}), HasSubstr("is 0 elements long"));
+  EXPECT_THAT(of_window({-3}), HasSubstr("is -3 elements long"));
+  EXPECT_NE(of_window({INT64_MAX}), "is taken");
+  EXPECT_THAT(of_window({4}, 10), HasSubstr("gives numbers that are no floats"));
+}
+
+std::string of_mel_weights(std::vector<int64_t> bands, std::vector<int64_t> length, float highest) {
+  Model model(17);
+  model.input("x", {1}).output("y");
+  model.integers("bands", bands), model.integers("length", length), model.integers("rate", {8000});
+  const auto real = [&](const std::string& name, float value) {
+    std::string raw(sizeof value, '\0');
+    std::memcpy(raw.data(), &value, sizeof value);
+    model.constant(name, {1}).set_raw(raw);
+  };
+  real("low", 100), real("high", highest);
+  model.node("MelWeightMatrix", {"bands", "length", "rate", "low", "high"}, {"w"});
+  model.node("Mul", {"w", "x"}, {"y"});
+  return model.refusal();
+}
+
+TEST(OnnxWindows, OfBandsThatAreNone) {
+  EXPECT_EQ(of_mel_weights({8}, {64}, 4000), "is taken");
+  EXPECT_THAT(of_mel_weights({8}, {64}, 4001), HasSubstr("has 8 bands from 100 to 4001 Hz"));
+  EXPECT_THAT(of_mel_weights({8}, {64}, 50), HasSubstr("has 8 bands from 100 to 50 Hz"));
+  EXPECT_THAT(of_mel_weights({0}, {64}, 4000), HasSubstr("has 0 bands"));
+  EXPECT_THAT(of_mel_weights({8}, {1}, 4000), HasSubstr("transforms of 1 samples"));
+  EXPECT_NE(of_mel_weights({4096}, {1 << 20}, 4000), "is taken");
+}
+
 }  // namespace
 }  // namespace intarsia
