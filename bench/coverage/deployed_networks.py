@@ -136,17 +136,14 @@ class LiteRt:
         return [self.interpreter.get_tensor(about["index"]) for about in self.interpreter.get_output_details()]
 
 
-class MediaPipe:
-    """Its graphs, for networks with operators that LiteRT does not have. LiteRT says what there is to be given."""
+class MediaPipe(LiteRt):
+    """Its graphs, for networks with operators that LiteRT does not have. LiteRT says what there is to be given, but can make no room for it."""
 
     SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "operators" / "run_mediapipe.py"
 
     def __init__(self, path, network):
         from ai_edge_litert.interpreter import Interpreter
         self.path, self.interpreter = path, Interpreter(model_path=str(path))
-
-    def inputs(self):
-        return {about["name"]: (list(about["shape"]), about["dtype"]) for about in self.interpreter.get_input_details()}
 
     def answers(self, feed):
         with tempfile.TemporaryDirectory() as folder:

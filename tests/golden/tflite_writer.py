@@ -156,6 +156,34 @@ def one(code, shapes, out, kind=np.float32, quant=None, opts=None, constants=(),
     return model
 
 
+def of_values(code, values, out, kind=np.float32, quant=(), opts=None, constants=(), **more):
+    """One operator on given values; `quant`: (scale, zero) of each operand, then of the result; `constants` follow, and `more` is of the
+    operator."""
+    model = Model()
+    g = model.subgraph()
+    values = [np.asarray(value) for value in values]
+    ids = [g.tensor(value.shape, value.dtype.type, *(quant[i] if quant else (None, 0)))
+           for i, value in enumerate(values)]
+    result = g.tensor(out, kind, *(quant[-1] if quant else (None, 0)))
+    g.op(code, ids + [g.constant(value) for value in constants], [result], opts, **more)
+    g.inputs(*ids)
+    g.outputs(result)
+    model.values = values
+    return model
+
+
+def random_values(rng, tensor):
+    shape, kind = tuple(tensor.shape), KINDS[tensor.type]
+    if kind is np.float32:
+        return rng.uniform(-3, 3, shape).astype(np.float32)
+    if kind is np.bool_:
+        return rng.integers(0, 2, shape).astype(np.bool_)
+    if kind in (np.int32, np.int64):
+        return rng.integers(-20, 20, shape).astype(kind)
+    info = np.iinfo(kind)
+    return rng.integers(info.min, info.max + 1, shape).astype(kind)
+
+
 class Cases(dict):
     """What makes each model, by its name; as a decorator it takes a function by the function's."""
 

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tflite_writer import KINDS, TYPE_NAMES, fresh, run_script, runtime  # noqa: E402
+from tflite_writer import KINDS, TYPE_NAMES, fresh, random_values, run_script, runtime  # noqa: E402
 
 import exact_scale_cases  # noqa: E402
 import layer_cases  # noqa: E402
@@ -24,19 +24,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 CASES = {}
 for module in (exact_scale_cases, layer_cases, one_operator_cases, signal_cases, state_cases):
     CASES.update(module.CASES)
-
-
-def random_values(rng, tensor):
-    shape = tuple(tensor.shape)
-    kind = KINDS[tensor.type]
-    if kind is np.float32:
-        return rng.uniform(-3, 3, shape).astype(np.float32)
-    if kind is np.bool_:
-        return rng.integers(0, 2, shape).astype(np.bool_)
-    if kind is np.int32:
-        return rng.integers(-20, 20, shape).astype(np.int32)
-    info = np.iinfo(kind)
-    return rng.integers(info.min, info.max + 1, shape).astype(kind)
 
 
 def make_case(folder, name):

@@ -13,7 +13,7 @@ import numpy as np
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tflite_writer import KINDS, TYPE_NAMES, Cases, Model, fresh, options, rng_of, run_script  # noqa: E402
+from tflite_writer import TYPE_NAMES, Cases, Model, fresh, options, random_values, rng_of, run_script  # noqa: E402
 
 import converter_cases  # noqa: E402
 import hybrid_cases  # noqa: E402
@@ -29,18 +29,6 @@ import whole_cases  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 SAME, VALID = 0, 1
 CASES = case = Cases()
-
-
-def random_values(rng, tensor):
-    shape, kind = tuple(tensor.shape), KINDS[tensor.type]
-    if kind is np.float32:
-        return rng.uniform(-3, 3, shape).astype(np.float32)
-    if kind is np.bool_:
-        return rng.integers(0, 2, shape).astype(np.bool_)
-    if kind in (np.int32, np.int64):
-        return rng.integers(-20, 20, shape).astype(kind)
-    info = np.iinfo(kind)
-    return rng.integers(info.min, info.max + 1, shape).astype(kind)
 
 
 # ---- float16 constants, as the converter writes them ----

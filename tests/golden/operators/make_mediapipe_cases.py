@@ -15,22 +15,14 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tflite_writer import Cases, Model, flexible, fresh, rng_of, run_script  # noqa: E402
+from tflite_writer import Cases, flexible, fresh, of_values, rng_of, run_script  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = case = Cases()
 
 
 def one(code, values, out, **fields):
-    model = Model()
-    g = model.subgraph()
-    ids = [g.tensor(value.shape) for value in values]
-    result = g.tensor(out)
-    g.op(code, ids, [result], version=2, custom=flexible(**fields))
-    g.inputs(*ids)
-    g.outputs(result)
-    model.values = [np.float32(value) for value in values]
-    return model
+    return of_values(code, [np.float32(value) for value in values], out, version=2, custom=flexible(**fields))
 
 
 def matrix_of(x, y):
@@ -92,11 +84,12 @@ def transform_landmarks_of_space():
 def make_case(folder, name):
     model = CASES[name]()
     folder = fresh(folder / name)
-    (folder / "model.tflite").write_bytes(model.bytes())
+    content = model.bytes()
+    (folder / "model.tflite").write_bytes(content)
     meta = {"reference": "MediaPipe", "inputs": [], "outputs": [{"file": "out0.bin", "type": "FLOAT32"}]}
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(place)
-        (place / "model.tflite").write_bytes(model.bytes())
+        (place / "model.tflite").write_bytes(content)
         inputs = []
         for i, values in enumerate(model.values):
             (folder / f"in{i}.bin").write_bytes(values.tobytes())

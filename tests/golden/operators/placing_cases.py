@@ -2,25 +2,10 @@
 import numpy as np
 from ai_edge_litert.interpreter import OpResolverType
 
-from tflite_writer import Cases, Model, options, rng_of
+from tflite_writer import Cases, Model, of_values, options, rng_of
 
 SAME, VALID, RELU = 0, 1, 1
 CASES = case = Cases()
-
-
-def of_values(code, values, out, kind=np.float32, quant=(), opts=None, constants=()):
-    """One operator on given values; `quant`: (scale, zero) of each operand, then of the result; `constants` follow."""
-    model = Model()
-    g = model.subgraph()
-    values = [np.asarray(value) for value in values]
-    ids = [g.tensor(value.shape, value.dtype.type, *(quant[i] if quant else (None, 0)))
-           for i, value in enumerate(values)]
-    result = g.tensor(out, kind, *(quant[-1] if quant else (None, 0)))
-    g.op(code, ids + [g.constant(value) for value in constants], [result], opts)
-    g.inputs(*ids)
-    g.outputs(result)
-    model.values = values
-    return model
 
 
 def reals(name, *shape):

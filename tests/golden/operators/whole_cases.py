@@ -3,8 +3,8 @@ convolutions of volumes. make_litert_cases.py runs them."""
 import numpy as np
 from ai_edge_litert.interpreter import OpResolverType
 
-from placing_cases import of_values, reals
-from tflite_writer import Cases, Model, fb, flexible, options, rng_of
+from placing_cases import reals
+from tflite_writer import Cases, Model, fb, flexible, of_values, options, rng_of
 
 SAME, VALID, RELU = 0, 1, 1
 CASES = case = Cases()

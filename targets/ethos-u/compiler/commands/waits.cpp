@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hardware/ifm_block.h"
 #include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_u {
@@ -54,8 +55,8 @@ std::optional<Box> input_of_job(const StreamOperation& operation, const PlacedMa
                                 int64_t job) {
   int64_t jobs = 1, job_depth = map.extent.depth;
   if (operation.sums_depth) {
-    constexpr int64_t kJobBytes = 32;
-    job_depth = std::min<int64_t>(kJobBytes / map.element_bytes, ceil_div(map.extent.depth, 8) * 8);
+    // By parts of the kernel a job is shorter: what it reads here is too much at most.
+    job_depth = summed_block_depth(map.extent.depth, 8 * map.element_bytes, false);
     jobs = ceil_div(map.extent.depth, job_depth);
   }
   const std::optional<Box> block = block_of(operation, job / jobs);

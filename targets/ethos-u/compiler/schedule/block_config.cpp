@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hardware/ifm_block.h"
 #include "hardware/limits.h"
 #include "intarsia/npu/block_sizes.h"
 #include "intarsia/plugin/rounding.h"
@@ -21,12 +22,6 @@ int32_t input_extent(int32_t count, int32_t stride, int32_t kernel, int32_t limi
   const int32_t nearest = upscale == Upscale::Nearest ? 1 : 0;
   const int32_t elements = (count - 1) * stride + window + nearest;
   return round_up(ceil_div(elements, upscale == Upscale::None ? 1 : 2), ublock);
-}
-
-int32_t ifm_block_depth(const Hardware& hardware, const BlockRequest& request, bool part_kernel) {
-  if (request.ifm_bits == 32) return 8;
-  if (request.ifm_bits == 16) return round_up(std::min(request.ifm.depth, 16), 4);
-  return round_up(std::min(request.ifm.depth, part_kernel ? 16 : 32), hardware.ifm_ublock.depth);
 }
 
 int32_t banks_of(int64_t bytes, int32_t granule) {
@@ -74,8 +69,10 @@ std::optional<BlockConfig> try_block(const Hardware& hardware, const BlockReques
   config.ifm.width =
       input_extent(ofm_block.width, kernel.stride_x, (kernel.width - 1) * kernel.dilation_x + 1,
                    kSubKernelMaxWidth, request.upscale, ublock.width);
-  config.ifm.depth =
-      keeps_depth(request.kind) ? ofm_block.depth : ifm_block_depth(hardware, request, part_kernel);
+  config.ifm.depth = keeps_depth(request.kind)
+                         ? ofm_block.depth
+                         : static_cast<int32_t>(summed_block_depth(request.ifm.depth,
+                                                                   request.ifm_bits, part_kernel));
 
   const int64_t ifm_bytes = int64_t{config.ifm.height} * config.ifm.width *
                             round_up(int64_t{config.ifm.depth} * request.ifm_bits / 8, 8);

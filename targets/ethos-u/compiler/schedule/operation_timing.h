@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 
+#include "hardware/ifm_block.h"
 #include "intarsia/targets/ethos_u/rounding.h"
 #include "intarsia/targets/ethos_u/timing.h"
 
@@ -169,11 +170,8 @@ constexpr int64_t stored_depth(const MapTiming& map, int64_t depth) {
 // Channels of an IFM block: what the MAC array sums before it takes other input.
 constexpr int64_t ifm_block_depth(Work work, int64_t ifm_depth, int64_t ifm_bits,
                                   int64_t ofm_block_depth, bool part_kernel_first) {
-  using namespace timing_detail;
   if (work != Work::Conv && work != Work::ReduceSum) return ofm_block_depth;
-  if (ifm_bits == 32) return 8;
-  if (ifm_bits == 16) return round_up(std::min<int64_t>(ifm_depth, 16), 4);
-  return round_up(std::min<int64_t>(ifm_depth, part_kernel_first ? 16 : 32), 8);
+  return summed_block_depth(ifm_depth, ifm_bits, part_kernel_first);
 }
 
 // Cycles the output unit needs for one element.
