@@ -4,6 +4,7 @@ model. Integers have to be equal bit for bit, floats to 4 parts in 100,000.
     scripts/differential --cases 2000                     # seed 1; prints a row for each operator
     scripts/differential --cases 500 --operator CONV_2D --operator ADD
     scripts/differential --cases 500 --networks --target cortex-m55+ethos-u55-128
+    scripts/differential --cases 400 --larger 4 --target cortex-m4 --board mps2-an386   # firmware in an emulator
     scripts/differential --seed 1 --only 1234 --keep DIR  # one case again, its model and inputs into DIR
 
 Needs the packages of tests/golden/requirements.txt and the Python package intarsia for the same interpreter. Exit status 1
@@ -22,7 +23,7 @@ PEERS = ("TFLite Micro", "LiteRT")
 
 
 def case_of(seed, number, names, networks):
-    from operators import draw
+    from all_operators import draw
     from networks import draw_network
     from wide_networks import draw_wide_network
     rng = np.random.default_rng([seed, number])
@@ -42,12 +43,14 @@ def inputs_of(model, rng):
     for index in graph.inputs:
         tensor = graph.tensors[index]
         kind, shape = KINDS[tensor.type], tuple(tensor.shape)
-        if kind is np.float32:
+        if kind is np.bool_:
+            values.append(rng.integers(0, 2, shape).astype(kind))
+        elif kind is np.float32:
             values.append(rng.uniform(1e-3 if hasattr(model, "least") else -3, 3, shape).astype(kind))
         else:
             info = np.iinfo(kind)
-            least = getattr(model, "least", info.min)
-            values.append(rng.integers(least, info.max + 1, shape).astype(kind))
+            least, most = getattr(model, "range", (getattr(model, "least", info.min), info.max))
+            values.append(rng.integers(max(least, info.min), min(most, info.max) + 1, shape).astype(kind))
     return values
 
 
@@ -89,39 +92,59 @@ def difference(ours, theirs):
     return None
 
 
-def compare(content, inputs, outputs, target):
+def by_peers(model, inputs):
+    """(the first peer that takes it, its results); of none (None, why)."""
+    content, outputs, reasons = model.bytes(), len(model.model.subgraphs[0].outputs), []
+    for peer, run in zip(PEERS, (by_tflite_micro, by_litert)):
+        if peer not in getattr(model, "peers", PEERS):
+            continue
+        try:
+            return peer, run(content, inputs, outputs)
+        except Exception as error:  # each peer has errors of its own kind
+            reasons.append(f"{peer}: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
+    return None, "; ".join(reasons)
+
+
+def compare(model, inputs, target):
     """(what came of it, in words)."""
     import intarsia
+    content = model.bytes()
     try:
         ours = (intarsia.Simulator(content, target=target) if target else intarsia.Model(content))(*inputs)
     except intarsia.Error as error:
         return "refused", str(error).splitlines()[0]
-    reasons = []
-    for peer, run in zip(PEERS, (by_tflite_micro, by_litert)):
-        try:
-            theirs = run(content, inputs, outputs)
-        except Exception as error:  # each peer has errors of its own kind
-            reasons.append(f"{peer}: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
-            continue
-        found = difference(ours, theirs)
-        return ("differs from " + peer, found) if found else ("equals " + peer, "")
-    return "no peer", "; ".join(reasons)
+    peer, theirs = by_peers(model, inputs)
+    if peer is None:
+        return "no peer", theirs
+    found = difference(ours, theirs)
+    return ("differs from " + peer, found) if found else ("equals " + peer, "")
+
+
+def keep_case(folder, model, inputs):
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.tflite").write_bytes(model.bytes())
+    for i, value in enumerate(inputs):
+        (folder / f"in{i}.bin").write_bytes(value.tobytes())
 
 
 def work(options):
     """Cases of a range, a line of JSON each; before each its number, for whoever has to know which one ended the process."""
+    def say(number, name, result, text):
+        print(json.dumps({"number": number, "name": name, "result": result, "text": text}), flush=True)
+
+    if options.board:
+        from on_boards import cases_together
+        for row in cases_together(options, case_of, inputs_of, by_peers, difference):
+            say(*row)
+        return
     for number in range(options.first, options.last):
         name, model, rng = case_of(options.seed, number, options.operator, options.networks)
-        content, inputs = model.bytes(), inputs_of(model, rng)
+        inputs = inputs_of(model, rng)
         print(json.dumps({"begins": number, "name": name}), flush=True)
         if options.keep:
-            folder = pathlib.Path(options.keep)
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "model.tflite").write_bytes(content)
-            for i, value in enumerate(inputs):
-                (folder / f"in{i}.bin").write_bytes(value.tobytes())
-        result, text = compare(content, inputs, len(model.model.subgraphs[0].outputs), options.target)
-        print(json.dumps({"number": number, "name": name, "result": result, "text": text}), flush=True)
+            keep_case(options.keep, model, inputs)
+        say(number, name, *compare(model, inputs, options.target))
 
 
 def supervise(options, arguments):
@@ -170,7 +193,7 @@ def supervise(options, arguments):
 
 
 def main():
-    from operators import OPERATORS
+    from all_operators import OPERATORS, Draw
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
@@ -178,6 +201,9 @@ def main():
     parser.add_argument("--operator", action="append", choices=sorted(OPERATORS), help="only these; all without it")
     parser.add_argument("--networks", action="store_true", help="networks in place of single operators")
     parser.add_argument("--target", default="", help="execute the model as compiled for this target, in place of the reference")
+    parser.add_argument("--board", default="", help="with --target: as firmware in this board's emulator, many cases in one")
+    parser.add_argument("--together", type=int, default=40, help="with --board: how many cases are one program")
+    parser.add_argument("--larger", type=int, default=1, help="extents are up to this many times as large")
     parser.add_argument("--keep", default="", help="with --only: a folder for the model and its inputs")
     parser.add_argument("--reasons", type=int, default=20, help="how many reasons of refusals are printed")
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
@@ -186,6 +212,9 @@ def main():
     options = parser.parse_args()
     if options.keep and options.only is None:
         parser.error("--keep is for one case: --only N")
+    if options.board and not options.target:
+        parser.error("--board is for a target: --target cortex-m4 --board mps2-an386")
+    Draw.larger = options.larger
     if options.only is not None:
         options.first, options.last = (options.only, options.only + 1) if not options.work else (options.first, options.last)
     elif options.last is None:

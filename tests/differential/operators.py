@@ -23,6 +23,8 @@ def operator(*names):
 class Draw:
     """One model being drawn: its graph, and what tensors of its type are like."""
 
+    larger = 1  # by how much extents may be larger than they are as a rule
+
     def __init__(self, rng, kinds=(I8, I8, I8, I16, F32)):
         self.rng, self.model = rng, Model()
         self.g = self.model.subgraph()
@@ -31,6 +33,9 @@ class Draw:
     def whole(self, least, most):
         return int(self.rng.integers(least, most + 1))
 
+    def extent(self, most):
+        return self.whole(1, most * self.larger)
+
     def chance(self, percent):
         return self.rng.integers(100) < percent
 
@@ -38,7 +43,7 @@ class Draw:
         return choices[self.rng.integers(len(choices))]
 
     def shape(self, least_rank=1, most_rank=4, most=6):
-        return [self.whole(1, most) for _ in range(self.whole(least_rank, most_rank))]
+        return [self.extent(most) for _ in range(self.whole(least_rank, most_rank))]
 
     def scale(self, low=0.004, high=0.3):
         return float(np.float32(np.exp(self.rng.uniform(np.log(low), np.log(high)))))
@@ -92,7 +97,7 @@ def window_extent(size, kernel, stride, dilation, padding):
 
 
 def weighted_window(d, depthwise):
-    h, w, c = d.whole(1, 9), d.whole(1, 9), d.whole(1, 9)
+    h, w, c = d.extent(9), d.extent(9), d.extent(9)
     kh, kw, padding = d.whole(1, 4), d.whole(1, 4), d.pick(SAME, VALID)
     sh = d.whole(1, 3)
     sw = sh if depthwise else d.whole(1, 3)
@@ -102,7 +107,7 @@ def weighted_window(d, depthwise):
     q = d.quantisation()
     x = d.tensor([d.pick(1, 1, 2), h, w, c], **q)
     batches = d.model.model.subgraphs[0].tensors[x].shape[0]
-    channels = c * d.pick(1, 1, 2, 3) if depthwise else d.whole(1, 10)
+    channels = c * d.pick(1, 1, 2, 3) if depthwise else d.extent(10)
     shape, axis = ([1, kh, kw, channels], 3) if depthwise else ([channels, kh, kw, c], 0)
     weights, bias, out = d.weights(shape, channels, axis, q.get("scale", 1), kh * kw * (1 if depthwise else c))
     y = d.tensor([batches, window_extent(h, kh, sh, dh, padding), window_extent(w, kw, sw, dw, padding), channels], **out)
@@ -128,7 +133,7 @@ def depthwise_conv_2d(d):
 
 @operator("FULLY_CONNECTED")
 def fully_connected(d):
-    depth, channels = d.whole(1, 40), d.whole(1, 20)
+    depth, channels = d.extent(40), d.extent(20)
     q = d.quantisation()
     x = d.tensor([d.whole(1, 3), depth], **q)
     rows = d.model.model.subgraphs[0].tensors[x].shape[0]
@@ -141,7 +146,7 @@ def fully_connected(d):
 
 @operator("TRANSPOSE_CONV")
 def transpose_conv(d):
-    h, w, c, channels = d.whole(1, 5), d.whole(1, 5), d.whole(1, 5), d.whole(1, 5)
+    h, w, c, channels = d.extent(5), d.extent(5), d.extent(5), d.extent(5)
     kh, kw, sh, sw, padding = d.whole(1, 4), d.whole(1, 4), d.whole(1, 3), d.whole(1, 3), d.pick(SAME, VALID)
     out = [1] + [n * s if padding == SAME else n * s + max(k - s, 0)
                  for n, k, s in ((h, kh, sh), (w, kw, sw))] + [channels]
@@ -156,7 +161,7 @@ def transpose_conv(d):
 
 @operator("AVERAGE_POOL_2D", "MAX_POOL_2D")
 def pool(d, name):
-    h, w, c, kh, kw = d.whole(1, 9), d.whole(1, 9), d.whole(1, 9), d.whole(1, 4), d.whole(1, 4)
+    h, w, c, kh, kw = d.extent(9), d.extent(9), d.extent(9), d.whole(1, 4), d.whole(1, 4)
     padding, sh, sw = d.pick(SAME, VALID), d.whole(1, 3), d.whole(1, 3)
     if padding == VALID:
         h, w = max(h, kh), max(w, kw)
@@ -354,7 +359,7 @@ def split(d):
 def resize(d, name):
     if d.kind is I16:
         d.kind = I8
-    h, w, c, oh, ow = d.whole(1, 6), d.whole(1, 6), d.whole(1, 4), d.whole(1, 12), d.whole(1, 12)
+    h, w, c, oh, ow = d.extent(6), d.extent(6), d.extent(4), d.extent(12), d.extent(12)
     align, half = d.pick((False, False), (True, False), (False, True))
     q = d.quantisation()
     x, y = d.tensor([1, h, w, c], **q), d.tensor([1, oh, ow, c], **q)
@@ -367,7 +372,7 @@ def resize(d, name):
 def blocks(d, name):
     if d.kind is I16:
         d.kind = I8
-    b, h, w, c, q = d.whole(1, 3), d.whole(1, 4), d.whole(1, 4), d.whole(1, 4), d.quantisation()
+    b, h, w, c, q = d.whole(1, 3), d.extent(4), d.extent(4), d.extent(4), d.quantisation()
     small, large = [1, h, w, c * b * b], [1, h * b, w * b, c]
     x, y = (large, small) if name == "SPACE_TO_DEPTH" else (small, large)
     x, y = d.tensor(x, **q), d.tensor(y, **q)
@@ -378,7 +383,7 @@ def blocks(d, name):
 @operator("BATCH_MATMUL")
 def batch_matmul(d):
     batch = [] if d.chance(30) else [d.whole(1, 3)]
-    m, k, n = d.whole(1, 8), d.whole(1, 20), d.whole(1, 8)
+    m, k, n = d.extent(8), d.extent(20), d.extent(8)
     adj_x, adj_y = bool(d.chance(30)), bool(d.chance(30))
     a, b = d.quantisation(), d.quantisation()
     x = d.tensor([1] + batch + ([k, m] if adj_x else [m, k]), **a)

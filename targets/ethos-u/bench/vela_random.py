@@ -12,8 +12,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests/differential"), str(ROOT / "tests/golden")]
 
+from all_operators import OPERATORS
 from compare import case_of, inputs_of
-from operators import OPERATORS
 
 
 def has_integers(model):

@@ -1,0 +1,7 @@
+"""All random operators: each module adds its own to the table when it is imported."""
+import counting_operators
+import placing_operators
+from operators import OPERATORS, Draw, draw
+
+MODULES = (counting_operators, placing_operators)
+__all__ = ("MODULES", "OPERATORS", "Draw", "draw")
