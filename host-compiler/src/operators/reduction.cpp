@@ -155,8 +155,12 @@ Result<void> eval_reduce(const Invocation& call) {
   const auto extreme = [&]<typename T>(T) {
     const bool largest = call.node.kind == OpKind::ReduceMax;
     T* out = call.result<T>();
-    std::fill_n(out, outputs,
-                largest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
+    // Rows of nothing but infinities, as masks of attention have them, are no finite number.
+    constexpr bool kIsReal = std::numeric_limits<T>::has_infinity;
+    constexpr T kMost =
+        kIsReal ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+    constexpr T kLeast = kIsReal ? -kMost : std::numeric_limits<T>::lowest();
+    std::fill_n(out, outputs, largest ? kLeast : kMost);
     for (size_t i = 0; i < places.size(); ++i) {
       const T value = call.data<T>(0)[i];
       T& place = out[places[i]];
@@ -301,7 +305,7 @@ Reduction reduction(const OpView& v, int64_t count) {
   }
   if (kind == OpKind::ReduceMax || kind == OpKind::ReduceMin) {
     const bool largest = kind == OpKind::ReduceMax;
-    constexpr float kMost = std::numeric_limits<float>::max();
+    constexpr float kMost = std::numeric_limits<float>::infinity();
     const Expr start = !integer
                            ? tir::float_imm(largest ? -kMost : kMost)
                            : tir::int_imm(largest ? type_range(type).low : type_range(type).high);

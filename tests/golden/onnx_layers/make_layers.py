@@ -12,9 +12,11 @@ import zlib
 import numpy as np
 import onnxruntime
 from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 import control_layers
 import fused_layers
+import streaming_layers
 
 RNG = np.random.default_rng(11)
 
@@ -41,7 +43,7 @@ class Case:
         self.outputs, self.opset = [name for name in outputs if name], opset
 
     def model(self):
-        types = {np.dtype(np.float32): 1, np.dtype(np.int8): 3, np.dtype(np.int32): 6, np.dtype(np.int64): 7}
+        types = {np.dtype(np.float32): 1, np.dtype(np.int8): 3, np.dtype(np.int32): 6, np.dtype(np.int64): 7, np.dtype(bool): 9}
         inputs = [helper.make_tensor_value_info(n, types[v.dtype], v.shape) for n, v in self.inputs]
         graph = helper.make_graph(self.nodes, "layer", inputs,
                                   [helper.make_tensor_value_info(n, {"q": 3, "i": 7}.get(n, 1), None) for n in self.outputs],
@@ -554,7 +556,10 @@ def write(name, case, folder):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1  # with more, a dynamically quantised LSTM has a range for each thread's sequences
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    if hasattr(case, "by_reference"):
+        session = ReferenceEvaluator(model)
+    else:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options)
     results = session.run(case.outputs, dict(case.inputs))
     folder = folder / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -571,7 +576,8 @@ def write(name, case, folder):
 
 
 def main():
-    for name, make in (CASES | control_layers.cases(sys.modules[__name__]) | fused_layers.cases(sys.modules[__name__])).items():
+    for name, make in (CASES | control_layers.cases(sys.modules[__name__]) | fused_layers.cases(sys.modules[__name__])
+                       | streaming_layers.cases(sys.modules[__name__])).items():
         global RNG
         RNG = np.random.default_rng(zlib.crc32(name.encode()))  # a new case changes no other
         write(name, make(), pathlib.Path(sys.argv[1]))

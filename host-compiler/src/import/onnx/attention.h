@@ -11,6 +11,8 @@ struct AttentionOperands {
   graph::TensorId mask;  // of bools: who may be looked at
   graph::TensorId bias;  // is added to the scores
   graph::TensorId past_key, past_value;
+  graph::TensorId
+      lengths;  // [batch], of integers: how many keys there are; those behind them are room
   int64_t query_heads = 0, key_heads = 0;  // of rows
   float scale = 0;                         // of the scores; 0: one over the root of the features
   bool is_causal = false;

@@ -2,8 +2,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "import/onnx/attention.h"
 #include "import/onnx/moving.h"
@@ -21,9 +25,13 @@ namespace {
 
 constexpr float kNever = std::numeric_limits<float>::lowest();  // the score of what is masked
 
+// What the scores are like when they are an output, too.
+enum class Scores { Products, Capped, Masked, Weights };
+
 class Attention {
  public:
-  Attention(Reader& in, const AttentionOperands& given) : in_(in), given_(given) {}
+  Attention(Reader& in, const AttentionOperands& given, std::optional<Scores> wanted)
+      : in_(in), given_(given), wanted_(wanted) {}
 
   void write() {
     const TensorId query = heads(given_.query, given_.query_heads);
@@ -54,6 +62,7 @@ class Attention {
         in_.emit(OpKind::BatchMatmul, graph::BatchMatmulAttrs{},
                  {grouped(scores, true, q[2], k[2]), grouped(value, false, k[2], v[3])}, kFloat);
     if (!in_.ok()) return;
+    if (wanted_) in_.result(3, {scores_, Form::Plain, {}});
     y = in_.reshape(y, {q[0], q[1], q[2], v[3]});
     if (in_.shape_of(0).size() == 3)
       y = in_.reshape(in_.transpose(y, {0, 2, 1, 3}), {q[0], q[2], q[1] * v[3]});
@@ -84,73 +93,175 @@ class Attention {
     return in_.emit(OpKind::Concat, graph::AxisAttrs{2}, {past, id}, kFloat, {}, "present");
   }
 
+  void keep(Scores which, TensorId scores) {
+    if (wanted_ == which) scores_ = scores;
+  }
+
   TensorId weights(TensorId scores, int64_t past) {
+    keep(Scores::Products, scores);
     if (const float cap = in_.real("softcap", 0); cap != 0) {
       const TensorId inner = two(OpKind::Mul, scores, in_.number(1 / cap), "cap");
       scores = two(OpKind::Mul, in_.emit(OpKind::Tanh, NoAttrs{}, {inner}, kFloat, {}, "cap"),
                    in_.number(cap), "cap");
     }
+    keep(Scores::Capped, scores);
     const auto masked = [&](TensorId mask, TensorId id, float instead) {
       return in_.emit(OpKind::Select, NoAttrs{}, {mask, id, in_.number(instead)}, kFloat, {},
                       "mask");
     };
-    std::vector<TensorId> masks;
-    if (const TensorId near = near_steps(scores, past); near.valid()) masks.push_back(near);
-    for (const TensorId given : {given_.mask, given_.bias}) {
-      if (given.valid() && in_.ok() &&
-          !in_.require(
-              !in_.shape(given).empty() && in_.shape(given).back() == in_.shape(scores).back(),
-              "has a mask of fewer steps than keys"))
-        return {};
+    if (!in_.ok()) return {};
+    const int64_t steps = in_.shape(scores)[3];
+    std::vector<TensorId> masks = near_steps(scores, past);
+    if (!in_.ok()) return {};
+    if (given_.mask.valid()) masks.push_back(up_to(steps, given_.mask));
+    const TensorId bias = given_.bias.valid() ? up_to(steps, given_.bias) : TensorId{};
+    if (bias.valid()) scores = two(OpKind::Add, scores, bias, "bias");
+    if (!in_.ok()) return {};
+    const bool is_bounded = !bias.valid() || is_finite(bias);
+    const bool may_be_blind = !is_bounded || !leave_something(masks);
+    if (!in_.ok()) return {};
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    if (is_bounded && wanted_ != Scores::Masked) {
+      for (const TensorId mask : masks) scores = masked(mask, scores, kNever);
+    } else {
+      for (const TensorId mask : masks) scores = masked(mask, scores, -kInfinity);
+      keep(Scores::Masked, scores);
     }
-    if (given_.mask.valid()) masks.push_back(given_.mask);
-    if (given_.bias.valid()) scores = two(OpKind::Add, scores, given_.bias, "bias");
-    for (const TensorId mask : masks) scores = masked(mask, scores, kNever);
+    // Of a row of nothing but infinities there would be no softmax.
+    TensorId finite = scores;
+    if (!is_bounded || (may_be_blind && wanted_ == Scores::Masked))
+      finite =
+          in_.emit(OpKind::Maximum, NoAttrs{}, {scores, in_.number(kNever)}, kFloat, {}, "finite");
     TensorId result =
-        in_.emit(OpKind::Softmax, graph::SoftmaxAttrs{}, {scores}, kFloat, {}, "weights");
+        in_.emit(OpKind::Softmax, graph::SoftmaxAttrs{}, {finite}, kFloat, {}, "weights");
     // Who may look nowhere sees nothing.
-    for (const TensorId mask : masks)
-      if (!in_.is_constant(mask)) result = masked(mask, result, 0);
+    if (!is_bounded) {
+      const TensorId is_seen = in_.emit(
+          OpKind::Greater, NoAttrs{}, {scores, in_.number(-kInfinity)}, DataType::Bool, {}, "seen");
+      result = masked(is_seen, result, 0);
+    } else if (may_be_blind) {
+      for (const TensorId mask : masks) result = masked(mask, result, 0);
+    }
+    keep(Scores::Weights, result);
     return result;
   }
 
-  // Steps up to the query's own, or within a window around it; no tensor where these are all.
-  TensorId near_steps(TensorId scores, int64_t past) {
+  // Whether it is known, and has no infinity.
+  bool is_finite(TensorId bias) const {
+    if (!in_.is_constant(bias)) return false;
+    const std::vector<float> values = as_reals(in_.values_of(bias));
+    return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+  }
+
+  // Whether it is known of every query that it may look at some key.
+  bool leave_something(const std::vector<TensorId>& masks) {
+    if (masks.empty()) return true;
+    TensorId all = masks.front();
+    for (const TensorId mask : masks) {
+      if (!in_.is_constant(mask)) return false;
+      if (mask != all)
+        all = in_.emit(OpKind::LogicalAnd, NoAttrs{}, {all, mask}, DataType::Bool, {}, "mask");
+    }
+    if (!in_.ok() || !in_.is_constant(all)) return false;
+    const std::vector<int64_t> seen = as_integers(in_.values_of(all));
+    const auto keys = static_cast<size_t>(in_.shape(all).back());
+    for (size_t row = 0; row < seen.size(); row += keys)
+      if (std::ranges::count(std::span(seen).subspan(row, keys), 0) == static_cast<ptrdiff_t>(keys))
+        return false;
+    return true;
+  }
+
+  // A mask of so many steps: what it does not speak of is not looked at.
+  TensorId up_to(int64_t steps, TensorId mask) {
+    const Shape shape = in_.shape(mask);
+    const bool is_bias = in_.tensor(mask).type == kFloat;
+    if (!in_.require(!shape.empty() && shape.back() <= steps,
+                     fmt::format("has the mask [{}] for {} keys", fmt::join(shape, ","), steps)))
+      return {};
+    if (shape.back() == steps) return mask;
+    Shape rest = shape;
+    rest.back() = steps - shape.back();
+    const auto count = static_cast<size_t>(element_count(rest));
+    const TensorId never = in_.make_constant(
+        is_bias
+            ? real_values(rest, std::vector<float>(count, -std::numeric_limits<float>::infinity()))
+            : integer_values(DataType::Bool, rest, std::vector<int64_t>(count, 0)));
+    return in_.emit_alike(OpKind::Concat, graph::AxisAttrs{std::ssize(shape) - 1}, {mask, never},
+                          "mask");
+  }
+
+  // Masks of the keys that there are, and of steps up to the query's own or within a window around it. The last query stands at
+  // the last key where the number of keys is an operand, else behind those of the past.
+  std::vector<TensorId> near_steps(TensorId scores, int64_t past) {
     const int64_t left = in_.integer("left_window_size", -1),
                   right = given_.is_causal ? 0 : in_.integer("right_window_size", -1);
-    if (!in_.ok() || (left < 0 && right < 0)) return {};
-    const int64_t rows = in_.shape(scores)[2], columns = in_.shape(scores)[3];
-    std::vector<int64_t> mask;
-    if (!table_fits(in_, rows * columns)) return {};
+    const Shape shape = in_.shape(scores);
+    const int64_t rows = shape[2], columns = shape[3];
+    if (!in_.ok() || !table_fits(in_, rows * columns)) return {};
+    if (!given_.lengths.valid()) {
+      if (left < 0 && right < 0) return {};
+      std::vector<int64_t> mask;
+      for (int64_t row = 0; row < rows; ++row)
+        for (int64_t column = 0; column < columns; ++column) {
+          const int64_t ahead = column - row - past;
+          mask.push_back((right < 0 || ahead <= right) && (left < 0 || -ahead <= left) ? 1 : 0);
+        }
+      return {in_.make_constant(integer_values(DataType::Bool, {rows, columns}, mask))};
+    }
+    if (!in_.require(in_.shape(given_.lengths) == Shape{shape[0]},
+                     fmt::format("has [{}] lengths of keys for {} samples",
+                                 fmt::join(in_.shape(given_.lengths), ","), shape[0])))
+      return {};
+    const TensorId numbers = in_.cast(in_.cast(given_.lengths, DataType::Int32), kFloat);
+    if (!in_.ok()) return {};
+    const TensorId lengths = in_.reshape(numbers, {shape[0], 1, 1, 1});
+    const auto compared = [&](OpKind kind, TensorId places, int64_t more) {
+      const TensorId bound =
+          more == 0 ? lengths
+                    : two(OpKind::Add, lengths, in_.number(static_cast<float>(more)), "bound");
+      return in_.emit(kind, NoAttrs{}, {places, bound}, DataType::Bool, {}, "near");
+    };
+    std::vector<float> keys, ahead;
+    for (int64_t column = 0; column < columns; ++column) keys.push_back(static_cast<float>(column));
+    std::vector<TensorId> masks = {
+        compared(OpKind::Less, in_.make_constant(real_values({1, 1, 1, columns}, keys)), 0)};
+    if (left < 0 && right < 0) return masks;
     for (int64_t row = 0; row < rows; ++row)
-      for (int64_t column = 0; column < columns; ++column) {
-        const int64_t ahead = column - row - past;
-        mask.push_back((right < 0 || ahead <= right) && (left < 0 || -ahead <= left) ? 1 : 0);
-      }
-    return in_.make_constant(integer_values(DataType::Bool, {rows, columns}, mask));
+      for (int64_t column = 0; column < columns; ++column)
+        ahead.push_back(static_cast<float>(column - row));
+    const TensorId places = in_.make_constant(real_values({1, 1, rows, columns}, ahead));
+    if (right >= 0) masks.push_back(compared(OpKind::LessEqual, places, right - rows));
+    if (left >= 0) masks.push_back(compared(OpKind::GreaterEqual, places, -left - rows));
+    return masks;
   }
 
   Reader& in_;
   const AttentionOperands& given_;
+  std::optional<Scores> wanted_;
+  TensorId scores_;         // as they are wanted
   int64_t kept_steps_ = 0;  // of the keys, without those of the past
 };
 
 }  // namespace
 
 void write_attention(Reader& in, const AttentionOperands& operands) {
-  Attention(in, operands).write();
+  std::optional<Scores> wanted;
+  if (in.node().outputs.size() > 3 && !in.node().outputs[3].empty()) {
+    const int64_t mode = in.integer("qk_matmul_output_mode", 0);
+    if (!in.require(mode >= 0 && mode <= 3, fmt::format("gives its scores by mode {}", mode)))
+      return;
+    wanted = static_cast<Scores>(mode);
+  }
+  Attention(in, operands, wanted).write();
 }
 
 void read_attention(Reader& in) {
-  if (!in.require(!in.has(6), "has the lengths of its keys as an operand", "mask the keys") ||
-      !in.require(in.node().outputs.size() < 4 || in.node().outputs[3].empty(),
-                  "gives its scores, too"))
-    return;
   AttentionOperands given = {.query = in.operand(0),
                              .key = in.operand(1),
                              .value = in.operand(2),
                              .past_key = in.optional_operand(4),
                              .past_value = in.optional_operand(5),
+                             .lengths = in.optional_operand(6),
                              .query_heads = in.integer("q_num_heads", 0),
                              .key_heads = in.integer("kv_num_heads", 0),
                              .scale = in.real("scale", 0),

@@ -63,10 +63,11 @@ void read_composed(Reader& in) {
   if (in.is("Softsign"))
     return in.result(two(OpKind::Div, x, two(OpKind::Add, one(OpKind::Abs, x), number(1))));
   if (in.is("Mish")) return in.result(two(OpKind::Mul, x, one(OpKind::Tanh, softplus())));
-  if (in.is("Swish")) {
+  if (in.is("Swish") || in.is("SwiGLU")) {
     const float alpha = in.real("alpha", 1);
     const TensorId argument = alpha == 1 ? x : two(OpKind::Mul, x, number(alpha));
-    return in.result(two(OpKind::Mul, x, one(OpKind::Logistic, argument)));
+    const TensorId gate = two(OpKind::Mul, x, one(OpKind::Logistic, argument));
+    return in.result(in.is("SwiGLU") ? two(OpKind::Mul, gate, in.operand(1)) : gate);
   }
   const auto choose = [&](OpKind kind, float limit, TensorId yes, TensorId no) {
     const TensorId holds = in.emit(kind, NoAttrs{}, {x, number(limit)}, DataType::Bool, {}, "part");

@@ -534,12 +534,31 @@ void read_cast_like(Reader& in) {
   in.result(in.cast(in.operand(0), in.tensor(in.operand(1)).type));
 }
 
-void read_cumsum(Reader& in) {
+namespace {
+
+std::optional<graph::CumsumAttrs> running_along(Reader& in) {
   const auto axis = in.known_integers(1, "its axis");
-  if (!axis || !in.require(axis->size() == 1, "has one axis")) return;
+  if (!axis || !in.require(axis->size() == 1, "has one axis")) return std::nullopt;
   const graph::CumsumAttrs attrs{in.axis(axis->front(), in.shape_of(0).size()),
                                  in.integer("exclusive", 0) != 0, in.integer("reverse", 0) != 0};
-  if (!in.ok()) return;
+  return in.ok() ? std::optional(attrs) : std::nullopt;
+}
+
+}  // namespace
+
+void read_cumprod(Reader& in) {
+  const std::optional<graph::CumsumAttrs> attrs = running_along(in);
+  if (!attrs) return;
+  const TensorId x = in.operand(0);
+  const DataType type = in.tensor(x).type;
+  const TensorId made = running(in, OpKind::Mul, is_whole(type) ? narrowed(in, x) : x, *attrs);
+  if (in.ok()) in.result(in.cast(made, type));
+}
+
+void read_cumsum(Reader& in) {
+  const std::optional<graph::CumsumAttrs> known = running_along(in);
+  if (!known) return;
+  const graph::CumsumAttrs& attrs = *known;
   if (in.is_real(0)) {
     const Tail tail = in.tail(false);
     const TensorId from = in.value(0).tensor;
@@ -565,7 +584,8 @@ void read_cumsum(Reader& in) {
   }
   const TensorId x = in.operand(0);
   const DataType type = in.tensor(x).type;
-  if (is_whole(type)) return in.result(in.cast(running_sums(in, narrowed(in, x), attrs), type));
+  if (is_whole(type))
+    return in.result(in.cast(running(in, OpKind::Add, narrowed(in, x), attrs), type));
   in.result(in.emit_alike(OpKind::Cumsum, attrs, {x}));
 }
 

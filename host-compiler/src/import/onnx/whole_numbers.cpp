@@ -93,23 +93,26 @@ TensorId reduced_by_halves(Reader& in, OpKind kind, TensorId id, size_t axis) {
   return id;
 }
 
-TensorId running_sums(Reader& in, TensorId id, const graph::CumsumAttrs& attrs) {
+TensorId running(Reader& in, OpKind kind, TensorId id, const graph::CumsumAttrs& attrs) {
   const auto axis = static_cast<size_t>(attrs.axis);
   const int64_t count = in.shape(id)[axis];
+  const int64_t neutral = kind == OpKind::Mul ? 1 : 0;
   // Each element with the one so far before it, or behind it.
   const auto moved = [&](TensorId x, int64_t by) {
     Shape shape = in.shape(x);
     shape[axis] = std::min(by, count);
-    const auto zeros = in.make_constant(
-        integer_values(in.tensor(x).type, shape,
-                       std::vector<int64_t>(static_cast<size_t>(element_count(shape)), 0)));
-    if (by >= count) return zeros;
+    const auto elements = static_cast<size_t>(element_count(shape));
+    const DataType type = in.tensor(x).type;
+    const TensorId filled = in.make_constant(
+        type == kFloat
+            ? real_values(shape, std::vector<float>(elements, static_cast<float>(neutral)))
+            : integer_values(type, shape, std::vector<int64_t>(elements, neutral)));
+    if (by >= count) return filled;
     const TensorId rest = stretch(in, x, axis, attrs.reverse ? by : 0, count - by);
-    return attrs.reverse ? side_by_side(in, rest, zeros, axis)
-                         : side_by_side(in, zeros, rest, axis);
+    return attrs.reverse ? side_by_side(in, rest, filled, axis)
+                         : side_by_side(in, filled, rest, axis);
   };
-  for (int64_t by = 1; by < count && in.ok(); by *= 2)
-    id = combined(in, OpKind::Add, id, moved(id, by));
+  for (int64_t by = 1; by < count && in.ok(); by *= 2) id = combined(in, kind, id, moved(id, by));
   return attrs.exclusive && in.ok() ? moved(id, 1) : id;
 }
 

@@ -12,8 +12,9 @@ graph::TensorId narrowed(Reader& in, graph::TensorId id);
 
 // One number of all along the axis, by halves: Add, Minimum or Maximum. The axis stays, with one element.
 graph::TensorId reduced_by_halves(Reader& in, graph::OpKind kind, graph::TensorId id, size_t axis);
-// Sums from the first element on.
-graph::TensorId running_sums(Reader& in, graph::TensorId id, const graph::CumsumAttrs& attrs);
+// Sums (Add) or products (Mul) from the first element on, by as many steps as the extent has bits.
+graph::TensorId running(Reader& in, graph::OpKind kind, graph::TensorId id,
+                        const graph::CumsumAttrs& attrs);
 
 // Places, counted from the end where they are negative, as places from the beginning: of a tensor with these extents.
 graph::TensorId from_beginning(Reader& in, graph::TensorId places,
