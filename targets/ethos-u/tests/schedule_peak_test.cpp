@@ -129,5 +129,20 @@ TEST(SingleBricks, AreWrittenWhole) {
       << "it would work on whole bricks";
 }
 
+// Rows of 257 elements begin anywhere; of one pixel nothing steps to the next, but the step of bricks is one of whole bricks.
+TEST(SingleBricks, OfOnePixelStepByWholeBricks) {
+  Schedule schedule = two_convolutions(DataType::Int16, 256);
+  for (Step& each : schedule.steps)
+    for (FeatureMap* map : {&each.ifm, &each.ofm}) {
+      map->extent = {1, 1, 256};
+      map->stride_x = map->stride_y = 2 * 257;
+    }
+  name_single_bricks(schedule);
+  for (const FeatureMap& map : {schedule.steps[0].ofm, schedule.steps[1].ifm}) {
+    EXPECT_EQ(map.layout, Layout::Nhcwb16);
+    EXPECT_EQ(map.stride_y, 528);
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::targets::ethos_u

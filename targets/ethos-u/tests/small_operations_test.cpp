@@ -2,6 +2,7 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "compiled.h"
@@ -79,6 +80,27 @@ TEST(SmallOperations, StepsFromBrickToBrickOfOneAreNotSet) {
     EXPECT_EQ(count(commands, "_IFM2_STRIDE_C "), 1u) << commands;
     EXPECT_LE(count(commands, "_OFM_STRIDE_C "), most) << commands;
   }
+}
+
+// Layers of 16 bits whose channels are no whole bricks, cut into parts that are: what one part writes is whole bricks of the rest's row.
+TEST(SmallOperations, PartsOfOddLayersAreWholeBricks) {
+  for (const char* target : {"ethos-u55-32", "ethos-u55-128", "ethos-u65-256", "ethos-u65-512"})
+    for (const int64_t channels : {250, 257, 262, 300}) {
+      SCOPED_TRACE(fmt::format("{} {}", target, channels));
+      testing::Random random(36);
+      Graph g;
+      const graph::TensorId x = g.input(DataType::Int16, {1, 40}, 0.0002f, 0);
+      const graph::TensorId weights =
+          g.constant(random, DataType::Int8, {channels, 40}, {{0.01f}, {0}, 0});
+      const graph::TensorId y =
+          g.node(graph::OpKind::FullyConnected, graph::FullyConnectedAttrs{},
+                 {x, weights, graph::TensorId{}}, 1, DataType::Int16, 0.0003f, 0)[0];
+      const graph::TensorId curve = g.node(graph::OpKind::Tanh, graph::NoAttrs{}, {y}, 1,
+                                           DataType::Int16, 1.0f / 32768, 0)[0];
+      const graph::Module module = g.finish(g.node(graph::OpKind::Add, graph::BinaryAttrs{},
+                                                   {y, curve}, 1, DataType::Int16, 0.0005f, 0));
+      EXPECT_FALSE(checked_commands(module, random, {.target = target}).empty());
+    }
 }
 
 // A unit less on the way where what is put through a table is short. Micro-blocks of one pixel have a slower output unit for it.

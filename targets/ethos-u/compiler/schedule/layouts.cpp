@@ -3,6 +3,7 @@
 #include <map>
 
 #include "hardware/hardware.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_u {
 
@@ -57,8 +58,10 @@ bool is_pixel_of_bricks(const FeatureMap& map) {
          map.base % kBrickDepth == 0 && !map.wrap_base;
 }
 
+// Where there is one row nothing steps to the next one; its step is to be that of whole bricks all the same.
 void name_brick(FeatureMap& map) {
   map.layout = Layout::Nhcwb16;
+  if (map.extent.height == 1) map.stride_y = round_up(map.stride_y, kBrickDepth);
   map.stride_c = kBrickDepth * element_bytes(map.type);
 }
 
