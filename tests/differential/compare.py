@@ -110,9 +110,13 @@ def compare(model, inputs, target):
     import intarsia
     content = model.bytes()
     try:
-        ours = (intarsia.Simulator(content, target=target) if target else intarsia.Model(content))(*inputs)
+        model_of_ours = intarsia.Simulator(content, target=target) if target else intarsia.Model(content)
     except intarsia.Error as error:
         return "refused", str(error).splitlines()[0]
+    try:
+        ours = model_of_ours(*inputs)
+    except intarsia.Error as error:
+        return "fails", str(error).splitlines()[0]
     peer, theirs = by_peers(model, inputs)
     if peer is None:
         return "no peer", theirs
@@ -165,7 +169,7 @@ def supervise(options, arguments):
                 continue
             first, begun = row["number"] + 1, None
             rows[row["name"]][row["result"]] += 1
-            if row["result"].startswith("differs"):
+            if row["result"].startswith(("differs", "fails")):
                 wrong.append(f"case {row['number']} {row['name']}: {row['result']}: {row['text']}")
                 print(wrong[-1], flush=True)
             elif row["text"]:
@@ -186,8 +190,8 @@ def supervise(options, arguments):
     print(f"| all | {sum(total.values())} | " + " | ".join(str(total[r]) for r in results) + " |")
     for text, count in texts.most_common(options.reasons):
         print(f"{count} x {text}")
-    print(f"seed {options.seed}, cases {options.first} to {options.last - 1}: {len(wrong)} differ")
-    if not any(result.startswith(("equals", "differs")) for result in results):
+    print(f"seed {options.seed}, cases {options.first} to {options.last - 1}: {len(wrong)} differ or fail")
+    if not any(result.startswith(("equals", "differs", "fails")) for result in results):
         return 2
     return 1 if wrong else 0
 

@@ -1,5 +1,4 @@
 """Random small networks of images: convolutions, pooling, branches that meet again, and a head."""
-import numpy as np
 from operators import F32, I8, I16, SAME, Draw, activation, window_extent
 from tflite_writer import options
 
@@ -19,7 +18,7 @@ class Network:
     def convolution(self):
         d, (_, h, w, c) = self.d, self.shape
         depthwise, k, stride = d.chance(40), d.pick(1, 3, 3, 5), d.pick(1, 1, 2)
-        channels = c if depthwise else d.pick(4, 8, 12, 16, 5)
+        channels = c if depthwise else d.wide(d.pick(4, 8, 12, 16, 5))
         weights, bias, q = d.weights([1, k, k, c] if depthwise else [channels, k, k, c], channels, 3 if depthwise else 0,
                                      self.q.get("scale", 1), k * k * (1 if depthwise else c))
         shape = [1, window_extent(h, k, stride, 1, SAME), window_extent(w, k, stride, 1, SAME), channels]

@@ -36,6 +36,10 @@ class Draw:
     def extent(self, most):
         return self.whole(1, most * self.larger)
 
+    def wide(self, channels):
+        """Up to as many times as many channels as extents may be larger."""
+        return channels * self.whole(1, self.larger) + self.whole(0, 3) if self.larger > 1 else channels
+
     def chance(self, percent):
         return self.rng.integers(100) < percent
 

@@ -27,7 +27,7 @@ class WideNetwork(Network):
 
     def dilated(self):
         d, (_, h, w, c) = self.d, self.shape
-        dilation, k, channels = d.pick(1, 2, 3), d.pick(2, 3), d.pick(c, 4, 8, 7)
+        dilation, k, channels = d.pick(1, 2, 3), d.pick(2, 3), d.wide(d.pick(c, 4, 8, 7))
         weights, bias, q = d.weights([channels, k, k, c], channels, 0, self.q.get("scale", 1), k * k * c)
         self.become("CONV_2D", [self.id, weights, bias], [1, h, w, channels], q, options(
             "Conv2DOptions", padding=SAME, strideH=1, strideW=1, dilationHFactor=dilation, dilationWFactor=dilation,
@@ -43,7 +43,7 @@ class WideNetwork(Network):
         self.become("PAD", [self.id, d.g.constant([[0, 0], [before, after], [before, after], [0, 0]])], [1, h, w, c], self.q,
                     options("PadOptions"), 2)
         depthwise = d.chance(50)
-        channels = c if depthwise else d.pick(4, 9)
+        channels = c if depthwise else d.wide(d.pick(4, 9))
         weights, bias, q = d.weights([1, k, k, c] if depthwise else [channels, k, k, c], channels, 3 if depthwise else 0,
                                      self.q.get("scale", 1), k * k * (1 if depthwise else c))
         common = dict(padding=VALID, strideH=stride, strideW=stride, dilationHFactor=1, dilationWFactor=1,
@@ -65,7 +65,7 @@ class WideNetwork(Network):
                 "ResizeBilinearOptions" if code == "RESIZE_BILINEAR" else "ResizeNearestNeighborOptions",
                 alignCorners=align, halfPixelCenters=half), 3)
             return
-        k, stride, padding, channels = d.pick(2, 3, 4), d.pick(1, 2, 2), d.pick(SAME, VALID), d.pick(3, 8)
+        k, stride, padding, channels = d.pick(2, 3, 4), d.pick(1, 2, 2), d.pick(SAME, VALID), d.wide(d.pick(3, 8))
         shape = [1] + [n * stride if padding == SAME else n * stride + max(k - stride, 0) for n in (h, w)] + [channels]
         weights, bias, q = d.weights([channels, k, k, c], channels, 0, self.q.get("scale", 1), k * k * c)
         self.become("TRANSPOSE_CONV", [d.g.constant(shape), weights, self.id, bias], shape, q,
@@ -111,7 +111,7 @@ class WideNetwork(Network):
         d, x, shape, q = self.d, self.id, self.shape, self.q
         self.become("MEAN", [x, d.g.constant([1, 2])], [1, 1, 1, shape[3]], q, options("ReducerOptions", keepDims=True))
         self.reshape([1, shape[3]])
-        self.dense(4)
+        self.dense(self.d.wide(4))
         self.dense(shape[3])
         name = d.pick("LOGISTIC", "TANH")
         self.become(name, [self.id], self.shape, self.fixed(name))
@@ -177,7 +177,7 @@ class WideNetwork(Network):
         d, (_, h, w, c) = self.d, self.shape
         k, dilation = d.pick(2, 3, 5), d.pick(1, 2, 4)
         self.reshape([1, 1, h * w, c])
-        channels = d.pick(c, 6, 8)
+        channels = d.wide(d.pick(c, 6, 8))
         weights, bias, q = d.weights([channels, 1, k, c], channels, 0, self.q.get("scale", 1), k * c)
         self.become("CONV_2D", [self.id, weights, bias], [1, 1, h * w, channels], q, options(
             "Conv2DOptions", padding=SAME, strideH=1, strideW=1, dilationHFactor=1, dilationWFactor=dilation,
@@ -187,7 +187,7 @@ class WideNetwork(Network):
     def scores(self):
         c = int(np.prod(self.shape))
         self.reshape([1, c])
-        self.dense(6)
+        self.dense(self.d.wide(6))
         self.become("SOFTMAX", [self.id], self.shape, self.fixed("SOFTMAX"), options("SoftmaxOptions", beta=1.0), 2)
 
 

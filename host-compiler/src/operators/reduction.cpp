@@ -251,9 +251,10 @@ Result<void> eval_arg(const Invocation& call) {
 
 Refusal refuses_reduce(const OpView& view) {
   const int64_t count = element_count(view.in(0).shape) / element_count(view.out().shape);
-  if (view.in(0).type == Int16 && count > 65535) return "more than 65535 int16 are added up";
-  const bool scales = adds_on_scales(view.node.kind, view.in(0).type) ||
-                      is_product_of_integers(view.node.kind, view.in(0).type);
+  const bool adds = adds_on_scales(view.node.kind, view.in(0).type);
+  if (adds && view.in(0).type == Int16 && count > 65535)
+    return "more than 65535 int16 are added up";
+  const bool scales = adds || is_product_of_integers(view.node.kind, view.in(0).type);
   return scales ? refuses_quantization(view) : std::nullopt;
 }
 

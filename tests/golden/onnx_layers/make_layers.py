@@ -16,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 
 import control_layers
 import fused_layers
+import limit_layers
 import streaming_layers
 
 RNG = np.random.default_rng(11)
@@ -577,7 +578,7 @@ def write(name, case, folder):
 
 def main():
     for name, make in (CASES | control_layers.cases(sys.modules[__name__]) | fused_layers.cases(sys.modules[__name__])
-                       | streaming_layers.cases(sys.modules[__name__])).items():
+                       | limit_layers.cases(sys.modules[__name__]) | streaming_layers.cases(sys.modules[__name__])).items():
         global RNG
         RNG = np.random.default_rng(zlib.crc32(name.encode()))  # a new case changes no other
         write(name, make(), pathlib.Path(sys.argv[1]))

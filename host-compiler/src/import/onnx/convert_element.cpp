@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
@@ -154,21 +155,29 @@ void read_clip(Reader& in) {
   };
   const std::optional<float> least = limit(1, "min"), most = limit(2, "max");
   if (!in.ok()) return;
-  if (quantised) {  // limits on the operand's scale; no element is computed anew
-    const graph::Tensor x = in.tensor(in.value(0).tensor);
+  if (quantised) {
+    // Limits on the scale of what quantises the result: rounding is monotone, so that what it makes of a limit limits what it makes of
+    // the others. On the operand's own scale, where nothing does, no element is computed anew.
+    const Tail tail = in.tail(false);
     const TensorId made = in.attempt([&]() -> TensorId {
-      if (x.type != DataType::Int8) return {};
       TensorId id = in.value(0).tensor;
+      if (in.tensor(id).type != DataType::Int8) return {};
+      if (tail.as) id = in.requantize(id, *tail.as);
+      if (!id.valid()) return {};
+      const graph::Tensor x = in.tensor(id);
+      if (x.quantization.scale.size() != 1) return {};
+      const int64_t low = x.type == DataType::Int16 ? INT16_MIN : INT8_MIN, high = -low - 1;
       const auto bound = [&](OpKind kind, float real) {
         const float steps = std::round(real / x.quantization.scale[0]) +
                             static_cast<float>(x.quantization.zero_point[0]);
-        const auto whole = static_cast<int64_t>(std::clamp(steps, -128.0f, 127.0f));
-        const TensorId end =
-            in.make_constant(integer_values(DataType::Int8, {}, {whole}), x.quantization);
+        const auto whole = static_cast<int64_t>(
+            std::clamp(steps, static_cast<float>(low), static_cast<float>(high)));
+        if (whole == (kind == OpKind::Maximum ? low : high)) return id;
+        const TensorId end = in.make_constant(integer_values(x.type, {}, {whole}), x.quantization);
         return in.emit(kind, NoAttrs{}, {id, end}, x.type, x.quantization);
       };
       if (least) id = bound(OpKind::Maximum, *least);
-      if (most) id = bound(OpKind::Minimum, *most);
+      if (most && id.valid()) id = bound(OpKind::Minimum, *most);
       return id;
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
@@ -286,6 +295,11 @@ void read_binary(Reader& in) {
         in.emit(kind, BinaryAttrs{}, {in.cast(a, DataType::Int32), in.cast(b, DataType::Int32)},
                 DataType::Int32, {}, "wide");
     return in.result(in.cast(wide, given));
+  }
+  if (kind == OpKind::Pow && is_whole(given)) {
+    const TensorId power = whole_power(in, narrowed(in, a), b);
+    if (in.ok()) in.result(in.cast(power, given));
+    return;
   }
   // Small integers are compared as the floats that they are; a power may have whole exponents.
   const bool small =
@@ -532,61 +546,6 @@ void read_cast(Reader& in) {
 void read_cast_like(Reader& in) {
   if (!in.require(in.has(1), "takes its type from an empty tensor")) return;
   in.result(in.cast(in.operand(0), in.tensor(in.operand(1)).type));
-}
-
-namespace {
-
-std::optional<graph::CumsumAttrs> running_along(Reader& in) {
-  const auto axis = in.known_integers(1, "its axis");
-  if (!axis || !in.require(axis->size() == 1, "has one axis")) return std::nullopt;
-  const graph::CumsumAttrs attrs{in.axis(axis->front(), in.shape_of(0).size()),
-                                 in.integer("exclusive", 0) != 0, in.integer("reverse", 0) != 0};
-  return in.ok() ? std::optional(attrs) : std::nullopt;
-}
-
-}  // namespace
-
-void read_cumprod(Reader& in) {
-  const std::optional<graph::CumsumAttrs> attrs = running_along(in);
-  if (!attrs) return;
-  const TensorId x = in.operand(0);
-  const DataType type = in.tensor(x).type;
-  const TensorId made = running(in, OpKind::Mul, is_whole(type) ? narrowed(in, x) : x, *attrs);
-  if (in.ok()) in.result(in.cast(made, type));
-}
-
-void read_cumsum(Reader& in) {
-  const std::optional<graph::CumsumAttrs> known = running_along(in);
-  if (!known) return;
-  const graph::CumsumAttrs& attrs = *known;
-  if (in.is_real(0)) {
-    const Tail tail = in.tail(false);
-    const TensorId from = in.value(0).tensor;
-    const graph::Tensor source = in.tensor(from);
-    // Steps from zero, of which int32 holds every sum.
-    constexpr int64_t kMostSteps = int64_t{1} << 15;
-    const graph::Quantization& q = source.quantization;
-    const bool has_steps =
-        q.scale.size() == 1 && source.shape[static_cast<size_t>(attrs.axis)] < kMostSteps;
-    const TensorId made = in.attempt([&]() -> TensorId {
-      if (!tail.as) return {};
-      // Sums of int8 begin with the zero point, as TFLite Micro has them.
-      if (source.type == DataType::Int8 && has_steps && q.zero_point[0] == 0)
-        return in.emit(OpKind::Cumsum, attrs, {from}, tail.as->type, tail.as->quantization);
-      if (!has_steps) return {};
-      const graph::Quantization steps{{q.scale[0]}, {0}, 0};
-      const TensorId wide =
-          in.emit(OpKind::Quantize, NoAttrs{}, {from}, DataType::Int32, steps, "steps");
-      const TensorId sums = in.emit(OpKind::Cumsum, attrs, {wide}, DataType::Int32, steps, "sums");
-      return in.emit(OpKind::Quantize, NoAttrs{}, {sums}, tail.as->type, tail.as->quantization);
-    });
-    if (made.valid()) return in.result(0, {made, Form::Real, {}});
-  }
-  const TensorId x = in.operand(0);
-  const DataType type = in.tensor(x).type;
-  if (is_whole(type))
-    return in.result(in.cast(running(in, OpKind::Add, narrowed(in, x), attrs), type));
-  in.result(in.emit_alike(OpKind::Cumsum, attrs, {x}));
 }
 
 }  // namespace intarsia::onnx

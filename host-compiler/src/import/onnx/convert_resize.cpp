@@ -194,9 +194,10 @@ void read_resize(Reader& in) {
       return resize_image(in, OpKind::ResizeNearest, attrs);
     return pick(in, to, modes);
   }
-  // The IR takes scales from the sizes.
+  // The IR takes scales from the sizes, as corners that stay do.
   const auto exact = [&](size_t axis) {
-    return static_cast<float>(to.size[axis]) == static_cast<float>(shape[axis]) * to.scale[axis];
+    return modes.place == "align_corners" ||
+           static_cast<float>(to.size[axis]) == static_cast<float>(shape[axis]) * to.scale[axis];
   };
   attrs.half_pixel_centers =
       modes.place == "half_pixel" || modes.place == "half_pixel_symmetric" ||

@@ -20,11 +20,10 @@ std::optional<float> position(const Modes& modes, int64_t at, int64_t from, int6
   if (modes.place == "asymmetric") return index / scale;
   if (modes.place == "half_pixel") return half;
   if (modes.place == "pytorch_half_pixel") return to > 1 ? half : 0.0f;
-  if (modes.place ==
-      "align_corners") {  // of the extent before it is rounded down to a whole number
-    const float last = scale * static_cast<float>(from) - 1;
-    return to > 1 ? index * static_cast<float>(from - 1) / last : 0.0f;
-  }
+  // The first and the last element stay where they are, whatever the scale says of an extent that is no whole number: as onnxruntime
+  // and PyTorch, whose exporter writes such scales, compute it. The standard's tests take the fraction too, and miss the last element.
+  if (modes.place == "align_corners")
+    return to > 1 ? index * static_cast<float>(from - 1) / static_cast<float>(to - 1) : 0.0f;
   if (modes.place == "half_pixel_symmetric") {
     const float centre = static_cast<float>(from) / 2,
                 adjustment = static_cast<float>(to) / (scale * static_cast<float>(from));

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
+#include <vector>
 
 namespace intarsia::onnx {
 
@@ -57,6 +60,17 @@ bool is_never_negative(const Reader& in, TensorId id, int depth = 0) {
   }
 }
 
+// The exponent of a power of whole numbers, where it is one known whole number that a product of few factors is.
+std::optional<int64_t> known_exponent(Reader& in, TensorId exponent) {
+  constexpr float kMostExponent = 31;
+  if (!in.is_constant(exponent) || element_count(in.shape(exponent)) != 1) return std::nullopt;
+  const TensorId real = in.cast(exponent, kFloat);
+  if (!in.ok()) return std::nullopt;
+  const float value = as_reals(in.values_of(real))[0];
+  if (value < 1 || value > kMostExponent || value != std::floor(value)) return std::nullopt;
+  return static_cast<int64_t>(value);
+}
+
 }  // namespace
 
 bool is_whole(DataType type) {
@@ -91,6 +105,23 @@ TensorId reduced_by_halves(Reader& in, OpKind kind, TensorId id, size_t axis) {
     id = both;
   }
   return id;
+}
+
+// Another square for each binary digit of the exponent, and a factor where the digit is 1.
+TensorId whole_power(Reader& in, TensorId base, TensorId exponent) {
+  const std::optional<int64_t> known = known_exponent(in, exponent);
+  if (!in.require(known.has_value(),
+                  "takes a power of whole numbers by an exponent that is not one known number of 1 "
+                  "to 31",
+                  "cast the operands to floats before it"))
+    return {};
+  TensorId power;
+  TensorId square = base;
+  for (int64_t left = *known; left > 0 && in.ok(); left /= 2) {
+    if (left % 2 != 0) power = power.valid() ? combined(in, OpKind::Mul, power, square) : square;
+    if (left > 1) square = combined(in, OpKind::Mul, square, square);
+  }
+  return power;
 }
 
 TensorId running(Reader& in, OpKind kind, TensorId id, const graph::CumsumAttrs& attrs) {

@@ -16,6 +16,9 @@ graph::TensorId reduced_by_halves(Reader& in, graph::OpKind kind, graph::TensorI
 graph::TensorId running(Reader& in, graph::OpKind kind, graph::TensorId id,
                         const graph::CumsumAttrs& attrs);
 
+// A power by squares. A problem where the exponent is not one known number of 1 to 31.
+graph::TensorId whole_power(Reader& in, graph::TensorId base, graph::TensorId exponent);
+
 // Places, counted from the end where they are negative, as places from the beginning: of a tensor with these extents.
 graph::TensorId from_beginning(Reader& in, graph::TensorId places,
                                const std::vector<int64_t>& extents);

@@ -1,0 +1,27 @@
+"""Limits of quantised values, powers of whole numbers, and corners that stay where they are."""
+import numpy as np
+from onnx import helper
+
+
+def cases(layers):
+    def clip_between_bytes():
+        """What limits lie between is on coarse steps, the result on fine ones."""
+        made = layers.Case("Clip", [4 * layers.random(3, 40)], ["q"])
+        for name, value in (("s", np.float32(0.11)), ("z", np.int8(-3)), ("least", np.float32(-0.6)), ("most", np.float32(0.93)),
+                            ("t", np.float32(0.0061)), ("w", np.int8(-20))):
+            made.constants.append((name, value))
+        made.nodes = [helper.make_node("QuantizeLinear", ["x0", "s", "z"], ["b"]), helper.make_node("DequantizeLinear", ["b", "s", "z"], ["r"]),
+                      helper.make_node("Clip", ["r", "least", "most"], ["c"], name="layer"),
+                      helper.make_node("QuantizeLinear", ["c", "t", "w"], ["q"])]
+        return made
+
+    def corners(scales, mode):
+        return layers.Case("Resize", [layers.random(1, 2, 5, 4), None, np.float32([1, 1, *scales])], ["y"], opset=19, mode=mode,
+                           coordinate_transformation_mode="align_corners")
+
+    return {
+        "clip_between_bytes": clip_between_bytes,
+        "pow_of_whole_numbers": lambda: layers.Case("Pow", [np.int64([[-3, 0, 2], [1, 5, -2]]), np.int64(11)], ["i"]),
+        "resize_corners_of_fractions": lambda: corners([1.7, 0.6], "linear"),
+        "resize_cubic_corners_of_fractions": lambda: corners([1.7, 1.3], "cubic"),
+    }
