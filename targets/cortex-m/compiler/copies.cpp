@@ -5,7 +5,7 @@
 
 #include "intarsia/plugin/quantization.h"
 #include "intarsia/plugin/resizing.h"
-#include "kernels.h"
+#include "kernel_costs.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -187,6 +187,12 @@ CopiedRows inside_of_padding(const OpView& v) {
   return copy;
 }
 
+// The rows of a call, which are the last axes of what is copied.
+CopiedAxis rows_of_call(const CopiedRows& copy) {
+  const CopiedAxis& row = copy.axes.back();
+  return copy.axes.size() > 1 ? copy.axes.end()[-2] : CopiedAxis{1, row.extent, row.extent};
+}
+
 // A call takes rows of one axis; the others are loops around it. The longest is the best one for it.
 void put_longest_axis_last(CopiedRows& copy) {
   if (copy.axes.size() < 3) return;
@@ -219,61 +225,103 @@ Stmt fill_run(OpLowering& op, BufferId filling, int64_t first, int64_t count) {
                          tir::int_imm(1), tir::int_imm(count)});
 }
 
-// Rows of what is no padding, all of which end in as much of it: what is before the first one, between them and behind the last one.
-bool has_even_gaps(const CopiedRows& copy) {
-  constexpr int64_t kLongestGap = 64;
-  const int64_t gap = copy.axes.size() == 2 ? copy.axes[0].to_step - copy.axes[1].extent : 0;
-  return copy.axes.size() <= 2 && gap <= kLongestGap;
-}
-
-// Where padding lies otherwise, the whole result, whose parts that are no padding are written again.
-std::vector<Stmt> fill_padding(OpLowering& op, const CopiedRows& copy) {
-  const int64_t count = element_count(op.view.out().shape);
-  const std::vector<uint8_t> value = padding_value(op.view);
-  const CopiedAxis &row = copy.axes.back(), rows = copy.axes[0];
-  const bool even = has_even_gaps(copy), several = copy.axes.size() == 2;
-  const int64_t gap = even && several ? rows.to_step - row.extent : 0;
-  std::vector<uint8_t> values;
-  for (int64_t i = 0; i < std::max<int64_t>(gap, 1); ++i)
-    values.insert(values.end(), value.begin(), value.end());
-  const BufferId filling =
-      op.raw_table("filling", op.view.out().type, {std::max<int64_t>(gap, 1)}, std::move(values));
-  if (!even) return {fill_run(op, filling, 0, count)};
-  std::vector<Stmt> fills;
-  const int64_t end = copy.to + (several ? (rows.extent - 1) * rows.to_step : 0) + row.extent;
-  if (copy.to > 0) fills.push_back(fill_run(op, filling, 0, copy.to));
-  if (end < count) fills.push_back(fill_run(op, filling, end, count - end));
-  if (gap > 0)
-    fills.push_back(
-        tir::intrinsic(copy_of(op.view.out().type),
-                       {tir::BufferRun{filling, {tir::int_imm(0)}, gap, tir::Access::Read},
-                        tir::BufferRun{op.out(),
-                                       {tir::int_imm(copy.to + row.extent)},
-                                       (rows.extent - 2) * rows.to_step + gap,
-                                       tir::Access::Write},
-                        tir::int_imm(rows.extent - 1), tir::int_imm(gap), tir::int_imm(0),
-                        tir::int_imm(rows.to_step)}));
-  return fills;
-}
-
-Stmt call_copy(OpLowering& op, const std::string& kernel, const CopiedRows& copy, size_t axis,
-               const Expr& from, const Expr& to) {
+// From the place `from` of a buffer to the place `to` of another.
+Stmt call_copy(OpLowering& op, const std::string& kernel, const CopiedRows& copy, BufferId read,
+               BufferId written, size_t axis, const Expr& from, const Expr& to) {
   const size_t left = copy.axes.size() - axis;
   if (left > 2) {
     const CopiedAxis& outer = copy.axes[axis];
     return op.b.loop("i", outer.extent, [&](const Expr& i) {
-      return call_copy(op, kernel, copy, axis + 1, from + i * outer.from_step,
+      return call_copy(op, kernel, copy, read, written, axis + 1, from + i * outer.from_step,
                        to + i * outer.to_step);
     });
   }
-  const CopiedAxis &row = copy.axes.back(),
-                   rows = left == 2 ? copy.axes[axis] : CopiedAxis{1, row.extent, row.extent};
+  const CopiedAxis row = copy.axes.back(), rows = rows_of_call(copy);
   const auto run = [&](int64_t step) { return (rows.extent - 1) * step + row.extent; };
   return tir::intrinsic(
-      kernel, {tir::BufferRun{op.in(copy.input), {from}, run(rows.from_step), tir::Access::Read},
-               tir::BufferRun{op.out(copy.output), {to}, run(rows.to_step), tir::Access::Write},
+      kernel, {tir::BufferRun{read, {from}, run(rows.from_step), tir::Access::Read},
+               tir::BufferRun{written, {to}, run(rows.to_step), tir::Access::Write},
                tir::int_imm(rows.extent), tir::int_imm(row.extent), tir::int_imm(rows.from_step),
                tir::int_imm(rows.to_step)});
+}
+
+Stmt call_copy(OpLowering& op, const CopiedRows& copy, BufferId read, BufferId written) {
+  return call_copy(op, copy_of(op.view.out().type), copy, read, written, 0, tir::int_imm(copy.from),
+                   tir::int_imm(copy.to));
+}
+
+double cycles_of_copy(CoreClass core, DataType type, const CopiedRows& copy) {
+  const CopiedAxis row = copy.axes.back(), rows = rows_of_call(copy);
+  double calls = 1;
+  for (size_t axis = 0; axis + 2 < copy.axes.size(); ++axis)
+    calls *= static_cast<double>(copy.axes[axis].extent);
+  return calls *
+         cycles_of_work(core == CoreClass::Mve ? CostCore::M55 : CostCore::M4,
+                        work_of_call(core, copy_of(type),
+                                     {rows.extent, row.extent, rows.from_step, rows.to_step}, {}))
+             .value_or(0);
+}
+
+// A run of elements that all are padding.
+struct PaddedRun {
+  int64_t first, count;
+};
+// Where padding lies: before and behind all that is copied, and between neighbours along each of its axes, as copies of `filling`
+// elements that are one after the other.
+struct Padding {
+  std::vector<PaddedRun> runs;
+  std::vector<CopiedRows> gaps;
+  int64_t filling = 1;
+};
+
+Padding padding_around(const CopiedRows& copy, int64_t count) {
+  constexpr int64_t kLongestFilling = 64;
+  const std::vector<CopiedAxis>& axes = copy.axes;
+  Padding padding;
+  int64_t end = 1;  // of what is copied of one element of an axis
+  for (size_t inner = axes.size(); inner-- > 0;) {
+    const CopiedAxis& axis = axes[inner];
+    const int64_t gap = axis.to_step - end;
+    padding.filling = std::max(padding.filling, std::min(gap, kLongestFilling));
+    for (int64_t done = 0; axis.extent > 1 && done < gap; done += kLongestFilling) {
+      CopiedRows some{0, 0, 0, copy.to + end + done, {}};
+      for (size_t outer = 0; outer < inner; ++outer)
+        some.axes.push_back({axes[outer].extent, 0, axes[outer].to_step});
+      some.axes.push_back({axis.extent - 1, 0, axis.to_step});
+      some.axes.push_back({std::min(gap - done, kLongestFilling), 1, 1});
+      padding.gaps.push_back(std::move(some));
+    }
+    end += (axis.extent - 1) * axis.to_step;
+  }
+  if (copy.to > 0) padding.runs.push_back({0, copy.to});
+  if (copy.to + end < count) padding.runs.push_back({copy.to + end, count - copy.to - end});
+  return padding;
+}
+
+// All of the result is filled, and what is no padding written again, where that is sooner done than filling each gap.
+Padding padding_of(CoreClass core, DataType type, const CopiedRows& copy, int64_t count) {
+  const CopiedRows whole{0, 0, 0, 0, {{1, count, count}, {count, 1, 1}}};
+  Padding padding = padding_around(copy, count);
+  double cycles = 0;
+  for (const CopiedRows& gap : padding.gaps) cycles += cycles_of_copy(core, type, gap);
+  for (const PaddedRun& run : padding.runs)
+    cycles += cycles_of_copy(core, type, {0, 0, 0, 0, {{1, count, count}, {run.count, 1, 1}}});
+  if (cycles <= cycles_of_copy(core, type, whole)) return padding;
+  return {{{0, count}}, {}, 1};
+}
+
+std::vector<Stmt> fill_padding(OpLowering& op, const Padding& padding) {
+  const std::vector<uint8_t> value = padding_value(op.view);
+  std::vector<uint8_t> values;
+  for (int64_t i = 0; i < padding.filling; ++i)
+    values.insert(values.end(), value.begin(), value.end());
+  const BufferId filling =
+      op.raw_table("filling", op.view.out().type, {padding.filling}, std::move(values));
+  std::vector<Stmt> fills;
+  for (const PaddedRun& run : padding.runs)
+    fills.push_back(fill_run(op, filling, run.first, run.count));
+  for (const CopiedRows& gap : padding.gaps) fills.push_back(call_copy(op, gap, filling, op.out()));
+  return fills;
 }
 
 // The axis of the output whose elements lie together in the input, where the innermost one's do not.
@@ -384,26 +432,27 @@ LowerKernel copy_kernel(CoreClass core, const OpView& view) {
   for (CopiedRows& copy : copies) simplify_axes(copy);
   if (view.node.kind == graph::OpKind::Transpose && !lies_together(copies[0]))
     return turn_kernel(view, copies[0]);
+  const std::optional<Padding> padding =
+      pads ? std::optional(padding_of(core, type, copies[0], element_count(view.out().shape)))
+           : std::nullopt;
   for (CopiedRows& copy : copies) put_longest_axis_last(copy);
   for (CopiedRows& copy : copies)
     if (!lies_together(copy) || bits(type) / 8 * copy.axes.back().extent < kShortest)
       return nullptr;
-  // Compilers fill and copy all of it as fast.
-  if (pads && core == CoreClass::Dsp && !has_even_gaps(copies[0])) return nullptr;
   if (element_count(view.in(0).shape) < kFewest) return nullptr;
-  return [copies, pads, name = std::string(kernel)](OpLowering& op) {
+  return [copies, padding](OpLowering& op) {
     std::vector<std::optional<Shape>> inputs;
     std::vector<Shape> outputs;
     for (size_t i = 0; i < op.view.node.inputs.size(); ++i)
-      inputs.push_back(pads && i > 0 ? std::optional<Shape>()
-                                     : Shape{element_count(op.view.in(i).shape)});
+      inputs.push_back(padding && i > 0 ? std::optional<Shape>()
+                                        : Shape{element_count(op.view.in(i).shape)});
     for (size_t i = 0; i < op.view.node.outputs.size(); ++i)
       outputs.push_back(Shape{element_count(op.view.out(i).shape)});
     op.declare(inputs, outputs);
     std::vector<Stmt> calls;
-    if (pads) calls = fill_padding(op, copies[0]);
+    if (padding) calls = fill_padding(op, *padding);
     for (const CopiedRows& copy : copies)
-      calls.push_back(call_copy(op, name, copy, 0, tir::int_imm(copy.from), tir::int_imm(copy.to)));
+      calls.push_back(call_copy(op, copy, op.in(copy.input), op.out(copy.output)));
     return tir::seq(std::move(calls));
   };
 }

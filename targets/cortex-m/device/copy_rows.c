@@ -21,11 +21,19 @@ INTARSIA_INLINE void copy_four_words(int8_t *to, const int8_t *from) {
   memcpy(to + 8, &c, sizeof c), memcpy(to + 12, &d, sizeof d);
 }
 
+INTARSIA_INLINE void copy_eight_words(int8_t *to, const int8_t *from) {
+  copy_four_words(to, from), copy_four_words(to + kFourWords, from + kFourWords);
+}
+
 // The last ones overlap those before.
 INTARSIA_INLINE void copy_long_row(int8_t *to, const int8_t *from, int32_t count) {
-  for (; count > 2 * kFourWords; count -= 2 * kFourWords) {
-    copy_four_words(to, from), copy_four_words(to + kFourWords, from + kFourWords);
-    from += 2 * kFourWords, to += 2 * kFourWords;
+  for (; count > 4 * kFourWords; count -= 4 * kFourWords) {
+    copy_eight_words(to, from), copy_eight_words(to + 2 * kFourWords, from + 2 * kFourWords);
+    from += 4 * kFourWords, to += 4 * kFourWords;
+  }
+  if (count > 2 * kFourWords) {
+    copy_eight_words(to, from);
+    count -= 2 * kFourWords, from += 2 * kFourWords, to += 2 * kFourWords;
   }
   if (count > kFourWords) copy_four_words(to, from);
   copy_four_words(to + count - kFourWords, from + count - kFourWords);
@@ -71,52 +79,49 @@ void intarsia_copy_rows_f32(const float *from, float *to, int32_t rows, int32_t 
   copy_rows(from, to, rows, 4 * count, 4 * from_step, 4 * to_step);
 }
 
-// With Helium a vector at a time; elsewhere words, the last of which overlaps the one before.
+// A word, from its first byte on, until so many bytes are full. With Helium a vector at a time; elsewhere words of at least one, the last
+// of which overlaps the one before.
+INTARSIA_INLINE void spread_word(uint32_t word, int8_t *to, int32_t bytes) {
 #if INTARSIA_HAS_MVE
-#define SPREAD(dup, store, context, lanes)                          \
-  for (; count > 0; --count, ++from) {                              \
-    const uint32_t some = (uint32_t)times;                          \
-    for (int32_t done = 0; done < times; done += (lanes))           \
-      store(to + done, dup(*from), context(some - (uint32_t)done)); \
-    to += times;                                                    \
-  }
+  __asm__ volatile(
+      "vdup.32 q0, %[word]\n"
+      "dlstp.8 lr, %[bytes]\n"
+      "1: vstrb.8 q0, [%[to]], #16\n"
+      "letp lr, 1b\n"
+      : [to] "+r"(to)
+      : [bytes] "r"(bytes), [word] "r"(word)
+      : "q0", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
 #else
-INTARSIA_INLINE void spread_words(uint32_t word, int8_t *to, int32_t bytes) {
-  const int32_t last = bytes - 4;
-  for (int32_t done = 0; done < last; done += 4) memcpy(to + done, &word, sizeof word);
-  memcpy(to + last, &word, sizeof word);
-}
+  int8_t *const last = to + bytes - 4;
+  for (; last - to > 16; to += 16) {
+    memcpy(to, &word, sizeof word), memcpy(to + 4, &word, sizeof word);
+    memcpy(to + 8, &word, sizeof word), memcpy(to + 12, &word, sizeof word);
+  }
+  for (; to < last; to += 4) memcpy(to, &word, sizeof word);
+  memcpy(last, &word, sizeof word);
 #endif
+}
 
 void intarsia_spread_s8(const int8_t *from, int8_t *to, int32_t count, int32_t times) {
-#if INTARSIA_HAS_MVE
-  SPREAD(vdupq_n_s8, vstrbq_p_s8, vctp8q, 16)
-#else
   for (; count > 0; --count, ++from, to += times)
-    if (times >= 4)
-      spread_words((uint8_t)*from * 0x01010101u, to, times);
+    if (INTARSIA_HAS_MVE || times >= 4)
+      spread_word((uint8_t)*from * 0x01010101u, to, times);
     else
       for (int32_t i = 0; i < times; ++i) to[i] = *from;
-#endif
 }
 void intarsia_spread_s16(const int16_t *from, int16_t *to, int32_t count, int32_t times) {
-#if INTARSIA_HAS_MVE
-  SPREAD(vdupq_n_s16, vstrhq_p_s16, vctp16q, 8)
-#else
   for (; count > 0; --count, ++from, to += times)
-    if (times >= 2)
-      spread_words((uint16_t)*from * 0x00010001u, (int8_t *)to, 2 * times);
+    if (INTARSIA_HAS_MVE || times >= 2)
+      spread_word((uint16_t)*from * 0x00010001u, (int8_t *)to, 2 * times);
     else
       *to = *from;
-#endif
 }
 void intarsia_spread_f32(const float *from, float *to, int32_t count, int32_t times) {
-#if INTARSIA_HAS_MVE && (__ARM_FEATURE_MVE & 2)
-  SPREAD(vdupq_n_f32, vstrwq_p_f32, vctp32q, 4)
-#else
-  for (; count > 0; --count, ++from)
-    for (int32_t i = times; i > 0; --i) *to++ = *from;
-#endif
+  for (; count > 0; --count, ++from, to += times) {
+    uint32_t word;
+    memcpy(&word, from, sizeof word);
+    spread_word(word, (int8_t *)to, 4 * times);
+  }
 }
 
 // With Helium a vector of a row that is read, whose elements are scattered, or one of a row that is written, whose elements are gathered:

@@ -28,7 +28,7 @@ class Operators {
   void one(DataType type, OpKind kind, const Shape& shape, const graph::Attributes& attributes,
            std::optional<graph::Quantization> out = std::nullopt) {
     Builder b(random_, kind, type);
-    const graph::Quantization q = type == Int16 ? at(0.0004f) : at(0.05f, 7);
+    const graph::Quantization q = quantization(type);
     b.tensor(b.input(shape)).quantization = q;
     b.node().attributes = attributes;
     add(type, kind, shape, element_count(shape), b.finish(type, out.value_or(q)));
@@ -130,8 +130,12 @@ class Operators {
   }
 
  private:
+  static graph::Quantization quantization(DataType type) {
+    return type == Float32 ? graph::Quantization{} : type == Int16 ? at(0.0004f) : at(0.05f, 7);
+  }
   void add(DataType type, OpKind kind, const Shape& shape, int64_t work, graph::Module module) {
-    all_.push_back({fmt::format("i{} {} {}", bits(type), to_string(kind), fmt::join(shape, "x")),
+    all_.push_back({fmt::format("{}{} {} {}", type == Float32 ? 'f' : 'i', bits(type),
+                                to_string(kind), fmt::join(shape, "x")),
                     std::move(module)});
     work_.push_back(work);
   }
@@ -303,6 +307,19 @@ void others(Operators& t) {
   t.module("nine bits depthwise 12x12x16, 3x3", b.finish(Int8, at(0.1f, -4)), 12 * 12 * 16 * 9);
 }
 
+// Padding beside long rows, beside short ones, beside pixels, and in all directions.
+void padded(Operators& t, DataType type) {
+  for (const auto& [shape, pads] :
+       {std::pair{Shape{1, 16, 16, 64}, graph::PadAttrs{{0, 1, 1, 0}, {0, 1, 1, 0}}},
+        {{1, 16, 16, 192}, {{0, 0, 0, 0}, {0, 1, 1, 0}}},
+        {{1, 32, 32, 3}, {{0, 3, 3, 0}, {0, 3, 3, 0}}},
+        {{1, 8, 8, 24}, {{0, 0, 0, 1}, {0, 0, 0, 7}}},
+        {{1, 8, 8, 24}, {{0, 1, 1, 4}, {0, 1, 1, 4}}},
+        {{2, 8, 8, 24}, {{0, 1, 2, 0}, {0, 0, 1, 0}}},
+        {{1, 40, 8}, {{0, 4, 0}, {0, 0, 0}}}})
+    t.one(type, OpKind::Pad, shape, pads);
+}
+
 }  // namespace
 }  // namespace intarsia::test::cortex_m
 
@@ -319,5 +336,8 @@ int main(int count, char** arguments) {
     products(table, type);
   }
   others(table);
+  for (const intarsia::DataType type :
+       {intarsia::DataType::Int8, intarsia::DataType::Int16, intarsia::DataType::Float32})
+    padded(table, type);
   table.print(arguments[1], arguments[2], portable);
 }

@@ -405,7 +405,9 @@ std::vector<graph::Module> moved_rows() {
                                      graph::PadAttrs{{0, 0, 0, 1}, {1, 0, 0, 5}}));
       for (const graph::PadAttrs& pads : {graph::PadAttrs{{0, 1, 2, 0}, {0, 0, 1, 0}},
                                           {{0, 2, 0, 0}, {0, 1, 0, 0}},
-                                          {{0, 0, 3, 0}, {0, 0, 4, 0}}})
+                                          {{0, 0, 3, 0}, {0, 0, 4, 0}},
+                                          {{0, 1, 0, 2}, {0, 1, 2, 70}},
+                                          {{0, 1, 1, 150}, {0, 0, 0, 0}}})
         modules.push_back(moved_module(random, OpKind::Pad, type, {1, 5, 6, channels}, pads));
       for (const auto& [height, width] : {std::pair{4, 6}, {8, 12}, {4, 18}, {9, 13}})
         for (const bool centres : {false, true})

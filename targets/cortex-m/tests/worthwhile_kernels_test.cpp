@@ -34,22 +34,31 @@ TEST(Pooling, IsAKernelWhereItPays) {
   }
 }
 
-// Padding beside rows, and before and behind all of them, is written by itself. Where it is between elements of a row as well, a Cortex-M4
-// has loops.
-TEST(Padding, IsWrittenAloneWhereRowsEndInIt) {
-  for (const auto& [core, before, after, expected] :
-       {std::tuple{"cortex-m4", std::vector<int64_t>{0, 1, 1, 0}, std::vector<int64_t>{0, 0, 2, 0},
-                   true},
-        {"cortex-m4", {0, 0, 1, 1}, {0, 1, 0, 0}, false},
-        {"cortex-m55", {0, 1, 1, 0}, {0, 0, 2, 0}, true},
-        {"cortex-m55", {0, 0, 1, 1}, {0, 1, 0, 0}, true}}) {
-    KernelProgram kernels(core);
-    Random random(15);
-    kernels.add(moved_module(random, OpKind::Pad, DataType::Int8, {1, 5, 6, 9},
-                             graph::PadAttrs{before, after}));
-    EXPECT_EQ(kernels.calls("intarsia_copy_rows_s8"), expected) << core << " " << before[3];
-    check(kernels);
-  }
+// Padding is written by itself, gap by gap, along each axis and however long. Where little lies between many gaps it is sooner written
+// with everything else.
+TEST(Padding, IsWrittenAloneWhereThatIsSoonerDone) {
+  struct Case {
+    Shape shape;
+    graph::PadAttrs pads;
+    bool alone;
+  };
+  for (const Case& c : {Case{{1, 9, 16, 9}, {{0, 1, 1, 0}, {0, 0, 1, 0}}, true},
+                        {{1, 5, 6, 9}, {{0, 1, 1, 0}, {0, 0, 2, 0}}, false},
+                        {{1, 5, 6, 200}, {{0, 1, 1, 0}, {0, 0, 2, 0}}, true},
+                        {{2, 9, 16, 65}, {{0, 1, 1, 0}, {0, 0, 0, 0}}, true},
+                        {{1, 5, 6, 800}, {{0, 0, 1, 80}, {0, 1, 0, 0}}, true},
+                        {{1, 15, 6, 3}, {{0, 0, 1, 1}, {0, 1, 0, 0}}, false}})
+    for (const char* core : {"cortex-m4", "cortex-m55"}) {
+      KernelProgram kernels(core);
+      Random random(15);
+      kernels.add(moved_module(random, OpKind::Pad, DataType::Int8, c.shape, c.pads));
+      const graph::Function& function = kernels.module(0).entry_function();
+      const int64_t count = element_count(function.tensor(function.outputs[0]).shape);
+      EXPECT_TRUE(kernels.calls("intarsia_copy_rows_s8"));
+      EXPECT_EQ(kernels.text().find(fmt::format(", 1, {});", count)) == std::string::npos, c.alone)
+          << core << " " << c.shape.back();
+      check(kernels);
+    }
 }
 
 // Laying rows and weights out is for several outputs: a window over its whole image, as a step of a streaming network has it, is
