@@ -1,6 +1,7 @@
 // Softmax and functions of one element: device/pool_softmax.h.
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "intarsia/plugin/every_result.h"
 #include "intarsia/plugin/fixed_functions.h"
@@ -135,6 +136,7 @@ LowerKernel sigmoid_kernel(CoreClass core, const OpView& view) {
   const bool is_tanh = view.node.kind == graph::OpKind::Tanh;
   const graph::SigmoidScaling s =
       graph::sigmoid_scaling(static_cast<double>(view.in(0).quantization.scale[0]), is_tanh);
+  if (s.multiplier > std::numeric_limits<int16_t>::max()) return nullptr;  // a halfword
   const int64_t count = element_count(view.out().shape);
   return [is_tanh, s, count](OpLowering& op) {
     op.declare({Shape{count}}, Shape{count});

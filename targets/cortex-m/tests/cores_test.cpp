@@ -2,6 +2,7 @@
 // Nothing but output and scratch may change. INTARSIA_EVERY_CASE: all cases on all cores rather than a part of them
 // on the three that stand for the classes.
 #include <algorithm>
+#include <cstring>
 
 #include <gtest/gtest.h>
 
@@ -151,6 +152,32 @@ TEST(FloatCurves, OnTheCore) {
     Random random(13);
     check(kernels, random, {core, board}, [](Random& some, const graph::Module& module) {
       return std::vector<graph::TensorValue>{floats_of_curves(some, module)};
+    });
+  }
+}
+
+// Arguments that are nowhere further than five steps apart, and an odd number of them.
+TEST(WideCurves, OnTheCore) {
+  std::string reason;
+  if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
+  constexpr int64_t kValues = 65536 / 5;
+  static_assert(kValues % 2 == 1);
+  for (const auto& [core, board] : {std::pair{"cortex-m4", "mps2-an386"},
+                                    {"cortex-m7", "mps2-an500"},
+                                    {"cortex-m55", "mps3-an547"}}) {
+    KernelProgram kernels(core);
+    Random random(16);
+    for (const graph::OpKind kind : {graph::OpKind::Logistic, graph::OpKind::Tanh})
+      for (const float scale : {0.00001f, 0.0003f, 0.002f, 2.5f, 1.0f / 4096})
+        kernels.add(wide_curve_module(random, kind, kValues, scale));
+    check(kernels, random, {core, board}, [](Random& some, const graph::Module&) {
+      graph::TensorValue values(2 * kValues);
+      const int64_t first = some.range(0, 4);
+      for (int64_t i = 0; i < kValues; ++i) {
+        const auto value = static_cast<int16_t>(-32768 + first + 5 * i);
+        std::memcpy(&values[static_cast<size_t>(2 * i)], &value, sizeof value);
+      }
+      return std::vector<graph::TensorValue>{std::move(values)};
     });
   }
 }

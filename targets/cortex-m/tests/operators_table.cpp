@@ -320,6 +320,20 @@ void padded(Operators& t, DataType type) {
     t.one(type, OpKind::Pad, shape, pads);
 }
 
+// Functions that int8 looks up.
+void curves(Operators& t, DataType type) {
+  const Shape image{1, 8, 8, 16};
+  const std::optional<graph::Quantization> out =
+      type == Int16 ? std::optional(at(1.0f / 32768)) : std::nullopt;
+  t.one(type, OpKind::Logistic, image, graph::NoAttrs{}, out);
+  t.one(type, OpKind::Tanh, image, graph::NoAttrs{}, out);
+  if (type == Int16) return;
+  t.one(type, OpKind::HardSwish, image, graph::NoAttrs{});
+  t.one(type, OpKind::Exp, image, graph::NoAttrs{});
+  t.one(type, OpKind::Softmax, {8, 40}, graph::SoftmaxAttrs{});
+  t.one(type, OpKind::Softmax, {1, 10}, graph::SoftmaxAttrs{});
+}
+
 }  // namespace
 }  // namespace intarsia::test::cortex_m
 
@@ -339,5 +353,7 @@ int main(int count, char** arguments) {
   for (const intarsia::DataType type :
        {intarsia::DataType::Int8, intarsia::DataType::Int16, intarsia::DataType::Float32})
     padded(table, type);
+  for (const intarsia::DataType type : {intarsia::DataType::Int16, intarsia::DataType::Float32})
+    curves(table, type);
   table.print(arguments[1], arguments[2], portable);
 }
