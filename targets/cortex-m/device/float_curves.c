@@ -83,21 +83,11 @@ INTARSIA_INLINE float tangent(float x) {
   return (int32_t)intarsia_bits_of_f32(x) < 0 ? -result : result;
 }
 
-// From 0 to 6. Positive numbers are in the order of their bits, which takes cores less time that cannot select floats.
-INTARSIA_INLINE float gate_of(float x) {
-  const float above = x + 3.0f;
 #if defined(__ARM_FP) && (__ARM_ARCH >= 8 || (__ARM_FP & 8))
-  const float least = above > 0.0f ? above : 0.0f;
-  return least < 6.0f ? least : 6.0f;
-#else
-  const int32_t bits = (int32_t)intarsia_bits_of_f32(above), least = bits & ~(bits >> 31);
-  const int32_t six = 0x40c00000;
-  return intarsia_f32_of_bits((uint32_t)(least < six ? least : six));
-#endif
-}
-
+// Cores that select floats, and in which each step waits for the one before: two at a time, without a branch.
 INTARSIA_INLINE float hard_swish(float x) {
-  const float product = x * gate_of(x);
+  const float above = x + 3.0f, least = above > 0.0f ? above : 0.0f;
+  const float product = x * (least < 6.0f ? least : 6.0f);
 #if defined(__ARM_FEATURE_FMA) && \
     !(__ARM_FP & 8)  // the Cortex-M7 divides beside other instructions
   const float quotient = product * (1.0f / 6.0f), rest = __builtin_fmaf(quotient, -6.0f, product);
@@ -109,6 +99,34 @@ INTARSIA_INLINE float hard_swish(float x) {
   return product / 6.0f;
 #endif
 }
+enum { kTogether = 2 };
+#else
+// A sixth is the product with the reciprocal, and two fused steps make it the quotient that a division rounds to: what the first one
+// finds too much, of zeros nothing of either sign, the second one takes away.
+INTARSIA_INLINE float sixth_of(float product) {
+#ifdef __ARM_FEATURE_FMA
+  const float quotient = product * (1.0f / 6.0f);
+  const float excess = __builtin_fmaf(quotient, 6.0f, -product);
+  return __builtin_fmaf(-excess, 1.0f / 6.0f, quotient);
+#else
+  return product / 6.0f;
+#endif
+}
+
+// The gate is from 0 to 6. Positive numbers are in the order of their bits, which takes less time than to compare floats. Few arguments
+// are so large that six times them is infinite, of which no excess is a number.
+INTARSIA_INLINE float hard_swish(float x) {
+  const int32_t bits = (int32_t)intarsia_bits_of_f32(x + 3.0f), six = 0x40c00000;
+  const int32_t large = 0x7e000000;
+  float gate = 6.0f;
+  if (bits < six)
+    gate = intarsia_f32_of_bits((uint32_t)(bits & ~(bits >> 31)));
+  else if (bits >= large)
+    return x * 6.0f / 6.0f;
+  return sixth_of(x * gate);
+}
+enum { kTogether = 1 };
+#endif
 
 #define EACH(vectors, function) \
   for (; count > 0; --count) *output++ = function(*input++);
@@ -124,14 +142,11 @@ void intarsia_each_tanh_f32(const float *input, float *output, int32_t count) {
   EACH(tangents, tangent)
 }
 void intarsia_each_hard_swish_f32(const float *input, float *output, int32_t count) {
-#if INTARSIA_FLOAT_VECTORS
-  EACH(hard_swishes, hard_swish)
-#else
-  // Two at a time, since each step of one waits for the one before.
-  for (; count >= 2; count -= 2, input += 2, output += 2) {
+#if !INTARSIA_FLOAT_VECTORS
+  for (; kTogether == 2 && count >= 2; count -= 2, input += 2, output += 2) {
     const float first = hard_swish(input[0]), second = hard_swish(input[1]);
     output[0] = first, output[1] = second;
   }
-  if (count > 0) *output = hard_swish(*input);
 #endif
+  EACH(hard_swishes, hard_swish)
 }
