@@ -91,6 +91,25 @@ TEST(Order, WhatIsSmallerIsMadeAtOnce) {
   EXPECT_EQ(steps.order(), "abcde");
 }
 
+// A sequence of which three products are made, each smaller than the sequence, which has to stay for the last of them: together they
+// take more than it does. A second layer of an unrolled network is such.
+TEST(Order, WhatHasToStayIsWorthItForAllTogether) {
+  Ordered steps;
+  const int32_t x = steps.tensor(kIn, 8), y = steps.tensor(kOut, 8);
+  const int32_t sequence = steps.tensor(kInner, 64);
+  steps.operation("a", x, sequence);
+  int32_t products[3];
+  for (const int step : {0, 1, 2}) {
+    products[step] = steps.tensor(kInner, 48);
+    steps.operation(std::string(1, static_cast<char>('b' + step)), sequence, products[step]);
+  }
+  const int32_t first = steps.tensor(kInner, 8), second = steps.tensor(kInner, 8);
+  steps.operation("e", products[0], first);
+  steps.operation("f", first, second, products[1]);
+  steps.operation("g", second, y, products[2]);
+  EXPECT_EQ(steps.order(), "abecfdg");
+}
+
 // Where the peak is elsewhere, nothing is gained.
 TEST(Order, StaysWhereItNeedsNoMoreMemory) {
   Ordered steps;

@@ -39,6 +39,9 @@ class Order {
       counted_.insert(counted_.end(), group.counted.begin(), group.counted.end());
     }
     make_set(counted_);
+    readers_.assign(program.tensors.size(), 0);
+    for (const Group& group : groups_)
+      for (const int32_t id : group.reads) ++readers_[static_cast<size_t>(id)];
     order_.resize(groups_.size());
     std::iota(order_.begin(), order_.end(), size_t{0});
   }
@@ -46,14 +49,13 @@ class Order {
   void make_late() {
     const std::vector<size_t> before = order_;
     const int64_t peak = peak_bytes();
-    Lives all = lives();
-    for (size_t i = order_.size(); i-- > 0;) {
-      const size_t last = latest(i);
-      if (last == i || waits_in_vain(i, last, all)) continue;
-      move_back(i, last);
-      all = lives();
-    }
-    if (peak_bytes() >= peak) order_ = before;
+    const bool shares = make_each_late(false);
+    const int64_t alone = peak_bytes();
+    if (alone >= peak) order_ = before;
+    if (!shares) return;
+    const std::vector<size_t> best = std::exchange(order_, before);
+    make_each_late(true);
+    if (peak_bytes() >= std::min(alone, peak)) order_ = best;
   }
 
   // One at a time, as often as that lowers the peak: several places may share it.
@@ -109,6 +111,24 @@ class Order {
   }
   static bool share(const std::vector<int32_t>& one, const std::vector<int32_t>& other) {
     return std::any_of(one.begin(), one.end(), [&](int32_t id) { return is_among(other, id); });
+  }
+
+  // From the last one on. What has to stay for one is counted as its own, or for each of those that read it a part, which may
+  // be worth it for all of them where it is for none. Returns whether that would have made a difference.
+  bool make_each_late(bool shares_waiting) {
+    Lives all = lives();
+    bool differs = false;
+    for (size_t i = order_.size(); i-- > 0;) {
+      const size_t last = latest(i);
+      if (last == i) continue;
+      if (waits_in_vain(i, last, all, shares_waiting)) {
+        differs = differs || (!shares_waiting && !waits_in_vain(i, last, all, true));
+        continue;
+      }
+      move_back(i, last);
+      all = lives();
+    }
+    return differs;
   }
 
   // Whether there is one that lowers the peak, or leaves it to fewer groups.
@@ -240,14 +260,14 @@ class Order {
   }
 
   // What it makes is no larger than what would have to stay for it.
-  bool waits_in_vain(size_t place, size_t last, const Lives& all) const {
+  bool waits_in_vain(size_t place, size_t last, const Lives& all, bool shares_waiting) const {
     const Group& moved = group(place);
     int64_t made = 0, waiting = 0;
     for (const int32_t id : moved.writes)
       if (is_inner(id) && all[static_cast<size_t>(id)].first >= place) made += bytes(id);
     for (const int32_t id : moved.reads)
       if (is_inner(id) && !is_among(moved.writes, id) && all[static_cast<size_t>(id)].last <= last)
-        waiting += bytes(id);
+        waiting += shares_waiting ? bytes(id) / readers_[static_cast<size_t>(id)] : bytes(id);
     return made <= waiting;
   }
 
@@ -260,6 +280,7 @@ class Order {
   std::vector<Group> groups_;
   std::vector<size_t> order_;     // of the groups
   std::vector<int32_t> counted_;  // by any group
+  std::vector<int32_t> readers_;  // by tensor: how many groups read it
 };
 
 }  // namespace

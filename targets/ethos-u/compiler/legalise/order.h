@@ -7,8 +7,9 @@ namespace intarsia::targets::ethos_u {
 
 // Whatever takes more memory when it is there than what it is made from is made right before it is read, where the program
 // then takes less memory at once. A model that was unrolled over time steps, say, may name all steps' products with the input
-// first. And what takes less than what it is the last one to read is made as early as lowers what is taken at once, such as a
-// shortcut with a stride, which a model names behind the branch beside it.
+// first; and those of a second layer, which together take more than the sequence that has to stay for them. And what takes less
+// than what it is the last one to read is made as early as lowers what is taken at once, such as a shortcut with a stride, which
+// a model names behind the branch beside it.
 void choose_order(Program& program);
 
 }  // namespace intarsia::targets::ethos_u
