@@ -111,6 +111,7 @@ Result<Scheduled> make_scheduled(const Target& device, const graph::Module& modu
       .confirmed_only = device.get_bool("confirmed-only"),
       .rounds_sums = rounds_sums(device),
       .variables_are_fast = asked.options.memory.arena == asked.options.memory.cache,
+      .may_narrow = !asked.options.for_speed || asked.options.sram_limit.has_value(),
       .micro_block = hardware.ofm_ublock};
   ScheduleOptions options = asked.options;
   if (asked.preferred_limit) {

@@ -124,5 +124,27 @@ TEST(Legalise, RowsOfSoftmaxFollowEachOther) {
   }
 }
 
+// A softmax that takes more memory than anything else goes through its rows some at a time.
+TEST(Legalise, RowsOfSoftmaxInSmallBands) {
+  Random random(46);
+  for (const DataType type : {DataType::Int8, DataType::Int16}) {
+    Graph g;
+    const TensorId x = g.input(type, {1, 96, 60}, 0.01f, 0);
+    const bool is_narrow = type == DataType::Int8;
+    const graph::Module module =
+        g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1, type,
+                        is_narrow ? 1.0f / 256 : 1.0f / 32768, is_narrow ? -128 : 0));
+    expect_taken_and_same(random, module);
+    const auto sums_of_rows = [&](bool may_narrow) {
+      const auto program = legalise(module, module.entry_function(), {.may_narrow = may_narrow});
+      return std::count_if(
+          program.operations.begin(), program.operations.end(),
+          [](const auto& op) { return op.kind == targets::ethos_u::OperationKind::ReduceSum; });
+    };
+    EXPECT_EQ(sums_of_rows(true), 4);
+    EXPECT_EQ(sums_of_rows(false), 1);
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u

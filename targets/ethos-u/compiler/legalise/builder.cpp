@@ -9,6 +9,7 @@
 #include "legalise/fuse.h"
 #include "legalise/interleave.h"
 #include "legalise/legalise.h"
+#include "legalise/narrow_bands.h"
 #include "legalise/operators.h"
 #include "legalise/order.h"
 #include "legalise/pieces.h"
@@ -431,8 +432,19 @@ void Builder::look_up(const Operand& from, const Operand& to, std::string name,
   emit(std::move(pool));
 }
 
-Program legalise(const graph::Module& module, const graph::Function& function,
-                 const LegaliseOptions& options) {
+int64_t Builder::in_band(int64_t rows, int64_t fewer) {
+  if (fewer >= rows) return rows;
+  program_.banded.insert(node_->name);
+  return options_.narrow.count(node_->name) != 0 ? fewer : rows;
+}
+
+namespace {
+
+// What smaller bands have to save at least, since they take time: a twentieth.
+constexpr double kLessForBands = 0.95;
+
+Program legalised(const graph::Module& module, const graph::Function& function,
+                  const LegaliseOptions& options) {
   Program program = Builder(module, function, options).run();
   fuse(program);
   if (!options.confirmed_only) {
@@ -441,10 +453,30 @@ Program legalise(const graph::Module& module, const graph::Function& function,
   }
   drop_unused(program);
   keep_pieces_apart(program);
-  if (!options.confirmed_only) {
-    choose_order(program);
-    interleave_chains(program);
-  }
+  if (!options.confirmed_only) choose_order(program);
+  return program;
+}
+
+// Again with smaller bands where these are what takes most memory.
+void narrow_bands(Program& program, const graph::Module& module, const graph::Function& function,
+                  LegaliseOptions options) {
+  Fullest fullest = fullest_of(program);
+  if (fullest.banded.empty()) return;
+  options.narrow = std::move(fullest.banded);
+  Program narrow = legalised(module, function, options);
+  const auto least = static_cast<double>(fullest_of(narrow).bytes);
+  if (least < kLessForBands * static_cast<double>(fullest.bytes)) program = std::move(narrow);
+}
+
+}  // namespace
+
+Program legalise(const graph::Module& module, const graph::Function& function,
+                 const LegaliseOptions& options) {
+  Program program = legalised(module, function, options);
+  if (options.confirmed_only) return program;
+  if (options.may_narrow && !program.banded.empty())
+    narrow_bands(program, module, function, options);
+  interleave_chains(program);
   return program;
 }
 

@@ -37,6 +37,9 @@ struct Box {
 };
 std::optional<Box> box_of(const Shape& shape, const Shape& begin, const Shape& size);
 
+// Where smaller bands are asked for, they are a quarter of what they are else: still smaller ones would take time for little memory.
+inline constexpr int32_t kNarrower = 4;
+
 struct LegaliseOptions {
   // Convolutions of few channels may read windows that overlap in memory (gather.h), which takes
   // fewer cycles of the MAC array and more of the ports.
@@ -50,6 +53,9 @@ struct LegaliseOptions {
   bool rounds_sums = false;
   // Variables lie in the memory that maps between operations lie in.
   bool variables_are_fast = false;
+  // Operators may go through 32 bits in small bands, which take longer and less memory; and the nodes that do (narrow_bands.h).
+  bool may_narrow = true;
+  std::set<std::string> narrow;
   // Of the OFM, which the MAC array makes at a time: where there are several ways to multiply, this says how long they take.
   Extent micro_block = {2, 2, 8};
 };
@@ -74,6 +80,9 @@ class Builder {
   // The same of products of the input of several steps at once.
   bool may_look_ahead() const { return options_.may_look_ahead; }
   void note_looking_ahead() { program_.looks_ahead = true; }
+
+  // How many rows the node takes at a time: fewer where it is to keep to small bands, and that it could is noted.
+  int64_t in_band(int64_t rows, int64_t fewer);
 
   // The tensor as an operand to read, with its zero point; `read_as` gives the same bytes another
   // extent. Writing: the value is in place after the node that writes it.

@@ -176,8 +176,11 @@ void in_bands(Builder& builder, const Operands& each,
   int32_t Extent::*axis = extent.height > 1 ? &Extent::height : &Extent::width;
   const int64_t count = extent.*axis, slice = extent.elements() / count;
   const int64_t bytes = bits(builder.type_of(all.out)) / 8;
-  const int64_t most = std::max(
+  const int64_t whole = std::max(
       {int64_t{1}, count * bytes / (4 * widened), (kLeastBandElements + slice - 1) / slice});
+  const int64_t most = builder.in_band(
+      whole,
+      std::max((whole + kNarrower - 1) / kNarrower, (2 * kLeastBandElements + slice - 1) / slice));
   for (int64_t first = 0; first < count; first += most) {
     const auto part = [&](const Operand& of) {
       Extent origin{0, 0, 0}, band = of.extent;

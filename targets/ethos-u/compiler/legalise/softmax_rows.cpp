@@ -115,14 +115,18 @@ Operand look_up_below(Builder& builder, const char* name, const Operand& in, con
 
 void emit_in_bands_of_rows(Builder& builder, const graph::Node& node,
                            const std::function<void(const Operand& in, const Operand& out)>& emit) {
-  constexpr int32_t kBands = 8, kLeastRows = 256;
+  constexpr int32_t kBands = 8, kLeastRows = 256, kLeastElements = 1024;
   const Shape& shape = builder.tensor(node.inputs.at(0)).shape;
   const auto depth = static_cast<int32_t>(shape.back());
   const auto rows = static_cast<int32_t>(element_count(shape) / depth);
   const Extent all = {rows, 1, depth};
   const Operand in = builder.read_as(node.inputs.at(0), all),
                 out = builder.write_as(node.outputs.at(0), all);
-  const int32_t at_a_time = std::max((rows + 2 * kBands - 1) / (2 * kBands) * 2, kLeastRows);
+  const auto even = [](int32_t count) { return std::max((count + 1) / 2 * 2, 2); };
+  const int32_t whole = std::min(std::max(even((rows + kBands - 1) / kBands), kLeastRows), rows);
+  // Of as many elements as take longer than the commands that each band has for its rows.
+  const auto at_a_time = static_cast<int32_t>(
+      builder.in_band(whole, std::max(even(whole / kNarrower), even(kLeastElements / depth))));
   for (int32_t first = 0; first < rows; first += at_a_time) {
     const int32_t count = std::min(at_a_time, rows - first);
     const auto band = [&](const Operand& of) {

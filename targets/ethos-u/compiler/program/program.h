@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -195,6 +196,7 @@ struct Program {
   bool gathers = false;  // some convolution reads windows that overlap in memory
   bool looks_ahead =
       false;  // some recurrent layer makes products of its input of several steps at once
+  std::set<std::string> banded;  // nodes that smaller bands would take less memory for
 };
 
 // The one dump of it, for `intarsia dump` and tests: a line per tensor and per operation.
