@@ -118,6 +118,21 @@ TEST(Legalise, BandsAreSmallWhereTheyTakeMost) {
   }
 }
 
+// Of 40 rows no more than 13 at a time are four bands, of 10 rows each.
+TEST(Legalise, BandsAreAlike) {
+  Random random(42);
+  Graph g;
+  const TensorId x = g.input(DataType::Int16, {1, 40, 40, 1}, 0.0011f, 0);
+  const TensorId y = g.input(DataType::Int16, {1, 40, 40, 1}, 0.0043f, 0);
+  const graph::Module module =
+      g.finish(g.node(OpKind::Sub, graph::BinaryAttrs{}, {x, y}, 1, DataType::Int16, 0.0037f, 0));
+  expect_taken_and_same(random, module);
+  const auto program = legalise(module, module.entry_function());
+  EXPECT_EQ(program.operations.size(), 4u * 4u);
+  for (const targets::ethos_u::Operation& op : program.operations)
+    EXPECT_EQ(op.ofm.extent.elements(), 10 * 40);
+}
+
 // Of 16 bits, whose smaller operand TFLite rounds twice, as does the NPU's output unit; at both ends of the range too.
 TEST(Legalise, SumsOf16Bits) {
   Random random(23);

@@ -178,9 +178,11 @@ void in_bands(Builder& builder, const Operands& each,
   const int64_t bytes = bits(builder.type_of(all.out)) / 8;
   const int64_t whole = std::max(
       {int64_t{1}, count * bytes / (4 * widened), (kLeastBandElements + slice - 1) / slice});
-  const int64_t most = builder.in_band(
+  const int64_t at_most = builder.in_band(
       whole,
       std::max((whole + kNarrower - 1) / kNarrower, (2 * kLeastBandElements + slice - 1) / slice));
+  // As many bands of about the same size need less memory than full ones and a rest.
+  const int64_t bands = (count + at_most - 1) / at_most, most = (count + bands - 1) / bands;
   for (int64_t first = 0; first < count; first += most) {
     const auto part = [&](const Operand& of) {
       Extent origin{0, 0, 0}, band = of.extent;
