@@ -179,5 +179,29 @@ TEST(SmallOperations, MapsOfFewChannelsFillMicroBlocks) {
     }
 }
 
+// Factors of sums, which two operations read whose first byte comes late, are fetched once for both: what they take stays while the
+// second sum takes most memory, so that no other operation's constants would have been given room there.
+TEST(SmallOperations, FactorsOfSumsComeOnceForAll) {
+  testing::Random random(35);
+  Graph g;
+  graph::TensorId sum = g.input(DataType::Int16, {1, 32}, 0.0011f, 0);
+  for (int block = 0; block < 3; ++block) {
+    const auto product = [&](const graph::TensorId& of, int64_t from, int64_t to, float scale) {
+      const auto weights = g.constant(random, DataType::Int8, {to, from}, {{0.01f}, {0}, 0});
+      return g.node(graph::OpKind::FullyConnected, graph::FullyConnectedAttrs{},
+                    {of, weights, graph::TensorId{}}, 1, DataType::Int16, scale, 0)[0];
+    };
+    const graph::TensorId inner = product(sum, 32, 48, 0.0021f);
+    const graph::TensorId back = product(inner, 48, 32, 0.0043f);
+    sum = g.node(graph::OpKind::Sub, graph::BinaryAttrs{}, {sum, back}, 1, DataType::Int16,
+                 0.0037f - 0.0003f * static_cast<float>(block), 0)[0];
+  }
+  const graph::Module module = g.finish({sum});
+  const std::string commands = checked_commands(
+      module, random, {.target = "ethos-u65-256", .optimise = LoweringOptions::Optimise::Balanced});
+  ASSERT_FALSE(commands.empty());
+  EXPECT_EQ(count(commands, "OP_DMA_START"), 1u) << commands;
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u

@@ -349,12 +349,26 @@ bool ConstantPlanner::is_better_copied(const ScheduleOptions& options, const Wor
 }
 
 // What is enough for the operations that set the peak to have their own constants, through two buffers of a third where they
-// can be cut; the others have more room than that. None where those operations have no constants.
+// can be cut, or for what stays beside them; the others have more room than that. None where those operations have no constants.
 std::optional<int64_t> ConstantPlanner::modest_bytes(const std::vector<int64_t>& live,
                                                      int64_t base) const {
+  // Constants that stay for several operations, those at the peak among them.
+  std::vector<int64_t> staying(live.size(), 0);
+  std::vector<size_t> last(live.size(), 0);
+  for (size_t i = 0; i < live.size(); ++i)
+    if (whole_[i].owner >= 0) last[static_cast<size_t>(whole_[i].owner)] = i;
+  for (size_t first = 0; first < live.size(); ++first) {
+    if (last[first] == 0) continue;
+    const int32_t group = draft_.group_of(whole_[first]);
+    const int64_t bytes = group >= 0 ? draft_.schedule.storages[static_cast<size_t>(group)].bytes
+                                     : whole_[first].fetched_bytes();
+    for (size_t i = first + 1; i <= last[first]; ++i) staying[i] += aligned_to_stream(bytes);
+  }
   int64_t most = 0;
   for (size_t i = 0; i < live.size(); ++i) {
-    if (live[i] < base || whole_[i].owner >= 0) continue;
+    if (live[i] < base) continue;
+    most = std::max(most, staying[i]);
+    if (whole_[i].owner >= 0) continue;
     const int64_t own = whole_[i].fetched_bytes();
     const bool is_cut =
         can_slice(whole_[i]) && whole_[i].end - whole_[i].first >= kCutForBuffers * kBrickDepth;
@@ -363,10 +377,11 @@ std::optional<int64_t> ConstantPlanner::modest_bytes(const std::vector<int64_t>&
   return most > 0 ? std::optional(base + aligned_to_stream(most)) : std::nullopt;
 }
 
-// The better of it and what there is within fewer bytes, where it takes more.
+// The better of it and what there is within fewer bytes, or within more where it takes less than is enough.
 npu::ConstantPlan ConstantPlanner::or_within(int64_t bytes, npu::ConstantPlan best, int64_t base,
                                              npu::ConstantSearch search) {
-  if (best.prefetch.peak_bytes <= bytes) return best;
+  if (best.prefetch.peak_bytes <= bytes && best.budget >= bytes) return best;
+  const bool is_more = best.prefetch.peak_bytes <= bytes;
   const Choice chosen = choice();
   take_units(whole_);
   counts_.assign(whole_.size(), 1);
@@ -376,7 +391,9 @@ npu::ConstantPlan ConstantPlanner::or_within(int64_t bytes, npu::ConstantPlan be
   const auto value_of = [&](const npu::ConstantPlan& one) {
     return value(one.prefetch.cycles, std::max(one.prefetch.peak_bytes, base));
   };
-  if (kWorthMore * value_of(best) >= value_of(other)) return other;
+  if (is_more ? kWorthMore * value_of(other) < value_of(best)
+              : kWorthMore * value_of(best) >= value_of(other))
+    return other;
   take(chosen);
   return best;
 }
