@@ -166,5 +166,18 @@ TEST(OnnxBytes, PaddedUnsignedOnes) {
   }
 }
 
+TEST(OnnxBytes, AVectorHasOneZeroPoint) {
+  for (const size_t vector : {size_t{0}, size_t{1}}) {
+    Model model;
+    model.input("a", vector == 0 ? std::vector<int64_t>{4} : std::vector<int64_t>{3, 4}, kInt8);
+    model.input("b", vector == 1 ? std::vector<int64_t>{4} : std::vector<int64_t>{4, 3}, kInt8);
+    model.constant("one", {1}, kInt8), model.constant("three", {3}, kInt8);
+    model.output("y");
+    model.node("MatMulInteger",
+               {"a", "b", vector == 0 ? "three" : "one", vector == 1 ? "three" : "one"}, {"y"});
+    EXPECT_THAT(model.refusal(), testing::HasSubstr("has 3 zero points for a vector"));
+  }
+}
+
 }  // namespace
 }  // namespace intarsia

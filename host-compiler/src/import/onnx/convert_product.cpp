@@ -217,6 +217,8 @@ TensorId less_zero(Reader& in, size_t operand, bool per_row) {
   const Shape shape = in.shape(zero);
   if (shape.size() == 1 && shape[0] > 1 && per_row) {
     Shape column(in.shape(x).size(), 1);
+    if (!in.require(column.size() >= 2, fmt::format("has {} zero points for a vector", shape[0])))
+      return {};
     const size_t at = operand == 0 ? column.size() - 2 : 0;
     column[in.is("MatMulInteger") && operand == 1 ? column.size() - 1 : at] = shape[0];
     zero = in.reshape(zero, column);
