@@ -8,8 +8,8 @@ import sys
 
 from conftest import DIGITS
 
-# 10,000 where there is time: a compilation that loses 1 KiB then fails; otherwise one that loses 8.
-TIMES = 10_000 if os.environ.get("INTARSIA_LONG") == "1" else 1_000
+# 10,000 where there is time: a compilation that loses 1 KiB then fails; otherwise one that loses 16.
+TIMES = 10_000 if os.environ.get("INTARSIA_LONG") == "1" else 500
 
 
 def within_little_memory(work: str) -> None:

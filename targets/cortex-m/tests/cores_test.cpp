@@ -156,11 +156,11 @@ TEST(FloatCurves, OnTheCore) {
   }
 }
 
-// Arguments that are nowhere further than five steps apart, and an odd number of them.
+// Arguments that are nowhere further than 29 steps apart, and an odd number of them.
 TEST(WideCurves, OnTheCore) {
   std::string reason;
   if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
-  constexpr int64_t kValues = 65536 / 5;
+  constexpr int64_t kApart = 29, kValues = 65536 / kApart;
   static_assert(kValues % 2 == 1);
   for (const auto& [core, board] : {std::pair{"cortex-m4", "mps2-an386"},
                                     {"cortex-m7", "mps2-an500"},
@@ -172,9 +172,9 @@ TEST(WideCurves, OnTheCore) {
         kernels.add(wide_curve_module(random, kind, kValues, scale));
     check(kernels, random, {core, board}, [](Random& some, const graph::Module&) {
       graph::TensorValue values(2 * kValues);
-      const int64_t first = some.range(0, 4);
+      const int64_t first = some.range(0, kApart - 1);
       for (int64_t i = 0; i < kValues; ++i) {
-        const auto value = static_cast<int16_t>(-32768 + first + 5 * i);
+        const auto value = static_cast<int16_t>(-32768 + first + kApart * i);
         std::memcpy(&values[static_cast<size_t>(2 * i)], &value, sizeof value);
       }
       return std::vector<graph::TensorValue>{std::move(values)};
