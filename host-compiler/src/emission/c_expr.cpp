@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "emission/c_operators.h"
 #include "intarsia/plugin/tir_build.h"
 #include "tir/fold.h"
@@ -110,6 +112,10 @@ CExpr ExprEmitter::emit(const tir::IntImm& node, DataType type) const {
 }
 
 CExpr ExprEmitter::emit(const tir::FloatImm& node, DataType type) const {
+  // INFINITY is of math.h, which a compiler without a C library need not have.
+  if (std::isinf(node.value))
+    return {node.value < 0 ? "-(1.0f / 0.0f)" : "(1.0f / 0.0f)", node.value < 0 ? kUnary : kPrimary,
+            type};
   return {c_literal(node.value), std::signbit(node.value) ? kUnary : kPrimary, type};
 }
 

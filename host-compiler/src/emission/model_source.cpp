@@ -19,7 +19,7 @@ const std::vector<tir::Buffer>& buffers_of(const ModelContext& context) {
   return context.module.entry_func().buffers;
 }
 
-// INFINITY and NAN are of math.h.
+// NAN is of math.h.
 bool has_literal_of_math_h(const tir::Func& func) {
   bool found = false;
   if (func.body == nullptr) return found;
@@ -27,7 +27,7 @@ bool has_literal_of_math_h(const tir::Func& func) {
       func.body, [](const tir::StmtNode&) {},
       [&](const tir::ExprNode& expr) {
         const auto* literal = std::get_if<tir::FloatImm>(&expr.node);
-        found |= literal != nullptr && !std::isfinite(literal->value);
+        found |= literal != nullptr && std::isnan(literal->value);
       });
   return found;
 }

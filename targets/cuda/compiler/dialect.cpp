@@ -24,7 +24,6 @@ typedef unsigned long long uint64_t;
 #define INT64_C(number) number##LL
 #define UINT32_C(number) number##u
 #define UINT64_C(number) number##uLL
-#define INFINITY ((float)(1e308 * 10)) /* too large for a double */
 
 /* The work items of a kernel are numbered from 0, its innermost dimension first. */
 static __device__ inline uint32_t intarsia_item(void) {

@@ -43,8 +43,7 @@ class EmittedC : public ::testing::TestWithParam<Case> {};
 
 TEST_P(EmittedC, EqualsTheEvaluator) {
   std::string text =
-      "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include "
-      "\"intarsia/kernels/kernels.h\"\n";
+      "#include <stdbool.h>\n#include <stdint.h>\n#include \"intarsia/kernels/kernels.h\"\n";
   std::vector<graph::Module> modules;
   std::vector<tir::LoweredFunction> lowered;
   for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
