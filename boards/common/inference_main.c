@@ -67,15 +67,26 @@ static int32_t open_model(const struct intarsia_run_request* request) {
 }
 
 static int32_t check_counts(const struct intarsia_run_request* request) {
-  if (request->input_count != model->input_count) {
-    return complain(INTARSIA_EXIT_INPUT, "the number of inputs is not", model->input_count,
+  const int32_t inputs = request->joined_inputs != 0 ? 1 : model->input_count;
+  const int32_t outputs = request->joined_outputs != 0 ? 1 : model->output_count;
+  if (request->input_count != inputs) {
+    return complain(INTARSIA_EXIT_INPUT, "the number of input files is not", inputs,
                     ", as the model has");
   }
-  if (request->output_count != model->output_count) {
-    return complain(INTARSIA_EXIT_OUTPUT, "the number of outputs is not", model->output_count,
+  if (request->output_count != outputs) {
+    return complain(INTARSIA_EXIT_OUTPUT, "the number of output files is not", outputs,
                     ", as the model has");
   }
   return 0;
+}
+
+/* What the file holds for one run: a tensor, or all inputs. */
+static int64_t input_bytes(const struct intarsia_run_request* request, int32_t file) {
+  int64_t bytes = 0;
+  int32_t i;
+  if (request->joined_inputs == 0) return model->inputs[file].bytes;
+  for (i = 0; i < model->input_count; ++i) bytes += model->inputs[i].bytes;
+  return bytes;
 }
 
 /* An input file holds one slice for every run, or one that all runs share. */
@@ -83,7 +94,7 @@ static int32_t check_input_sizes(const struct intarsia_run_request* request) {
   int32_t i;
   for (i = 0; i < request->input_count; ++i) {
     const int64_t length = intarsia_port_length(request->inputs[i]);
-    const int64_t slice = model->inputs[i].bytes;
+    const int64_t slice = input_bytes(request, i);
     if (length != slice && length != slice * request->repeat) {
       return complain(INTARSIA_EXIT_INPUT, "input", i,
                       ": the file's size is neither the tensor's nor that times the repeats");
@@ -96,10 +107,13 @@ static int32_t read_inputs(const struct intarsia_run_request* request) {
   int32_t i;
   for (i = 0; i < request->input_count; ++i) {
     const int32_t file = request->inputs[i];
-    const int32_t bytes = model->inputs[i].bytes;
-    if (intarsia_port_length(file) == bytes && intarsia_port_rewind(file) != 0) {
+    if (intarsia_port_length(file) == input_bytes(request, i) && intarsia_port_rewind(file) != 0) {
       return complain(INTARSIA_EXIT_INPUT, "input", i, ": the file cannot be rewound");
     }
+  }
+  for (i = 0; i < model->input_count; ++i) {
+    const int32_t file = request->inputs[request->joined_inputs != 0 ? 0 : i];
+    const int32_t bytes = model->inputs[i].bytes;
     if (intarsia_port_read(file, model->input(i), bytes) != bytes) {
       return complain(INTARSIA_EXIT_INPUT, "input", i, ": the file ends early");
     }
@@ -109,9 +123,10 @@ static int32_t read_inputs(const struct intarsia_run_request* request) {
 
 static int32_t write_outputs(const struct intarsia_run_request* request) {
   int32_t i;
-  for (i = 0; i < request->output_count; ++i) {
+  for (i = 0; i < model->output_count; ++i) {
+    const int32_t file = request->outputs[request->joined_outputs != 0 ? 0 : i];
     const int32_t bytes = model->outputs[i].bytes;
-    if (intarsia_port_write(request->outputs[i], model->output(i), bytes) != 0) {
+    if (intarsia_port_write(file, model->output(i), bytes) != 0) {
       return complain(INTARSIA_EXIT_OUTPUT, "output", i, ": the file cannot be written");
     }
   }

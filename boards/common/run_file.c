@@ -96,6 +96,14 @@ static int32_t take_line(struct intarsia_run_request* request) {
   if ((rest = after("output")) != 0) {
     return add_file(rest, INTARSIA_OPEN_WRITE, request->outputs, &request->output_count);
   }
+  if ((rest = after("inputs")) != 0) {
+    request->joined_inputs = 1;
+    return add_file(rest, INTARSIA_OPEN_READ, request->inputs, &request->input_count);
+  }
+  if ((rest = after("outputs")) != 0) {
+    request->joined_outputs = 1;
+    return add_file(rest, INTARSIA_OPEN_WRITE, request->outputs, &request->output_count);
+  }
   if ((rest = after("report")) != 0) {
     request->report = intarsia_port_open(rest, INTARSIA_OPEN_WRITE);
     if (request->report >= 0) return 0;
@@ -129,6 +137,8 @@ int32_t intarsia_read_run_file(struct intarsia_run_request* request) {
   request->keep_all = 0;
   request->input_count = 0;
   request->output_count = 0;
+  request->joined_inputs = 0;
+  request->joined_outputs = 0;
   request->report = -1;
   request->results = -1;
   request->package = -1;

@@ -17,6 +17,9 @@ struct intarsia_run_request {
   int32_t keep_all; /* 1: every run's outputs are appended, 0: the last run's are written */
   int32_t input_count;
   int32_t output_count;
+  int32_t
+      joined_inputs; /* 1: one file holds all inputs of a run, in order, and then those of the next run */
+  int32_t joined_outputs;                /* 1: the same of outputs */
   int32_t inputs[INTARSIA_MAX_TENSORS];  /* open files */
   int32_t outputs[INTARSIA_MAX_TENSORS]; /* open files */
   int32_t report;                        /* open file, or -1 for none */

@@ -8,7 +8,9 @@
 
 #include "intarsia_board/stack.h"
 
-enum { kMaxFiles = 1000 }; /* systems commonly allow a process 1024 */
+enum {
+  kMaxFiles = 1000
+}; /* systems commonly allow a process 1024; a run file can join those of many tensors */
 
 static FILE* files[kMaxFiles];
 static const char* run_file;

@@ -49,9 +49,11 @@ struct RunRequest {
   bool keep_all = false;             // append every run's outputs instead of the last one's
   std::vector<std::string> inputs;   // one file per model input: one slice, or `repeat` of them
   std::vector<std::string> outputs;  // one file per model output
-  std::string report;                // may be empty
-  std::string results;               // of each operator; may be empty
-  std::string package;               // of firmware that takes its model from one; may be empty
+  // Where there are more than can be open at once: one file each for all inputs and for all outputs, run by run.
+  std::string joined_inputs, joined_outputs;
+  std::string report;   // may be empty
+  std::string results;  // of each operator; may be empty
+  std::string package;  // of firmware that takes its model from one; may be empty
 };
 // The run file's text. Refuses paths the firmware could not take.
 Result<std::string> run_file_text(const RunRequest& request);

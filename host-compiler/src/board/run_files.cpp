@@ -39,6 +39,8 @@ Result<std::string> run_file_text(const RunRequest& request) {
   if (!request.package.empty()) add_path(text, "package", request.package, problems);
   for (const std::string& path : request.inputs) add_path(text, "input", path, problems);
   for (const std::string& path : request.outputs) add_path(text, "output", path, problems);
+  if (!request.joined_inputs.empty()) add_path(text, "inputs", request.joined_inputs, problems);
+  if (!request.joined_outputs.empty()) add_path(text, "outputs", request.joined_outputs, problems);
   if (!problems.empty()) return problems;
   return text;
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "build/object_cache.h"
+#include "build/tool_options.h"
 #include "support/process.h"
 #include "support/watched.h"
 #include "support/worker_threads.h"
@@ -31,7 +32,7 @@ Result<void> compile(const Job& job, const BuildSetting& setting, const ObjectCa
     command.insert(command.end(),
                    {"-MD", "-MF", std::filesystem::path(job.object).replace_extension(".d")});
   command.insert(command.end(), {"-c", job.source, "-o", job.object});
-  ProcessOptions options;
+  ProcessOptions options = tool_options(job.object);
   options.directory = job.directory;
   options.timeout = setting.time_limit;
   options.is_wanted = [&] { return wanted.load(); };

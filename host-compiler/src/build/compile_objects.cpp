@@ -9,6 +9,7 @@
 #include "build/model_descriptor.h"
 #include "build/object_machine.h"
 #include "build/objects.h"
+#include "build/tool_options.h"
 #include "support/c_identifier.h"
 #include "support/files.h"
 #include "support/process.h"
@@ -172,7 +173,7 @@ Result<void> build_simulators(const BuildSetting& setting, const std::string& wo
   }
   INTARSIA_TRY_VOID(run_jobs(setting, jobs));
   link.insert(link.end(), {"-o", output});
-  INTARSIA_TRY(const ProcessOutcome outcome, run_process(link));
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(link, tool_options(output)));
   if (!outcome.succeeded())
     return Diagnostics(setting.manifest.model,
                        "linking the program that simulates its devices failed:\n" + outcome.err);

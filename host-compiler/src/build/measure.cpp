@@ -5,6 +5,7 @@
 #include "build/measurable.h"
 #include "build/object_calls.h"
 #include "build/objects.h"
+#include "build/tool_options.h"
 #include "intarsia/build.h"
 #include "support/files.h"
 #include "support/process.h"
@@ -39,7 +40,7 @@ Result<board::ElfImage> link_model(const BuildSetting& setting, const build::Obj
   }
   command.insert(command.end(), objects.model.begin(), objects.model.end());
   command.insert(command.end(), {"-lc", "-lgcc", "-o", output});
-  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, build::tool_options(output)));
   if (!outcome.succeeded())
     return Diagnostics(
         name,

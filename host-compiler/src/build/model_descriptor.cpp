@@ -6,24 +6,15 @@
 #include <fmt/format.h>
 
 #include "support/c_identifier.h"
+#include "support/shown_text.h"
 
 namespace intarsia::build {
 namespace {
 
-std::string string_literal(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) {
-        return c == '"' || c == '\\' || c == '?' || !std::isprint(static_cast<unsigned char>(c));
-      },
-      '_');
-  return '"' + text + '"';
-}
-
 std::string tensor_table(const char* array, const std::vector<TensorInfo>& tensors) {
   std::string text = fmt::format("static const struct intarsia_tensor_info {}[] = {{\n", array);
   for (const TensorInfo& tensor : tensors)
-    text += fmt::format("  {{{}, {}}},\n", string_literal(tensor.name), tensor.bytes);
+    text += fmt::format("  {{\"{}\", {}}},\n", literal_text(tensor.name), tensor.bytes);
   return text + "};\n";
 }
 

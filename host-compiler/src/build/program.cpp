@@ -6,11 +6,13 @@
 #include "board/board_firmware.h"
 #include "build/count_cycles.h"
 #include "build/emulator_failure.h"
+#include "build/exchanged_files.h"
 #include "build/link_failure.h"
 #include "build/link_libraries.h"
 #include "build/objects.h"
 #include "build/run_on_probe.h"
 #include "build/run_package.h"
+#include "build/tool_options.h"
 #include "intarsia/build.h"
 #include "support/files.h"
 #include "support/process.h"
@@ -112,7 +114,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
     command.push_back("-l" + library);
   if (!setting.manifest.parts.empty() && setting.board.native()) command.push_back("-pthread");
   if (setting.on_progress) setting.on_progress({"linking"});
-  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, build::tool_options(output)));
   if (!outcome.succeeded()) return build::link_failure(setting, "the program", outcome);
   INTARSIA_TRY_VOID(check_placed(setting.board, output));
   if (simulates)
@@ -158,7 +160,8 @@ Result<board::CountRequest> prepare_count(const BuildSetting& setting,
   INTARSIA_TRY(const ProcessOutcome outcome,
                run_process(request.count_cycles
                                ? board::cycles_plugin_command(setting.resource_root, count.plugin)
-                               : board::count_plugin_command(setting.resource_root, count.plugin)));
+                               : board::count_plugin_command(setting.resource_root, count.plugin),
+                           build::tool_options(count.plugin)));
   if (!outcome.succeeded())
     return Diagnostics("instruction counter",
                        "the emulator's plugin does not compile:\n" + outcome.err,
@@ -187,13 +190,7 @@ Result<ExecuteResult> execute_program(const BuildSetting& setting, const Execute
   run.report = work_folder + "/run_report.json";
   run.results = request.results_file;
   if (package != nullptr && !package->kept_at) run.package = package->file;
-  for (size_t i = 0; i < request.inputs.size(); ++i) {
-    run.inputs.push_back(fmt::format("{}/in{}.bin", work_folder, i));
-    const std::vector<uint8_t>& bytes = request.inputs[i];
-    INTARSIA_TRY_VOID(write_file(run.inputs.back(), bytes));
-  }
-  for (size_t i = 0; i < setting.manifest.outputs.size(); ++i)
-    run.outputs.push_back(fmt::format("{}/out{}.bin", work_folder, i));
+  INTARSIA_TRY_VOID(build::exchange_files(setting.manifest, request, work_folder, run));
   INTARSIA_TRY(const std::string run_text, board::run_file_text(run));
   board::StartRequest start;
   start.program = request.program;
@@ -253,10 +250,7 @@ Result<ExecuteResult> execute_program(const BuildSetting& setting, const Execute
   result.stack_run = report.stack_run;
   result.stack_total = report.stack_total;
   result.console = outcome.out;
-  for (const std::string& path : run.outputs) {
-    INTARSIA_TRY(std::vector<uint8_t> bytes, read_file(path));
-    result.outputs.push_back(std::move(bytes));
-  }
+  INTARSIA_TRY(result.outputs, build::read_outputs(setting.manifest, run));
   if (std::filesystem::exists(profile)) {
     INTARSIA_TRY(const std::vector<uint8_t> text, read_file(profile));
     result.device_profile.assign(text.begin(), text.end());

@@ -7,6 +7,7 @@
 
 #include "build/link_failure.h"
 #include "build/objects.h"
+#include "build/tool_options.h"
 #include "support/files.h"
 #include "support/process.h"
 
@@ -62,7 +63,7 @@ Result<std::string> build_shared_library(const BuildSetting& setting, const std:
   if (has_cpp) append({"-lstdc++"});
   append({"-lm", "-o", output});
   if (setting.on_progress) setting.on_progress({"linking"});
-  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, tool_options(output)));
   if (!outcome.succeeded()) return link_failure(setting, "the shared library", outcome);
   return output;
 }

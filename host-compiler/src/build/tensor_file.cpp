@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/build.h"
+#include "support/bounded_read.h"
 #include "support/files.h"
 
 namespace intarsia {
@@ -113,27 +114,53 @@ Result<std::vector<uint8_t>> npy_data(const std::string& path, const std::vector
   return std::vector<uint8_t>(bytes.begin() + static_cast<std::ptrdiff_t>(data), bytes.end());
 }
 
+std::string taken_text(const TensorInfo& tensor) {
+  return fmt::format("input '{}' ({}[{}]) takes", tensor.name, to_string(tensor.type),
+                     fmt::join(tensor.shape, ","));
+}
+
+// No more than can be of use: what is named may be a device that never ends.
+Result<std::vector<uint8_t>> read_enough(const std::string& path, const TensorInfo& tensor,
+                                         bool any_slices, size_t all) {
+  constexpr size_t kLongestHeader = 1 << 16;  // of .npy; numpy itself takes 10,000 bytes
+  const std::optional<uint64_t> size = known_size(path);
+  if (any_slices && size) return read_file(path);
+  const bool is_open = any_slices || (!size && all > kMostOfUnknownSize);
+  const size_t most = is_open ? kMostOfUnknownSize : all + kLongestHeader;
+  INTARSIA_TRY(std::vector<uint8_t> bytes, read_beginning(path, most));
+  if (bytes.size() <= most) return bytes;
+  if (is_open)
+    return Diagnostics(path,
+                       fmt::format("is longer than the {} GiB that are read of what has no known "
+                                   "size",
+                                   kMostOfUnknownSize >> 30),
+                       "give a file");
+  return Diagnostics(
+      path,
+      size ? fmt::format("has {} bytes, {} {}", *size, taken_text(tensor), all)
+           : fmt::format("is longer than the {} bytes that {}", all, taken_text(tensor)),
+      "give the tensor's bytes in the model's input type");
+}
+
 }  // namespace
 
 Result<std::vector<uint8_t>> read_tensor_file(const std::string& path, const TensorInfo& tensor,
                                               int32_t slices) {
-  INTARSIA_TRY(std::vector<uint8_t> bytes, read_file(path));
+  const size_t one = static_cast<size_t>(tensor.bytes), all = one * static_cast<size_t>(slices);
+  INTARSIA_TRY(std::vector<uint8_t> bytes, read_enough(path, tensor, slices == kAnySlices, all));
   if (bytes.size() >= kNpyMagic.size() &&
       std::memcmp(bytes.data(), kNpyMagic.data(), kNpyMagic.size()) == 0) {
     INTARSIA_TRY(bytes, npy_data(path, bytes, tensor, slices));
   }
-  const size_t one = static_cast<size_t>(tensor.bytes), all = one * static_cast<size_t>(slices);
   const bool fits = slices == kAnySlices ? one > 0 && !bytes.empty() && bytes.size() % one == 0
                                          : bytes.size() == one || bytes.size() == all;
   if (!fits)
-    return Diagnostics(
-        path,
-        fmt::format("has {} bytes, input '{}' ({}[{}]) takes {}{}", bytes.size(), tensor.name,
-                    to_string(tensor.type), fmt::join(tensor.shape, ","), one,
-                    slices > 1             ? fmt::format(", or {} for {} runs", all, slices)
-                    : slices == kAnySlices ? ", or a multiple of that"
-                                           : ""),
-        "give the tensor's bytes in the model's input type");
+    return Diagnostics(path,
+                       fmt::format("has {} bytes, {} {}{}", bytes.size(), taken_text(tensor), one,
+                                   slices > 1 ? fmt::format(", or {} for {} runs", all, slices)
+                                   : slices == kAnySlices ? ", or a multiple of that"
+                                                          : ""),
+                       "give the tensor's bytes in the model's input type");
   return bytes;
 }
 

@@ -14,7 +14,9 @@
 #include "support/c_identifier.h"
 #include "support/file_operations.h"
 #include "support/files.h"
+#include "support/folder_lock.h"
 #include "support/model_name.h"
+#include "support/shown_text.h"
 
 namespace intarsia {
 namespace {
@@ -40,7 +42,7 @@ bool read_tensor(const Json& json, TensorInfo& tensor) {
   for (const char* key : {"shape", "scale", "zero_point"})
     for (const Json& item : json[key])
       if (!item.is_number()) return false;
-  tensor.name = json["name"];
+  tensor.name = shown_text(json["name"].get<std::string>());
   tensor.type = *type;
   tensor.shape = json["shape"].get<Shape>();
   tensor.quantization.scale = json["scale"].get<std::vector<float>>();
@@ -229,6 +231,8 @@ std::vector<SourceFile> listed_files(PackageContents package) {
 }
 
 Result<void> write_package_folder(const std::string& folder, PackageContents package) {
+  // What is there now is looked at, and then replaced.
+  const FolderLock alone(folder);
   packaging::NewFolder wanted;
   wanted.folder = folder;
   wanted.files = listed_files(std::move(package));

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
+
+#include "support/bounded_read.h"
+#include "support/folder_lock.h"
 
 namespace intarsia {
 namespace {
@@ -63,28 +67,51 @@ Diagnostics file_failure(const std::string& path, const std::string& what, std::
       is_full ? "make room there, or name another place" : "check the path and its permissions");
 }
 
-Result<std::vector<uint8_t>> read_file(const std::string& path) {
+std::optional<uint64_t> known_size(const std::string& path) {
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) return Diagnostics(path, "is a folder, not a file", "name a file");
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  const uintmax_t size = fs::file_size(path, error);
+  // Files of the kernel are empty until they are read.
+  if (error || size == 0) return std::nullopt;
+  return size;
+}
+
+Result<std::vector<uint8_t>> read_beginning(const std::string& path, size_t most) {
+  std::error_code error;
+  if (fs::is_directory(path, error))
+    return Diagnostics(path, "is a folder, not a file", "name a file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return file_failure(path, "cannot be read", last_failure());
-  // Room for a regular file at once; others (pipes) say nothing of their size.
-  const uintmax_t size = fs::is_regular_file(status) ? fs::file_size(path, error) : 0;
-  const size_t expected = error ? 0 : static_cast<size_t>(size);
+  // Room for a file of a known size at once.
+  const size_t wanted = most == SIZE_MAX ? most : most + 1;
+  const auto expected = static_cast<size_t>(std::min<uint64_t>(known_size(path).value_or(0), most));
   constexpr size_t kMostBlock = 1 << 16;
   // Of a small file, as most are, no more room is made, and cleared, than it takes to see its end.
-  const size_t block = expected == 0 ? kMostBlock : std::min(expected + 1, kMostBlock);
+  const size_t block =
+      std::min(wanted, expected == 0 ? kMostBlock : std::min(expected + 1, kMostBlock));
   std::vector<uint8_t> bytes;
   bytes.reserve(expected + block);
-  for (size_t read = block; read == block;) {
-    const size_t end = bytes.size();
-    bytes.resize(end + block);
-    in.read(reinterpret_cast<char*>(&bytes[end]), static_cast<std::streamsize>(block));
-    read = static_cast<size_t>(in.gcount());
+  while (bytes.size() < wanted) {
+    const size_t end = bytes.size(), asked = std::min(block, wanted - end);
+    bytes.resize(end + asked);
+    in.read(reinterpret_cast<char*>(&bytes[end]), static_cast<std::streamsize>(asked));
+    const auto read = static_cast<size_t>(in.gcount());
     bytes.resize(end + read);
+    if (read < asked) break;
   }
   if (in.bad()) return file_failure(path, "cannot be read", last_failure());
+  return bytes;
+}
+
+Result<std::vector<uint8_t>> read_file(const std::string& path) {
+  if (known_size(path)) return read_beginning(path, SIZE_MAX);
+  INTARSIA_TRY(std::vector<uint8_t> bytes, read_beginning(path, kMostOfUnknownSize));
+  if (bytes.size() > kMostOfUnknownSize)
+    return Diagnostics(path,
+                       fmt::format("is longer than the {} GiB that are read of what has no known "
+                                   "size",
+                                   kMostOfUnknownSize >> 30),
+                       "name a file");
   return bytes;
 }
 
@@ -128,6 +155,7 @@ Result<void> write_file(const std::string& path,
 }
 
 Result<void> write_folder(const std::string& folder, const std::vector<SourceFile>& files) {
+  const FolderLock alone(folder);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return file_failure(folder, "cannot be made", error);

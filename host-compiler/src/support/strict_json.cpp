@@ -99,7 +99,13 @@ size_t keys_of(const json& parsed) {
 }  // namespace
 
 // The one place where the library throws; its message has the line and column.
-Result<json> parse_strict_json(std::string_view text, const std::string& where) {
+Result<json> parse_strict_json(std::string_view text, const std::string& where,
+                               const std::string& hint) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (!hint.empty() && begin == std::string_view::npos)
+    return Diagnostics(where, "is not JSON: it is empty", hint);
+  if (!hint.empty() && text[begin] != '{' && text[begin] != '[')
+    return Diagnostics(where, "is not JSON", hint);
   Diagnostics problems;
   KeyWatcher watcher(where, problems);
   try {

@@ -57,6 +57,14 @@ TEST_F(Tensor, WrongSize) {
   EXPECT_FALSE(exists("out"));
 }
 
+TEST_F(Tensor, AFileThatNeverEnds) {
+  EXPECT_TRUE(
+      refused(run({"/dev/zero"}), {"/dev/zero: is longer than the 64 bytes that input 'image' "
+                                   "(i8[1,8,8,1]) takes"}));
+  EXPECT_TRUE(refused(run({"/dev/zero"}, {"--repeat", "3"}), {"is longer than the 192 bytes"}));
+  EXPECT_FALSE(exists("out"));
+}
+
 TEST_F(Tensor, Missing) {
   EXPECT_TRUE(
       refused(run({"absent.bin"}), {"absent.bin: cannot be read: No such file or directory"}));

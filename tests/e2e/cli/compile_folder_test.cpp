@@ -57,6 +57,25 @@ TEST_F(CompileFolder, HoldsTheFilesOfOneCompilation) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path("")), {}), 3) << "nothing aside";
 }
 
+// Each finds what another has put there, and replaces it; the folder is that of one of them.
+TEST_F(CompileFolder, SeveralCompileIntoItAtOnce) {
+  write("other.tflite", digits_bytes());
+  ASSERT_TRUE(done(intarsia({"compile", "other.tflite", "-o", "other"})));
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "digits"})));
+  const auto one = read_folder("other"), two = read_folder("digits");
+  std::string script;
+  for (int i = 0; i < 3; ++i)
+    for (const std::string& model : {path("other.tflite"), digits_path()})
+      script += "(" INTARSIA_PROGRAM " compile " + model + " -o deep/er/out >log" +
+                model.substr(model.size() - 12, 5) + std::to_string(i) +
+                " 2>&1 || echo failed) &\n";
+  const ProcessOutcome outcome = program({"sh", "-c", script + "wait"});
+  EXPECT_EQ(outcome.out, "");
+  const auto made = read_folder("deep/er/out");
+  EXPECT_TRUE(made == one || made == two);
+  EXPECT_EQ(std::distance(fs::directory_iterator(path("deep/er")), {}), 1) << "nothing aside";
+}
+
 // The folder that one stands in keeps its identity.
 TEST_F(CompileFolder, IsReplacedWhereOneStands) {
   fs::create_directories(path("here"));

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <sstream>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -67,6 +68,25 @@ TEST_F(Verify, ThreeWays) {
   for (const Json& row : both["operators"])
     for (const char* platform : {"host", "mps3-an547", "engine"})
       EXPECT_EQ(row[platform]["agrees"], true) << row;
+}
+
+// More results than files may be open at once.
+TEST_F(Verify, OperatorsAreLookedAtHoweverManyThereAre) {
+  constexpr int kOperators = 150;
+  std::string graph =
+      "intarsia.graph many\nfunc @main(%0) -> (%" + std::to_string(kOperators) + ") {\n";
+  for (int i = 0; i <= kOperators; ++i)
+    graph += "  %" + std::to_string(i) + " t" + std::to_string(i) + ": i8[6] q(0.00390625:-128)\n";
+  for (int i = 0; i < kOperators; ++i)
+    graph += "  logistic op" + std::to_string(i) + "(%" + std::to_string(i) + ") -> (%" +
+             std::to_string(i + 1) + ")\n";
+  write("many.graph", graph + "}\nentry @main\n");
+  std::string line = INTARSIA_PROGRAM " verify many.graph --layers";
+  if (can_emulate()) line += " --board mps2-an386";
+  const ProcessOutcome outcome = program({"sh", "-c", "ulimit -n 100; exec " + line});
+  EXPECT_TRUE(done(outcome));
+  EXPECT_FALSE(contains(outcome.out, "not looked at")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "op149")) << outcome.out;
 }
 
 // The result of every operator at once is more than a micro:bit has: its outputs are compared.
@@ -370,6 +390,25 @@ TEST_F(Stuck, AnInterruptEndsEverything) {
     EXPECT_TRUE(running_below(temporary).empty());
   }
   posix_spawnattr_destroy(&as_from_a_terminal);
+}
+
+// What a compiler leaves behind when it is ended by force lies in a folder that goes away.
+TEST_F(Verify, CompilersHaveATemporaryFolderOfTheirOwn) {
+  write("bin/cc", std::string("#!/bin/sh\necho \"$TMPDIR\" >>" + path("folders") +
+                              "\nPATH=${PATH#*:} exec cc \"$@\"\n"));
+  fs::permissions(path("bin/cc"), fs::perms::owner_all);
+  write_image("in.bin", 3);
+  const std::string before = std::getenv("PATH"), temporary = std::getenv("TMPDIR");
+  setenv("PATH", (path("bin") + ":" + before).c_str(), 1);
+  const ProcessOutcome outcome =
+      intarsia({"run", digits_path(), "--native", "--input", "in.bin", "--output-dir", "out"});
+  setenv("PATH", before.c_str(), 1);
+  EXPECT_TRUE(done(outcome));
+  std::istringstream folders(*read_text_file(path("folders")));
+  int called = 0;
+  for (std::string folder; std::getline(folders, folder); ++called)
+    EXPECT_TRUE(folder.starts_with(temporary + "/intarsia-")) << folder;
+  EXPECT_GT(called, 2);
 }
 
 // What the emitted C is promised to be free of is an error where tests ask for it, not at a user's.

@@ -84,6 +84,15 @@ TEST(Firmware, RunFile) {
             "output /out0.bin\n");
 }
 
+TEST(Firmware, ARunFileJoinsTheFilesOfManyTensors) {
+  RunRequest request;
+  request.joined_inputs = "/in.bin";
+  request.joined_outputs = "/out.bin";
+  const Result<std::string> text = run_file_text(request);
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text, "repeat 1\nkeep last\ninputs /in.bin\noutputs /out.bin\n");
+}
+
 TEST(Firmware, RunFileRefusesWhatTheFirmwareCannotTake) {
   RunRequest request;
   request.repeat = 0;

@@ -58,5 +58,24 @@ TEST_F(TensorFile, SeveralSlicesAreARow) {
   EXPECT_NE(taken("(49, 10, 3)", 1470, kAnySlices), "");
 }
 
+// A device that never ends is read no further than a tensor goes.
+TEST_F(TensorFile, WhatNeverEndsIsRefused) {
+  const TensorInfo tensor{"audio", DataType::Int8, {1, 49, 10}, {}, 490};
+  for (const int32_t slices : {1, 3}) {
+    const auto bytes = read_tensor_file("/dev/zero", tensor, slices);
+    ASSERT_FALSE(bytes.ok());
+    EXPECT_THAT(bytes.error().to_string(),
+                testing::HasSubstr(slices == 1 ? "/dev/zero: is longer than the 490 bytes that "
+                                                 "input 'audio' (i8[1,49,10]) takes"
+                                               : "/dev/zero: is longer than the 1470 bytes"));
+  }
+  const std::string path = owner_->path() + "/long.bin";
+  EXPECT_TRUE(write_file(path, std::string(100'000, 'x')).ok());
+  const auto bytes = read_tensor_file(path, tensor, 1);
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_THAT(bytes.error().to_string(),
+              testing::HasSubstr("has 100000 bytes, input 'audio' (i8[1,49,10]) takes 490"));
+}
+
 }  // namespace
 }  // namespace intarsia

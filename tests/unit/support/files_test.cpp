@@ -7,6 +7,8 @@
 
 #include <filesystem>
 
+#include "support/bounded_read.h"
+
 namespace intarsia {
 namespace {
 
@@ -56,6 +58,21 @@ TEST(Files, DevicesAndPipesAreWrittenInto) {
       full +
           ": cannot be written: No space left on device; make room there, or name another place\n");
   EXPECT_TRUE(fs::is_symlink(full));
+}
+
+TEST(BoundedRead, NoMoreThanAskedForAndOne) {
+  const Result<TemporaryFolder> folder = TemporaryFolder::make();
+  ASSERT_TRUE(folder.ok());
+  const std::string path = folder->path() + "/file";
+  ASSERT_TRUE(write_file(path, std::string(200'000, 'x')).ok());
+  EXPECT_EQ(known_size(path), 200'000u);
+  EXPECT_EQ(known_size("/dev/zero"), std::nullopt);
+  for (const size_t most : {size_t{0}, size_t{1}, size_t{65'536}, size_t{199'999}})
+    EXPECT_EQ(read_beginning(path, most)->size(), most + 1);
+  for (const size_t most : {size_t{200'000}, size_t{1} << 40, SIZE_MAX})
+    EXPECT_EQ(read_beginning(path, most)->size(), 200'000u);
+  EXPECT_EQ(read_beginning("/dev/zero", 100'000)->size(), 100'001u);
+  EXPECT_TRUE(read_beginning("/dev/null", 10)->empty());
 }
 
 }  // namespace

@@ -7,13 +7,13 @@ namespace intarsia {
 namespace {
 
 std::string problems(const std::string& text) {
-  const Result<nlohmann::json> parsed = parse_strict_json(text, "f.json");
+  const Result<nlohmann::json> parsed = parse_strict_json(text, "f.json", "name a list");
   return parsed.ok() ? "" : parsed.error().to_string();
 }
 
 TEST(StrictJson, ReadsWhatIsRight) {
-  const Result<nlohmann::json> parsed =
-      parse_strict_json(R"({"a": {"x": 1}, "b": {"x": 2}, "c": [{"x": 3}, {"x": 4}]})", "f.json");
+  const Result<nlohmann::json> parsed = parse_strict_json(
+      R"({"a": {"x": 1}, "b": {"x": 2}, "c": [{"x": 3}, {"x": 4}]})", "f.json", "");
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ((*parsed)["c"][1]["x"], 4);
 }
@@ -31,7 +31,8 @@ TEST(StrictJson, SaysWhereAKeyIsRepeated) {
 TEST(StrictJson, SaysWhatIsNoJson) {
   EXPECT_THAT(problems("{\n  \"a\": ,\n}"),
               testing::HasSubstr("f.json: is not JSON: parse error at line 2"));
-  EXPECT_THAT(problems(""), testing::HasSubstr("is not JSON"));
+  EXPECT_EQ(problems(" \n"), "f.json: is not JSON: it is empty; name a list\n");
+  EXPECT_EQ(problems(std::string("\x1c\0\0\0TFL3", 8)), "f.json: is not JSON; name a list\n");
 }
 
 }  // namespace
