@@ -9,6 +9,7 @@
 #include "measured_program.h"
 #include "support/amounts.h"
 #include "support/files.h"
+#include "support/shown_text.h"
 #include "terminal.h"
 
 namespace intarsia::cli {
@@ -186,7 +187,8 @@ int run_check(Context& context, const CheckCommand& command) {
   bool passed = problems.empty();
   for (const budgets::Outcome& outcome : outcomes) {
     passed = passed && outcome.passed();
-    if (!command.common.json) fmt::print("{}", with_tints(budgets::outcome_text(outcome)));
+    if (!command.common.json)
+      fmt::print("{}", with_tints(shown_lines(budgets::outcome_text(outcome))));
   }
   if (command.common.json && problems.empty()) fmt::print("{}", budgets::outcomes_json(outcomes));
   if (!problems.empty()) return fail(problems);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "support/amounts.h"
+#include "support/shown_text.h"
 
 namespace intarsia::cli {
 namespace {
@@ -197,7 +198,7 @@ std::string edge_text(const TensorInfo& tensor) {
   if (quantization.present() && !quantization.per_channel())
     real = fmt::format("  real = {:.6g} * (q - {})", quantization.scale[0],
                        quantization.zero_point[0]);
-  return fmt::format("'{}' {}[{}]{}", tensor.name, to_string(tensor.type),
+  return fmt::format("'{}' {}[{}]{}", shown_text(tensor.name), to_string(tensor.type),
                      fmt::join(tensor.shape, ","), real);
 }
 

@@ -6,6 +6,7 @@
 
 #include "progress_line.h"
 #include "support/interrupt.h"
+#include "support/shown_text.h"
 #include "terminal.h"
 
 namespace intarsia::cli {
@@ -23,15 +24,16 @@ void print_errors(const Diagnostics& problems) {
   const Terminal& terminal = error_terminal();
   for (const Diagnostic& problem : problems.items()) {
     if (terminal.is_terminal) fmt::print(stderr, "{} ", tinted(terminal, Tint::Error, "error:"));
-    const std::string line = problem.to_string();
-    fmt::print(stderr, "{}{}\n", tinted(terminal, Tint::Heading, problem.where),
-               line.substr(problem.where.size()));
+    // Names of a model may be in it, and what another program has said.
+    const std::string line = shown_lines(problem.to_string());
+    const std::string where = shown_lines(problem.where);
+    fmt::print(stderr, "{}{}\n", tinted(terminal, Tint::Heading, where), line.substr(where.size()));
   }
 }
 
 void print_note(std::string_view text) {
   clear_progress();
-  fmt::print(stderr, "{} {}\n", tinted(error_terminal(), Tint::Note, "note:"), text);
+  fmt::print(stderr, "{} {}\n", tinted(error_terminal(), Tint::Note, "note:"), shown_lines(text));
 }
 
 }  // namespace intarsia::cli

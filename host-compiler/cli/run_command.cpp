@@ -14,6 +14,7 @@
 #include "run_package.h"
 #include "support/c_identifier.h"
 #include "support/files.h"
+#include "support/shown_text.h"
 #include "trace_of_cpus.h"
 #include "verify_operators.h"
 
@@ -84,7 +85,7 @@ void print_result(const RunCommand& command, const FinishedRun& ran) {
                                   {"zero_point", tensor.quantization.zero_point}};
     json["outputs"].push_back(std::move(row));
     if (command.common.json) continue;
-    fmt::print("{}: '{}' {}[{}]", file, tensor.name, to_string(tensor.type),
+    fmt::print("{}: '{}' {}[{}]", file, shown_text(tensor.name), to_string(tensor.type),
                fmt::join(tensor.shape, ","));
     if (tensor.quantization.present())
       fmt::print(" real = {:.9g} * (q - {})", tensor.quantization.scale[0],

@@ -12,6 +12,7 @@
 #include "program.h"
 #include "run_in_process.h"
 #include "support/files.h"
+#include "support/shown_text.h"
 
 namespace intarsia::cli {
 namespace {
@@ -22,7 +23,7 @@ std::vector<TensorInfo> tensors_of(const std::vector<PackageProgram::Tensor>& fr
   std::vector<TensorInfo> tensors;
   for (const PackageProgram::Tensor& tensor : from) {
     TensorInfo info;
-    info.name = tensor.name;
+    info.name = shown_text(tensor.name);
     info.type = data_type_from_string(tensor.type).value_or(DataType::Int8);
     info.shape.assign(tensor.shape.begin(), tensor.shape.end());
     info.quantization.scale.assign(tensor.scale.begin(), tensor.scale.end());

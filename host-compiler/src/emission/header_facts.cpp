@@ -8,6 +8,7 @@
 #include "intarsia/contract/version.h"
 #include "intarsia/plugin/c_expr.h"
 #include "support/c_identifier.h"
+#include "support/shown_text.h"
 
 namespace intarsia::emission {
 namespace {
@@ -29,15 +30,6 @@ std::string quantization_text(const graph::Quantization& q) {
   return fmt::format("real = {:.9g} * (q {} {})", q.scale[0], zero < 0 ? '+' : '-', std::abs(zero));
 }
 
-// A name may hold anything, and this goes into comments and literals.
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (!std::isprint(static_cast<unsigned char>(c)) || c == '*' || c == '/' || c == '\\' ||
-        c == '"' || c == '?')
-      c = '_';
-  return text;
-}
-
 bool has_one_scale(const TensorInfo& tensor) {
   return tensor.quantization.present() && !tensor.quantization.per_channel();
 }
@@ -53,9 +45,9 @@ void tensor_macros(CWriter& out, const std::string& name, const TensorInfo& tens
   const auto define = [&](std::string_view what, const std::string& value) {
     out.directive(fmt::format("#define {}_{} {}", name, what, value));
   };
-  out.comment({fmt::format("{}: {} [{}], {}", printable(tensor.name), c_name(tensor.type),
+  out.comment({fmt::format("{}: {} [{}], {}", code_text(tensor.name), c_name(tensor.type),
                            fmt::join(tensor.shape, ","), quantization_text(tensor.quantization))});
-  define("NAME", "\"" + printable(tensor.name) + "\"");
+  define("NAME", "\"" + code_text(tensor.name) + "\"");
   define("TYPE", std::string(c_name(tensor.type)));
   define("RANK", std::to_string(tensor.shape.size()));
   if (!tensor.shape.empty()) define("DIMS", fmt::format("{{{}}}", fmt::join(tensor.shape, ", ")));
@@ -106,7 +98,7 @@ void origin_macros(CWriter& out, const ModelContext& context) {
   const std::string prefix = upper_case(context.name());
   const auto define = [&](std::string_view what, const std::string& value) {
     if (!value.empty())
-      out.directive(fmt::format("#define {}_{} \"{}\"", prefix, what, printable(value)));
+      out.directive(fmt::format("#define {}_{} \"{}\"", prefix, what, code_text(value)));
   };
   out.comment({"What this was compiled by, for, and from."});
   define("COMPILER", context.options.compiler);

@@ -11,6 +11,7 @@
 #include "intarsia/plugin/c_writer.h"
 #include "intarsia/plugin/tir_walk.h"
 #include "support/c_identifier.h"
+#include "support/shown_text.h"
 
 namespace intarsia::emission {
 namespace {
@@ -94,15 +95,6 @@ void control_line(CWriter& out, const ModelContext& context, const Step& step) {
   }
 }
 
-// A name may hold anything, and this goes into a string.
-std::string string_literal(const std::string& name) {
-  std::string text = "\"";
-  for (const char c : name)
-    text +=
-        c == '"' || c == '\\' || c == '?' || !std::isprint(static_cast<unsigned char>(c)) ? '_' : c;
-  return text + "\"";
-}
-
 // Shows what the step has computed to the user's function, if there is one.
 void trace_lines(CWriter& out, const ModelContext& context, const Step& step, int index) {
   const bool is_stream = step.stream >= 0;
@@ -113,7 +105,7 @@ void trace_lines(CWriter& out, const ModelContext& context, const Step& step, in
     if (is_stream) address = "(uint8_t *)model->resources." + address;
     if (place->offset != 0) address += fmt::format(" + {}", place->offset);
     out.line(fmt::format("{}_TRACE({}, {}, {}, {});", upper_case(context.name()), index,
-                         string_literal(shown.name), address,
+                         "\"" + literal_text(shown.name) + "\"", address,
                          context.module.entry_func().buffer(shown.buffer).bytes()));
   }
 }

@@ -11,6 +11,7 @@
 #include "import/tflite/read_tflite.h"
 #include "import/tflite/tflite_file.h"
 #include "support/model_name.h"
+#include "support/shown_text.h"
 
 namespace intarsia {
 
@@ -85,6 +86,14 @@ bool is_onnx(std::span<const uint8_t> bytes, const std::string& file) {
          (std::filesystem::path(file).extension() == ".onnx" && !bytes.empty());
 }
 
+// As the readers of .tflite and .onnx take names over: from here on nobody has to ask what may be in one.
+void show_names(graph::Module& module) {
+  for (graph::Function& function : module.functions) {
+    for (graph::Tensor& tensor : function.tensors) tensor.name = shown_text(tensor.name);
+    for (graph::Node& node : function.nodes) node.name = shown_text(node.name);
+  }
+}
+
 }  // namespace
 
 Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportOptions& options) {
@@ -110,6 +119,7 @@ Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportO
       return Diagnostics(file, "is graph text, whose inputs cannot become constants");
     INTARSIA_TRY(graph::Module module, graph::parse(content, file));
     if (!options.name.empty()) module.name = options.name;
+    show_names(module);
     return verified(std::move(module), file);
   }
   if (is_onnx(bytes, file)) {

@@ -5,6 +5,7 @@
 
 #include "intarsia/report.h"
 #include "packaging/report_text.h"
+#include "support/shown_text.h"
 
 namespace intarsia {
 namespace {
@@ -182,8 +183,8 @@ std::string packaging::edges_text(const std::vector<TensorInfo>& inputs,
       else if (quantization.present())
         real = fmt::format(" real = {:.9g} * (q - {})", quantization.scale[0],
                            quantization.zero_point[0]);
-      text += fmt::format("  {:<6} '{}' {}[{}]{}\n", edge, tensor.name, to_string(tensor.type),
-                          fmt::join(tensor.shape, ","), real);
+      text += fmt::format("  {:<6} '{}' {}[{}]{}\n", edge, shown_text(tensor.name),
+                          to_string(tensor.type), fmt::join(tensor.shape, ","), real);
     }
   };
   add("input", inputs);

@@ -5,6 +5,7 @@
 
 #include "import/tflite/tflite_file.h"
 #include "support/c_identifier.h"
+#include "support/shown_text.h"
 
 namespace intarsia::tflite_writer {
 
@@ -76,8 +77,9 @@ bool has_unknown_handle(const Original& model, const tflite::OperatorInfo& op) {
 std::string refuses_beginning(const State& state, const Result<graph::Module>& whole) {
   if (!whole.ok()) return "what it begins as is not known, since the model cannot be read whole";
   const graph::Function& entry = whole->entry_function();
+  const std::string name = shown_text(state.name);  // as the importer takes it over
   const auto found = std::ranges::find_if(entry.tensors, [&](const graph::Tensor& tensor) {
-    return tensor.variable && tensor.name == state.name;
+    return tensor.variable && tensor.name == name;
   });
   if (found == entry.tensors.end()) return "what it begins as is not known";
   if (!found->initial.valid() || is_zero_point(*found, whole->constant(found->initial).bytes))

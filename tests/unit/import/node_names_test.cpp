@@ -44,6 +44,8 @@ TEST(UniqueNames, NumbersRepeatsWithoutMeetingOthers) {
 TEST(Printable, FitsALineOfAMessage) {
   EXPECT_EQ(printable("net/conv;net/bias"), "net/conv");
   EXPECT_EQ(printable("a\nb\x7f'"), "a?b??");
+  EXPECT_EQ(printable("a\u009bb\xff"), "a?b?");
+  EXPECT_EQ(printable(std::string(63, 'x') + "\u00f6"), std::string(63, 'x') + "...");
   EXPECT_EQ(printable(std::string(100, 'x')), std::string(64, 'x') + "...");
 }
 

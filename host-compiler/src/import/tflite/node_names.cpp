@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "support/c_identifier.h"
+#include "support/shown_text.h"
 
 namespace intarsia::tflite {
 
@@ -81,12 +82,15 @@ std::string node_name(std::string_view tensor_name, std::span<const std::string_
 }
 
 std::string printable(std::string_view name) {
-  std::string text(name.substr(0, name.find(';')));
-  const bool cut = text.size() > kLongestPrinted;
-  if (cut) text.resize(kLongestPrinted);
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\'') c = '?';
+  std::string_view part = name.substr(0, name.find(';'));
+  const bool cut = part.size() > kLongestPrinted;
+  if (cut) {
+    size_t end = kLongestPrinted;  // between two characters
+    while (end > 0 && (static_cast<unsigned char>(part[end]) & 0xc0) == 0x80) --end;
+    part = part.substr(0, end == 0 ? kLongestPrinted : end);
   }
+  std::string text = shown_text(part);
+  std::replace(text.begin(), text.end(), '\'', '?');
   return cut ? text + "..." : text;
 }
 

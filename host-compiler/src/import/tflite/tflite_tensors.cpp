@@ -11,6 +11,7 @@
 #include "import/tflite/blockwise_constant.h"
 #include "import/tflite/node_names.h"
 #include "import/tflite/sparse_constant.h"
+#include "support/shown_text.h"
 
 namespace intarsia::tflite {
 
@@ -202,7 +203,7 @@ const graph::Tensor* TensorTable::get(int32_t id, const std::string& used_by) {
   Entry& entry = entries_[static_cast<size_t>(id)];
   if (entry.state == Entry::State::Unasked) {
     const format::Tensor& tensor = raw(id);
-    entry.tensor.name = name(id);
+    entry.tensor.name = shown_text(name(id));
     entry.tensor.variable = tensor.is_variable();
     std::string hint;
     std::string problem = read_type_and_shape(tensor, entry.tensor, hint);

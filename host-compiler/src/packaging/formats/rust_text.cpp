@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "packaging/build_glue.h"
+#include "support/shown_text.h"
 
 namespace intarsia::packaging {
 namespace {
@@ -27,24 +28,30 @@ std::string float_literal(float value) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
+std::string string_literal(std::string_view name) {
+  std::string literal = "\"";
+  for (const char c : shown_text(name)) {
+    if (c == '"' || c == '\\') literal += '\\';
+    literal += c;
+  }
+  return literal + "\"";
+}
+
+// Between the two ` of a comment, which is a line.
+std::string in_comment(std::string_view name) {
+  std::string text = shown_text(name);
+  std::replace(text.begin(), text.end(), '`', '\'');
+  return text;
+}
+
 // What a program may need to know of a tensor, in a module of its own.
 std::string tensor_module(const TensorInfo& tensor, const std::string& name) {
   const std::string type = rust_type(tensor.type);
   std::string text = fmt::format(
       "\n/// Facts of `{}`.\npub mod {} {{\n    pub const NAME: &str = {};\n"
       "    pub const SHAPE: [usize; {}] = [{}];\n    pub const ELEMENTS: usize = {};\n",
-      name, name,
-      fmt::format("\"{}\"",
-                  [&] {
-                    std::string plain;
-                    for (const char c : tensor.name)
-                      if (c == '"' || c == '\\')
-                        plain += std::string("\\") + c;
-                      else if (static_cast<unsigned char>(c) >= ' ')
-                        plain += c;
-                    return plain;
-                  }()),
-      tensor.shape.size(), fmt::join(tensor.shape, ", "), element_count(tensor.shape));
+      name, name, string_literal(tensor.name), tensor.shape.size(), fmt::join(tensor.shape, ", "),
+      element_count(tensor.shape));
   if (converts(tensor)) {
     const int64_t zero =
         tensor.quantization.zero_point.empty() ? 0 : tensor.quantization.zero_point[0];
@@ -76,8 +83,9 @@ std::string accessor(const PackageManifest& manifest, const TensorInfo& tensor, 
       "{3}, "
       "{0}::ELEMENTS) }}\n    }}\n",
       name, is_input ? "&mut " : "&", is_input ? "&mut " : "&", rust_type(tensor.type),
-      is_input ? "_mut" : "", tensor.name, to_string(tensor.type), fmt::join(tensor.shape, ","),
-      manifest.model, is_input ? "input" : "output", index, is_input ? "*mut" : "*const");
+      is_input ? "_mut" : "", in_comment(tensor.name), to_string(tensor.type),
+      fmt::join(tensor.shape, ","), manifest.model, is_input ? "input" : "output", index,
+      is_input ? "*mut" : "*const");
 }
 
 std::string byte_array(const std::string& name, const std::string& type, int64_t elements,
