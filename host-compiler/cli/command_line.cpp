@@ -10,6 +10,7 @@
 #include "requests/bare_networks.h"
 #include "requests/offload_model.h"
 #include "terminal.h"
+#include "usage_errors.h"
 
 namespace intarsia::cli {
 namespace {
@@ -258,7 +259,7 @@ void CommandLine::add_sweep() {
                           fmt::join(figure_names(), ", ")))
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember(figure_names()));
+      ->check(one_of(figure_names()));
   CLI::Option* json = command.flag("--json", sweep_.common.json, "print the rows as JSON");
   command.flag("--csv", sweep_.csv, "print the rows as CSV")->excludes(json);
   command
@@ -273,7 +274,7 @@ void CommandLine::add_sweep() {
   command
       .option("--jobs", sweep_.jobs, any_value("COUNT"),
               "compilations at a time; 0: as suits the number of cores")
-      ->check(CLI::Range(0, 1024));
+      ->check(whole_number(0, 1024));
   command.flag("--no-measure", sweep_.no_measure,
                "leave flash and stack out, which the boards' compilers measure");
   add_sweep_options(command, sweep_.common);
@@ -342,7 +343,7 @@ void CommandLine::add_run() {
   command
       .option("--repeat", run_.repeat, any_value("COUNT"),
               "invocations on one state; inputs may hold one slice for each")
-      ->check(CLI::Range(1, 1000000))
+      ->check(whole_number(1, 1000000))
       ->capture_default_str();
   command.flag("--keep-all", run_.keep_all,
                "write the outputs of every invocation, one after another");
@@ -354,7 +355,7 @@ void CommandLine::add_run() {
       .option("--jobs", run_.jobs, any_value("COUNT"),
               "threads of --batch; 0: as many as there are cores")
       ->needs(batch)
-      ->check(CLI::Range(0, 1024));
+      ->check(whole_number(0, 1024));
   command.flag("--native", run_.native,
                "on this machine, build the generated C and run that program");
   command.group("Firmware that runs packages");
@@ -398,7 +399,7 @@ void CommandLine::add_verify() {
       .option("--samples", verify_.samples, any_value("COUNT"),
               "zero points, smallest and largest values (floats: -1 and 1), then random inputs; "
               "state goes on from one to the next")
-      ->check(CLI::Range(1, 10000))
+      ->check(whole_number(1, 10000))
       ->capture_default_str();
   command.option("--input", verify_.inputs, file_value(),
                  "inputs instead: raw little-endian tensors or .npy with one sample or several, "
@@ -449,12 +450,13 @@ void CommandLine::add_dump() {
               word_value("STAGE", {"import", "eliminate", "partition", "lower", "plan", "emit"}),
               "after which stage")
       ->required()
-      ->check(CLI::IsMember({"import", "eliminate", "slim", "partition", "lower", "plan", "emit"}));
+      // "slim": what "eliminate" was called once.
+      ->check(one_of({"import", "eliminate", "partition", "lower", "plan", "emit"}, {"slim"}));
   command
       .option("--constants", dump_.constants, word_value("HOW", {"none", "short", "all"}),
               "the bytes of weights and tables: none, short (the first ones of each) or all; "
               "default: short on a terminal, else all, which can be read again")
-      ->check(CLI::IsMember({"none", "short", "all"}));
+      ->check(one_of({"none", "short", "all"}));
   add_common(command, dump_.common);
   command.app().callback([&] { exit_code_ = run_dump(context_, dump_); });
 }
@@ -541,7 +543,7 @@ int CommandLine::help_exit() const {
 int CommandLine::usage_exit(const CLI::ParseError& error) const {
   const std::vector<CLI::App*> asked = app_.get_subcommands();
   const std::string command = asked.empty() ? "intarsia" : "intarsia " + asked.front()->get_name();
-  print_errors(Diagnostics("", error.what()));
+  print_errors(usage_problems(asked.empty() ? app_ : *asked.front(), error));
   fmt::print(stderr, "Run '{} --help' for more information.\n", command);
   return kUsage;
 }

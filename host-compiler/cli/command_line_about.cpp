@@ -73,11 +73,11 @@ void CommandLine::add_completion() {
   command
       .argument(completion_.shell, word_value("SHELL", {"bash", "zsh", "fish"}),
                 "bash, zsh or fish")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(one_of({"bash", "zsh", "fish"}));
   // Asked by the scripts: of no group, so on no page.
   command.group("");
   command.option("--values", completion_.values, any_value("WHAT"), "")
-      ->check(CLI::IsMember({"boards", "targets", "targets-and-kinds", "codes"}));
+      ->check(one_of({"boards", "targets", "targets-and-kinds", "codes"}));
   command.app().callback([&] { exit_code_ = run_completion(context_, completion_, pages()); });
 }
 

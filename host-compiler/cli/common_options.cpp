@@ -45,7 +45,7 @@ void add_driver(DescribedCommand& command, CommonOptions& options) {
       .option("--driver", options.driver, value,
               "what runs the streams of an NPU that has a choice: the driver in the package "
               "(intarsia), or Arm's core driver, which your program links (arm)")
-      ->check(CLI::IsMember(value.words));
+      ->check(one_of(value.words));
 }
 
 void add_devices(DescribedCommand& command, CommonOptions& options) {
@@ -171,7 +171,7 @@ void add_timeout(DescribedCommand& command, CommonOptions& options) {
   command
       .option("--timeout", options.timeout, any_value("SECONDS"),
               "that each compiler or program may take; 0: for ever")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(real_number(0, 1'000'000))
       ->capture_default_str();
 }
 

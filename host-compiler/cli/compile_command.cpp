@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,17 @@
 #include "terminal.h"
 
 namespace intarsia::cli {
+namespace {
+
+// What --format takes that is no folder of C.
+std::vector<std::string> other_formats(const Context& context) {
+  std::vector<std::string> formats = {requests::kOffloadFormat, requests::kFiguresFormat};
+  for (const std::string& format : requests::network_formats(context)) formats.push_back(format);
+  formats.emplace_back(kExecutorFormat);
+  return formats;
+}
+
+}  // namespace
 
 int run_compile(Context& context, const CompileCommand& command) {
   if (command.format == requests::kOffloadFormat || command.format == requests::kFiguresFormat)
@@ -26,7 +39,7 @@ int run_compile(Context& context, const CompileCommand& command) {
     return run_networks(context, command);
   if (command.format == kExecutorFormat) return run_executable(context, command);
   const requests::FolderRequest folder{command.output_folder, command.runtime_folder,
-                                       command.single_file, command.format};
+                                       command.single_file, command.format, other_formats(context)};
   if (const Result<void> possible = requests::check_folder_request(folder); !possible.ok())
     return fail(possible.error());
   // It ends with the process, which gives the memory back at once: taking a program apart takes some percent of making it.

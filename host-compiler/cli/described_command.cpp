@@ -1,9 +1,13 @@
 #include "described_command.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "intarsia/diagnostics.h"
 #include "support/amounts.h"
 
 namespace intarsia::cli {
@@ -24,6 +28,45 @@ CLI::Validator bytes_text() {
         return std::string();
       },
       "BYTES");
+}
+
+namespace {
+
+template <typename Number>
+CLI::Validator number(const char* what, int64_t least, int64_t most) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        Number value{};
+        const char* const end = text.data() + text.size();
+        const auto [read, error] = std::from_chars(text.data(), end, value);
+        if (error == std::errc() && read == end && value >= static_cast<Number>(least) &&
+            value <= static_cast<Number>(most))
+          return std::string();
+        return fmt::format("'{}' is no {} from {} to {}", text, what, least, most);
+      },
+      "NUMBER");
+}
+
+}  // namespace
+
+CLI::Validator whole_number(int64_t least, int64_t most) {
+  return number<int64_t>("whole number", least, most);
+}
+
+CLI::Validator real_number(int64_t least, int64_t most) {
+  return number<double>("number", least, most);
+}
+
+CLI::Validator one_of(std::vector<std::string> words, std::vector<std::string> unlisted) {
+  return CLI::Validator(
+      [words = std::move(words), unlisted = std::move(unlisted)](std::string& text) {
+        for (const auto* list : {&words, &unlisted})
+          if (std::ranges::find(*list, text) != list->end()) return std::string();
+        const std::string near = nearest_name(text, words);
+        const std::string all = fmt::format("'{}' is none of {}", text, fmt::join(words, ", "));
+        return near.empty() ? all : fmt::format("{}; did you mean '{}'?", all, near);
+      },
+      "WORD");
 }
 
 CLI::Validator bytes_or_auto_text() {

@@ -1,6 +1,7 @@
 // A sub-command of the parser with what else there is to say about it: the one place where an option is described.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@ std::string not_empty(
     const std::string&
         text);  // an empty word is more likely a script's unset variable than a choice
 CLI::Validator bytes_text();  // "60000", "20K", "1.5M", "2G" become a number
+CLI::Validator whole_number(int64_t least, int64_t most);
+CLI::Validator real_number(int64_t least, int64_t most);
+// `unlisted` is taken too and told to nobody: names of earlier versions.
+CLI::Validator one_of(std::vector<std::string> words, std::vector<std::string> unlisted = {});
 inline constexpr const char* kAutoBudget = "auto";
 CLI::Validator bytes_or_auto_text();  // such a text, or kAutoBudget
 
@@ -49,9 +54,7 @@ class DescribedCommand {
   // One of the value's words.
   CLI::Option* choice(const std::string& names, std::string& into, const ValueKind& value,
                       const std::string& text) {
-    return option(names, into, value, text)
-        ->check(CLI::IsMember(value.words))
-        ->capture_default_str();
+    return option(names, into, value, text)->check(one_of(value.words))->capture_default_str();
   }
   template <typename Into>
   CLI::Option* flag(const std::string& names, Into& into, const std::string& text) {

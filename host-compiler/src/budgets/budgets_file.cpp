@@ -110,7 +110,10 @@ ModelBudget parse_model(const json& value, const std::string& where, const fs::p
 }  // namespace
 
 Result<std::vector<ModelBudget>> parse_budgets(std::string_view text, const std::string& path) {
-  INTARSIA_TRY(const json root, parse_strict_json(text, path));
+  INTARSIA_TRY(
+      const json root,
+      parse_strict_json(text, path,
+                        fmt::format("name a file of models with their budgets ({})", kPage)));
   Diagnostics problems;
   JsonReader reader(root, path, problems, kPage);
   const json* models = reader.array("models");

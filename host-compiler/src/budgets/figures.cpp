@@ -105,11 +105,11 @@ int64_t Figures::total_cycles() const {
 }
 
 Result<Figures> read_figures(std::string_view report_json, const std::string& where) {
-  INTARSIA_TRY(const json report, parse_strict_json(report_json, where));
+  constexpr const char* kWanted = "name the report.json in the folder that 'compile' wrote";
+  INTARSIA_TRY(const json report, parse_strict_json(report_json, where, kWanted));
   const char* again = "compile the model again for a report of this version";
   if (!report.is_object() || !report.contains("model") || !report.contains("target"))
-    return Diagnostics(where, "is no report.json of 'intarsia compile'",
-                       "name the report.json in the folder that 'compile' wrote");
+    return Diagnostics(where, "is no report.json of 'intarsia compile'", kWanted);
   if (!report.contains("format"))
     return Diagnostics(where, "is the report of an earlier version, without the figures of budgets",
                        again);

@@ -22,6 +22,13 @@ Result<std::vector<std::string>> Environment::board_folders() const {
       folders.push_back(folder);
     }
   }
+  std::error_code error;
+  if (const char* given = std::getenv("INTARSIA_ROOT");
+      given != nullptr && given == resource_root &&
+      !std::filesystem::is_directory(boards_folder(), error))
+    problems.add(
+        "INTARSIA_ROOT", fmt::format("there is no folder '{}'", boards_folder()),
+        "set it to the folder that holds boards/, device-runtime/ and targets/, or not at all");
   if (!problems.empty()) return problems;
   folders.push_back(boards_folder());
   return folders;

@@ -91,7 +91,8 @@ Result<void> write_as_asked(const Environment& environment, const FolderRequest&
 
 // Also whether the form that is asked for can be had in that format.
 Result<const packaging::Format*> format_of(const FolderRequest& request) {
-  INTARSIA_TRY(const packaging::Format* format, packaging::format_named(request.format));
+  INTARSIA_TRY(const packaging::Format* format,
+               packaging::format_named(request.format, request.other_formats));
   if (format->make != packaging::plain_format && request.single_file)
     return Diagnostics("--format " + request.format, "--single-file is a form of the plain package",
                        "leave one of them out");

@@ -13,7 +13,8 @@ struct FolderRequest {
   std::string
       runtime_folder;  // of the runtime as a package of its own; empty: it is in the model's
   bool single_file = false;
-  std::string format = "plain";  // of packaging/formats/format.h
+  std::string format = "plain";            // of packaging/formats/format.h
+  std::vector<std::string> other_formats;  // which the caller has besides: for a message alone
 };
 
 // Whether there is such a format, and the form that is asked for can be had in it: before time is spent on compiling.

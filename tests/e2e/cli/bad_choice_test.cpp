@@ -121,6 +121,61 @@ TEST_F(BadChoice, WeightsBeyondTheFlash) {
   EXPECT_FALSE(exists("out"));
 }
 
+// In our words, not in those of the parser's types; a misspelt option is told before what it was to give.
+TEST_F(BadChoice, UsageInWords) {
+  EXPECT_TRUE(usage_error(compile({"--optimize", "speed"}),
+                          "--optimize: 'compile' has no such option; did you mean '--optimise'?"));
+  EXPECT_TRUE(usage_error(intarsia({"compile", digits_path(), "--ouput", "out"}),
+                          "--ouput: 'compile' has no such option; did you mean '--output'?"));
+  EXPECT_TRUE(usage_error(intarsia({"compile", digits_path(), "--optimize=size", "-o", "out"}),
+                          "did you mean '--optimise'?"));
+  EXPECT_TRUE(usage_error(compile({"more.tflite"}), "is a word more than 'compile' takes"));
+  EXPECT_TRUE(usage_error(compile({"--target", "c", "--target", "cortex-m4"}),
+                          "--target: is given 2 times; give it once"));
+  EXPECT_TRUE(usage_error(intarsia({"compile", digits_path(), "-o", "out", "--target"}),
+                          "--target: needs a value behind it"));
+  EXPECT_TRUE(usage_error(intarsia({"run", digits_path(), "--output-dir", "o", "--repeat", "abc"}),
+                          "--repeat: 'abc' is no whole number from 1 to 1000000"));
+  EXPECT_TRUE(usage_error(intarsia({"build", digits_path(), "-o", "o", "--timeout", "soon"}),
+                          "--timeout: 'soon' is no number from 0 to 1000000"));
+  EXPECT_TRUE(usage_error(compile({"--policy", "costs"}),
+                          "'costs' is none of priority, cost; did you mean 'cost'?"));
+  const ProcessOutcome stage = intarsia({"dump", digits_path(), "--stage", "foo"});
+  EXPECT_TRUE(
+      usage_error(stage, "'foo' is none of import, eliminate, partition, lower, plan, emit"));
+  EXPECT_EQ(stage.err.find("slim"), std::string::npos) << stage.err;
+  EXPECT_TRUE(done(intarsia({"dump", digits_path(), "--stage", "slim"})));
+}
+
+TEST_F(BadChoice, AnUnknownFormatListsAllOfTheHelp) {
+  EXPECT_TRUE(refused(compile({"--format", "foo"}),
+                      {"--format: there is no format 'foo'; formats: plain, cmake, ",
+                       "rust, tflite, csv, ", "executor"}));
+  EXPECT_TRUE(refused(compile({"--format", "tflit"}), {"did you mean 'tflite'?"}));
+}
+
+TEST_F(BadChoice, AReportIsAReport) {
+  for (const std::string option : {"", "--baseline", "--trace"}) {
+    ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "out"})));
+    std::vector<std::string> command = {"report", option.empty() ? digits_path() : "out", "-o",
+                                        "page.html"};
+    if (!option.empty()) command.insert(command.end(), {option, digits_path()});
+    EXPECT_TRUE(refused(intarsia(command),
+                        {"digits.tflite: is not JSON; ",
+                         option == "--trace" ? "name a file that 'intarsia run --trace FILE' wrote"
+                                             : "name the report.json in the folder that 'compile' "
+                                               "wrote"}));
+  }
+}
+
+TEST_F(BadChoice, ARootWithoutBoardsIsNamed) {
+  setenv("INTARSIA_ROOT", path("nowhere").c_str(), 1);
+  const ProcessOutcome outcome = compile({});
+  unsetenv("INTARSIA_ROOT");
+  EXPECT_TRUE(refused(outcome, {"INTARSIA_ROOT: there is no folder '", "nowhere/boards'",
+                                "holds boards/, device-runtime/ and targets/"}));
+}
+
 TEST_F(BadChoice, Usage) {
   EXPECT_TRUE(usage_error(intarsia({}), "the command is missing"));
   EXPECT_TRUE(

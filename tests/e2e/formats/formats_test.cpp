@@ -38,8 +38,9 @@ const std::map<std::string, std::string>& roots() {
 TEST_F(Formats, AreAllTried) {
   const ProcessOutcome unknown = formatted("?");
   for (const auto& [format, root] : roots()) EXPECT_THAT(unknown.err, HasSubstr(format));
-  EXPECT_EQ(std::count(unknown.err.begin(), unknown.err.end(), ','),
-            static_cast<int64_t>(roots().size()))
+  // Behind them are those that are no folder of C.
+  const std::string folders = unknown.err.substr(0, unknown.err.find(", tflite"));
+  EXPECT_EQ(std::count(folders.begin(), folders.end(), ','), static_cast<int64_t>(roots().size()))
       << unknown.err;
 }
 

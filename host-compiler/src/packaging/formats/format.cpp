@@ -44,12 +44,14 @@ std::span<const Format> formats() {
   return kFormats;
 }
 
-Result<const Format*> format_named(const std::string& name) {
+Result<const Format*> format_named(const std::string& name,
+                                   const std::vector<std::string>& others) {
   std::vector<std::string> names;
   for (const Format& format : kFormats) {
     if (name == format.name) return &format;
     names.push_back(format.name);
   }
+  names.insert(names.end(), others.begin(), others.end());
   const std::string near = nearest_name(name, names);
   return Diagnostics("--format", fmt::format("there is no format '{}'", name),
                      near.empty() ? fmt::format("formats: {}", fmt::join(names, ", "))

@@ -45,8 +45,9 @@ struct Format {
 };
 
 std::span<const Format> formats();  // "plain" first
-Result<const Format*> format_named(
-    const std::string& name);  // an unknown one: with the nearest name
+// An unknown one: with the nearest name of these and of `others`, which the caller takes by itself.
+Result<const Format*> format_named(const std::string& name,
+                                   const std::vector<std::string>& others = {});
 
 // Whether the runtime can be a package of its own in that format (--runtime).
 Result<void> may_have_runtime_apart(const Format& format);

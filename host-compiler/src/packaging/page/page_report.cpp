@@ -291,11 +291,12 @@ std::string PageReport::colour(const std::string& device) const {
 }
 
 Result<PageReport> read_page_report(const std::string& from, const std::string& where) {
-  INTARSIA_TRY(const json report, parse_strict_json(from, where));
+  constexpr const char* kWanted =
+      "name the report.json in the folder that 'compile' wrote, or the folder";
+  INTARSIA_TRY(const json report, parse_strict_json(from, where, kWanted));
   const char* again = "compile the model again for a report of this version";
   if (!report.is_object() || !report.contains("model") || !report.contains("target"))
-    return Diagnostics(where, "is no report.json of 'intarsia compile'",
-                       "name the report.json in the folder that 'compile' wrote, or the folder");
+    return Diagnostics(where, "is no report.json of 'intarsia compile'", kWanted);
   if (value(report, "format") != kReportFormat)
     return Diagnostics(
         where,

@@ -48,12 +48,11 @@ Trace::Event event_of(const json& from, double clock) {
 }  // namespace
 
 Result<Trace> read_trace(const std::string& from, const std::string& where) {
-  INTARSIA_TRY(const json parsed, parse_strict_json(from, where));
+  constexpr const char* kWanted = "name a file that 'intarsia run --trace FILE' wrote";
+  INTARSIA_TRY(const json parsed, parse_strict_json(from, where, kWanted));
   const bool has_events =
       parsed.is_object() && parsed.contains("traceEvents") && parsed["traceEvents"].is_array();
-  if (!has_events)
-    return Diagnostics(where, "is no trace of 'intarsia run --trace'",
-                       "name a file that 'intarsia run --trace FILE' wrote");
+  if (!has_events) return Diagnostics(where, "is no trace of 'intarsia run --trace'", kWanted);
   Trace trace;
   std::map<Place, std::string> units;
   std::map<double, std::string> devices;
