@@ -53,6 +53,9 @@ def operand(index: int, tensor: Tensor, value: object, *, quantise: bool, sample
         # The small floats of ml_dtypes are no numbers to numpy, but become ones.
         if array.dtype.kind not in "fiub" and not np.can_cast(array.dtype, np.float64):
             raise error(where, f"has elements of type {array.dtype}", "give real numbers, as floats")
+        # A tensor of integers has no element for it, whatever the scale: the zero point would be a number that nobody gave.
+        if tensor.dtype.kind in "iu" and array.dtype.kind not in "iub" and np.isnan(array.astype(np.float32, copy=False)).any():
+            raise error(where, "has elements that are NaN, which no quantised number stands for", "replace them first: numpy.nan_to_num(x)")
         return np.ascontiguousarray(tensor.quantise(array))
     if tensor.type == "i4":
         array = _four_bits(where, array)
@@ -92,11 +95,21 @@ def operands(model: str, tensors: Sequence[Tensor], arrays: Sequence[object], *,
 
 def sample_operands(model: str, tensors: Sequence[Tensor], arrays: Sequence[object], *,
                     quantise: bool) -> tuple[list[np.ndarray[Any, Any]], int]:
-    """Of many inferences, and how many: each array has an extent more than its tensor, that of the samples."""
+    """Of many inferences, and how many: each array has an extent more than its tensor, that of the samples.
+
+    An array with one sample is that of all, where others have several.
+    """
+    import numpy as np
+
     _check_count(model, tensors, arrays)
     found = [as_array(f"input {index} '{tensor.name}'", array) for index, (tensor, array) in enumerate(zip(tensors, arrays))]
-    samples = found[0].shape[0] if found and found[0].ndim else 0
-    if samples == 0:
+    counts = [1 if array.shape == tensor.shape else array.shape[0] if array.ndim else 0 for tensor, array in zip(tensors, found)]
+    samples = max(counts, default=0)
+    if samples == 0 or 0 in counts:
         raise error(model, "there are no samples", "give arrays whose first extent is the number of samples")
-    return [operand(index, tensor, array, quantise=quantise, samples=samples)
-            for index, (tensor, array) in enumerate(zip(tensors, found))], samples
+    given = []
+    for index, (tensor, array, count) in enumerate(zip(tensors, found, counts)):
+        one = operand(index, tensor, array.reshape(1, *tensor.shape) if array.shape == tensor.shape else array,
+                      quantise=quantise, samples=1 if count == 1 else samples)
+        given.append(one if count != 1 or samples == 1 else np.ascontiguousarray(np.broadcast_to(one, (samples, *tensor.shape))))
+    return given, samples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Optional
+from typing import Any, NoReturn, Optional
 
 from intarsia import _core, _resources
 from intarsia._errors import error
@@ -93,6 +93,16 @@ class Package:
         if not isinstance(path, str) or not path:
             raise error("folder", f"is {path!r}", "write a path")
         return tuple(self._compiled.write(path, format, "" if runtime is None else os.fspath(runtime), single_file))
+
+    def __copy__(self) -> Package:
+        return self  # nothing of it ever changes
+
+    def __deepcopy__(self, memo: object) -> Package:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("an intarsia.Package cannot be pickled: send its files, report or name (package.files, package.report, "
+                        "package.name), or compile the model where the package is needed")
 
     def __repr__(self) -> str:
         return f"<intarsia.Package {self.name} for {self.target}, board {self.board}>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from intarsia import _core, _resources
 from intarsia._arrays import operands
@@ -128,7 +128,7 @@ class Model:
         :param arrays: one for each input, of its shape and type: numpy arrays, or anything that has a buffer or speaks
             DLPack (PyTorch, JAX, TensorFlow). They are read where they lie; strided ones are copied first.
         :param quantise: arrays are of real numbers, which are quantised as each input says, and results are real
-            numbers, float32.
+            numbers, float32. NaN is no element of an input of integers, and an Error; infinite ones are the type's ends.
         :return: one array for each output.
         :raises Error: an array has another shape or type than its input.
         """
@@ -152,6 +152,10 @@ class Model:
     def reset(self) -> None:
         """Forgets the state of earlier calls."""
         self._reference.reset()
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("an intarsia.Model can neither be copied nor pickled: it has state; read the model's file again where it "
+                        "is needed")
 
     def __repr__(self) -> str:
         def text(tensors: tuple[Tensor, ...]) -> str:

@@ -50,6 +50,13 @@ class Collected:
             raise Error(self.problems)
 
 
+def thread_count(threads: object) -> int:
+    """That work at once, as the command line's --jobs has them."""
+    if isinstance(threads, bool) or not hasattr(threads, "__index__") or not 0 <= threads.__index__() <= 1024:
+        raise error("threads", f"is {threads!r}", "write 0 (one for each core) to 1024")
+    return int(threads.__index__())
+
+
 def bytes_of(model: ModelLike) -> tuple[object | None, str]:
     """What holds the model's bytes, or None for a file; and its path, or a name for messages."""
     if isinstance(model, (str, os.PathLike)):

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from intarsia import _core, _resources
 from intarsia._arrays import as_array, operands, sample_operands
@@ -14,7 +14,7 @@ from intarsia._compile import Package
 from intarsia._compile import compile as compile_model
 from intarsia._errors import error
 from intarsia._model import Model, Tensor
-from intarsia._options import Bytes, ModelLike, bytes_of, options_of
+from intarsia._options import Bytes, ModelLike, bytes_of, options_of, thread_count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,8 @@ class Simulator:
     State (of streaming models) goes on from one call to the next; :meth:`reset` forgets it. Calls of several threads
     on one simulator wait for each other.
 
-    :param package: what :func:`compile` returned, or a model, which is compiled with ``options`` first.
+    :param package: what :func:`compile` returned, or a model, which is compiled with ``options`` first: those of :func:`compile`,
+        of which ``measure`` is False here.
     :param trace: record what simulated devices do over time, for :meth:`trace`.
     :raises Error: the model cannot be compiled, or a part of it cannot be executed here: a device without a simulator.
     """
@@ -39,7 +40,9 @@ class Simulator:
             if options:
                 raise TypeError(f"a package is compiled: it takes no {', '.join(options)}")
         else:
-            package = compile_model(package, measure=False, **options)
+            # Flash and stack are of no use here, unless there is a budget to be kept.
+            options.setdefault("measure", options.get("flash_budget") is not None)
+            package = compile_model(package, **options)
         self.package: Package = package
         """What is executed."""
         self._name = package.name
@@ -72,13 +75,14 @@ class Simulator:
         """Many inferences that have nothing to do with each other: each begins without state, and all cores work.
 
         :param arrays: one for each input, with the samples as a further extent in front of the tensor's; of a tensor whose first
-            extent is 1 that one may be missing.
-        :param threads: that work at once; 0: one for each core.
+            extent is 1 that one may be missing. One sample where others have several is for all of them.
+        :param threads: that work at once, up to 1024; 0: one for each core.
         :param progress: called with the number of samples that are done and of all.
         :return: one array for each output, with the samples in front.
         """
+        workers = thread_count(threads)
         given, samples = sample_operands(self._name, self.inputs, arrays, quantise=quantise)
-        results = self._simulator.batch(given, samples, threads, progress)
+        results = self._simulator.batch(given, samples, workers, progress)
         return self._real(results) if quantise else results
 
     def reset(self) -> None:
@@ -97,6 +101,10 @@ class Simulator:
         for."""
         text = self._simulator.trace_json()
         return dict(json.loads(text)) if text else None
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("an intarsia.Simulator can neither be copied nor pickled: it has state; make another one of the model "
+                        "or the package where it is needed")
 
     def __repr__(self) -> str:
         return f"<intarsia.Simulator of {self.package!r}>"
@@ -249,7 +257,7 @@ def evaluate(model: Package | ModelLike, samples: object, target: str | Mapping[
 
     :param model: a model, which is compiled with ``target`` and ``options``, or what :func:`compile` returned.
     :param samples: an array, or a list or tuple with one for each input: the samples are a further extent in front of the
-        tensor's; of a tensor whose first extent is 1 that one may be missing.
+        tensor's; of a tensor whose first extent is 1 that one may be missing. One sample where others have several is for all.
     :param labels: of each sample its class, a number, for ``accuracy``.
     :param quantise: samples are real numbers, and so are the outputs.
     :param reference: let the reference evaluator compute every sample as well, for ``equal_to_reference``.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -136,3 +138,66 @@ def test_profiles_are_json(digits, images):
     simulator = intarsia.Simulator(digits, target="ethos-u55-128")
     simulator(images[0])
     json.dumps(simulator.profile)
+
+
+def two_inputs() -> bytes:
+    """x + y of int8 without a scale in common: any model with two inputs."""
+    return (b"intarsia.graph pair\nfunc @main(%0, %1) -> (%2) {\n  %0 x: i8[1,4] q(0.5:0)\n  %1 y: i8[1,4] q(0.5:0)\n"
+            b"  %2 z: i8[1,4] q(0.5:0)\n  add sum(%0, %1) -> (%2)\n}\nentry @main\n")
+
+
+def test_options_of_compile_are_taken(digits):
+    assert intarsia.Simulator(digits, measure=False).package.report.flash is None
+    told = []
+    intarsia.Simulator(digits, progress=lambda stage, what: told.append(stage))
+    assert "lower" in told
+    with pytest.raises(TypeError, match="foo"):
+        intarsia.Simulator(digits, foo=1)
+
+
+@pytest.mark.parametrize("threads", [-1, 1025, 1.5, "2", True, None])
+def test_threads_are_a_number(digits, images, threads):
+    with pytest.raises(intarsia.Error, match="threads: is .*; write 0 .one for each core. to 1024"):
+        intarsia.Simulator(digits).batch(images[:2], threads=threads)
+
+
+def test_one_sample_may_be_for_all(tmp_path):
+    path = tmp_path / "pair.graph"
+    path.write_bytes(two_inputs())
+    x = np.arange(12, dtype=np.int8).reshape(3, 4)
+    y = np.array([[10, 20, 30, 40]], np.int8)
+    simulator = intarsia.Simulator(path)
+    expected = (x + y).reshape(3, 1, 4)
+    for one in (y, y.reshape(1, 1, 4)):
+        np.testing.assert_array_equal(simulator.batch(x, one)[0], expected)
+        np.testing.assert_array_equal(simulator.batch(one, x)[0], expected)
+    np.testing.assert_array_equal(simulator.batch(y, y)[0], (y + y).reshape(1, 1, 4))
+    assert intarsia.verify(path, [x, y])
+    assert intarsia.evaluate(path, [x, y], reference=True).equal_to_reference == 3
+    with pytest.raises(intarsia.Error, match="input 1 'y'"):
+        simulator.batch(x, x[:2])
+
+
+def test_nan_is_no_quantised_number(digits, images):
+    real = np.zeros((1, 8, 8, 1), np.float32)
+    real[0, 3, 3, 0] = np.nan
+    for call in (intarsia.Model(digits), intarsia.Simulator(digits), intarsia.Simulator(digits).batch):
+        with pytest.raises(intarsia.Error, match="input 0 'image': has elements that are NaN"):
+            call(real, quantise=True)
+    assert np.isnan(intarsia.Simulator(LAST_THREE)(np.full((1, 1), np.nan, np.float32), quantise=True)[0]).all()
+
+
+def test_what_has_state_is_not_copied(digits):
+    package = intarsia.compile(digits, measure=False)
+    assert copy.copy(package) is package and copy.deepcopy(package) is package
+    with pytest.raises(TypeError, match="an intarsia.Package cannot be pickled: send its files"):
+        pickle.dumps(package)
+    for it, again in ((intarsia.Model(digits), "read the model's file again"), (intarsia.Simulator(package), "make another one")):
+        for take in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=again):
+                take(it)
+
+
+def test_what_runs_only_when_it_is_built_is_said_in_words(digits):
+    with pytest.raises(intarsia.Error, match="opencl is not simulated in this process; .intarsia run --native. builds its C and runs that"):
+        intarsia.Simulator(digits, target="c+opencl")

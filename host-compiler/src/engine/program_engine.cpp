@@ -82,7 +82,7 @@ Result<void> ProgramEngine::open_devices(const EngineRegistry& registry) {
       if (device == nullptr)
         return Diagnostics(program_.emitted.name,
                            fmt::format("{} is not simulated in this process", targets[i]->name),
-                           "run the program that is built from C: --native");
+                           "'intarsia run --native' builds its C and runs that");
       devices_[targets[i]->name] = device;
     }
     simulations_.push_back(std::move(simulation));

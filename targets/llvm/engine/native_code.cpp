@@ -45,7 +45,7 @@ Loaded load(const CompiledProgram& program) {
       component.load(object->text.data(), object->text.size(), take_problem, &problem);
   if (!problem.empty())
     return Diagnostics(model.name, "LLVM does not load the code: " + problem,
-                       "run the program that is built with it: --native");
+                       "'intarsia run --native' builds a program with it and runs that");
   if (code == nullptr) return Loaded(std::unique_ptr<NativeCode>());
   return Loaded(std::make_unique<LoadedObject>(component, code, model.name));
 }
