@@ -70,11 +70,11 @@ static int32_t check_counts(const struct intarsia_run_request* request) {
   const int32_t inputs = request->joined_inputs != 0 ? 1 : model->input_count;
   const int32_t outputs = request->joined_outputs != 0 ? 1 : model->output_count;
   if (request->input_count != inputs) {
-    return complain(INTARSIA_EXIT_INPUT, "the number of input files is not", inputs,
+    return complain(INTARSIA_EXIT_INPUT, "the number of inputs is not", inputs,
                     ", as the model has");
   }
   if (request->output_count != outputs) {
-    return complain(INTARSIA_EXIT_OUTPUT, "the number of output files is not", outputs,
+    return complain(INTARSIA_EXIT_OUTPUT, "the number of outputs is not", outputs,
                     ", as the model has");
   }
   return 0;

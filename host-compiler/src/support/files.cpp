@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "support/bounded_read.h"
-#include "support/folder_lock.h"
 
 namespace intarsia {
 namespace {
@@ -155,7 +154,6 @@ Result<void> write_file(const std::string& path,
 }
 
 Result<void> write_folder(const std::string& folder, const std::vector<SourceFile>& files) {
-  const FolderLock alone(folder);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return file_failure(folder, "cannot be made", error);
