@@ -15,12 +15,24 @@ def cases(layers):
                       helper.make_node("QuantizeLinear", ["c", "t", "w"], ["q"])]
         return made
 
+    def column_beside_bytes():
+        """As many rows as columns, and a number for each row."""
+        made = layers.Case("Gemm", [layers.random(5, 7)], ["q"])
+        made.constants += [("s", np.float32(0.02)), ("z", np.int8(0)), ("w", layers.RNG.integers(-127, 128, (5, 7)).astype(np.int8)),
+                           ("c", 2 * layers.random(5, 1)), ("t", np.float32(0.08)), ("n", np.int8(-5))]
+        made.nodes = [helper.make_node("QuantizeLinear", ["x0", "s", "z"], ["b"]), helper.make_node("DequantizeLinear", ["b", "s", "z"], ["r"]),
+                      helper.make_node("DequantizeLinear", ["w", "s", "z"], ["v"]),
+                      helper.make_node("Gemm", ["r", "v", "c"], ["y"], name="layer", transB=1),
+                      helper.make_node("QuantizeLinear", ["y", "t", "n"], ["q"])]
+        return made
+
     def corners(scales, mode):
         return layers.Case("Resize", [layers.random(1, 2, 5, 4), None, np.float32([1, 1, *scales])], ["y"], opset=19, mode=mode,
                            coordinate_transformation_mode="align_corners")
 
     return {
         "clip_between_bytes": clip_between_bytes,
+        "column_beside_bytes": column_beside_bytes,
         "pow_of_whole_numbers": lambda: layers.Case("Pow", [np.int64([[-3, 0, 2], [1, 5, -2]]), np.int64(11)], ["i"]),
         "resize_corners_of_fractions": lambda: corners([1.7, 0.6], "linear"),
         "resize_cubic_corners_of_fractions": lambda: corners([1.7, 1.3], "cubic"),

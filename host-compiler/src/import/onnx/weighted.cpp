@@ -37,7 +37,8 @@ TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weigh
   const graph::Tensor bias = in.tensor(given.tensor);
   if (!bias.constant.valid()) return {};
   const int64_t count = element_count(bias.shape);
-  if (count != channels && count != 1) return {};
+  // As many rows of one element each, which a product may add, are no number for each channel.
+  if (count != 1 && (count != channels || bias.shape.back() != channels)) return {};
   const bool counts_steps = given.form == Form::Plain && bias.type == DataType::Int32;
   if (!counts_steps && bias.type != kFloat && !bias.quantization.present()) return {};
   const Values values = in.values_of(given.tensor);
