@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 import numpy as np
+from summary import print_summary
 
 PEERS = ("TFLite Micro", "LiteRT")
 
@@ -181,15 +182,7 @@ def supervise(options, arguments):
             first = begun["begins"] + 1
         elif worker.returncode != 0:
             raise SystemExit(f"the worker ended with status {worker.returncode}")
-    results = sorted({result for counts in rows.values() for result in counts})
-    print("\n| operator | cases | " + " | ".join(results) + " |")
-    print("|---|" + "---|" * (len(results) + 1))
-    for name, counts in sorted(rows.items()):
-        print(f"| {name} | {sum(counts.values())} | " + " | ".join(str(counts[r]) for r in results) + " |")
-    total = sum((counts for counts in rows.values()), collections.Counter())
-    print(f"| all | {sum(total.values())} | " + " | ".join(str(total[r]) for r in results) + " |")
-    for text, count in texts.most_common(options.reasons):
-        print(f"{count} x {text}")
+    results = print_summary(rows, texts, options.reasons)
     print(f"seed {options.seed}, cases {options.first} to {options.last - 1}: {len(wrong)} differ or fail")
     if not any(result.startswith(("equals", "differs", "fails")) for result in results):
         return 2

@@ -16,6 +16,7 @@ import intarsia
 import numpy as np
 import onnxruntime
 from onnx_operators import OPERATORS, draw, quantised
+from summary import print_summary
 
 
 def by_onnxruntime(model, given, outputs):
@@ -102,17 +103,9 @@ def main():
             print(f"case {number} {name}: {text}", flush=True)
         elif text:
             texts[f"{name}: {result}: {text}"] += 1
-    results = sorted({result for counts in rows.values() for result in counts})
-    print("\n| operator | cases | " + " | ".join(results) + " |")
-    print("|---|" + "---|" * (len(results) + 1))
-    for name, counts in sorted(rows.items()):
-        print(f"| {name} | {sum(counts.values())} | " + " | ".join(str(counts[r]) for r in results) + " |")
-    total = sum(rows.values(), collections.Counter())
-    print(f"| all | {sum(total.values())} | " + " | ".join(str(total[r]) for r in results) + " |")
-    for text, count in texts.most_common(options.reasons):
-        print(f"{count} x {text}")
+    results = print_summary(rows, texts, options.reasons)
     print(f"seed {options.seed}: {wrong} differ or fail")
-    return 1 if wrong else 0 if total["equal"] else 2
+    return 1 if wrong else 0 if "equal" in results else 2
 
 
 if __name__ == "__main__":

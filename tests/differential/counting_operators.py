@@ -35,16 +35,6 @@ def whole_quotient(d, name):
     return d.done([a, b], [y])
 
 
-@operator("NOT_EQUAL", "GREATER_EQUAL", "LESS")
-def comparison(d, name):
-    if d.kind is I16:
-        d.kind = I8
-    shape = d.shape()
-    a, b, y = d.tensor(shape), d.tensor(broadcast(d, shape)), d.g.tensor(shape, BOOL)
-    d.g.op(name, [a, b], [y])
-    return d.done([a, b], [y])
-
-
 @operator("LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT")
 def logic(d, name):
     shape = d.shape()
@@ -100,21 +90,14 @@ def top_k(d):
     return d.done([x], [values, places])
 
 
-@operator("LOG_SOFTMAX")
-def log_softmax(d):
+@operator("LOG_SOFTMAX", "L2_NORMALIZATION")
+def fixed_result(d, name):
     d.kind = I8 if d.kind is I16 else d.kind
-    shape = d.shape(1, 4, 12)
-    x, y = d.tensor(shape), d.tensor(shape, **({} if d.kind is F32 else dict(scale=16 / 256, zero=127)))
-    d.g.op("LOG_SOFTMAX", [x], [y], options("LogSoftmaxOptions"), 2)
-    return d.done([x], [y])
-
-
-@operator("L2_NORMALIZATION")
-def l2_normalization(d):
-    d.kind = I8 if d.kind is I16 else d.kind
-    shape = d.shape(2, 4, 9)
-    x, y = d.tensor(shape), d.tensor(shape, **({} if d.kind is F32 else dict(scale=1 / 128, zero=0)))
-    d.g.op("L2_NORMALIZATION", [x], [y], options("L2NormOptions"), 2)
+    shape = d.shape(1 if name == "LOG_SOFTMAX" else 2, 4, 12)
+    opts, result = {"LOG_SOFTMAX": ("LogSoftmaxOptions", dict(scale=16 / 256, zero=127)),
+                    "L2_NORMALIZATION": ("L2NormOptions", dict(scale=1 / 128, zero=0))}[name]
+    x, y = d.tensor(shape), d.tensor(shape, **({} if d.kind is F32 else result))
+    d.g.op(name, [x], [y], options(opts), 2)
     return d.done([x], [y])
 
 

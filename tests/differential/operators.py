@@ -409,7 +409,7 @@ def quantize(d):
     return d.done([x], [y])
 
 
-@operator("GREATER", "LESS_EQUAL", "EQUAL")
+@operator("GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "EQUAL", "NOT_EQUAL")
 def comparison(d, name):
     if d.kind is I16:
         d.kind = I8

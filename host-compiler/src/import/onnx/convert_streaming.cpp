@@ -8,6 +8,7 @@
 
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/stretches.h"
 
 namespace intarsia::onnx {
 
@@ -20,25 +21,6 @@ namespace {
 
 // What is written out for each step is as many operators.
 constexpr int64_t kMostSteps = 256;
-
-TensorId zeros(Reader& in, const Shape& shape, DataType type) {
-  const auto count = static_cast<size_t>(element_count(shape));
-  return in.make_constant(type == kFloat
-                              ? real_values(shape, std::vector<float>(count, 0))
-                              : integer_values(type, shape, std::vector<int64_t>(count, 0)));
-}
-
-// From `begin` on, along one axis.
-TensorId part(Reader& in, TensorId id, size_t axis, int64_t begin, int64_t size) {
-  if (!in.ok()) return {};
-  graph::SliceAttrs cut;
-  cut.size = in.shape(id);
-  cut.begin.assign(cut.size.size(), 0);
-  cut.stride.assign(cut.size.size(), 1);
-  cut.begin[axis] = begin;
-  cut.size[axis] = size;
-  return in.emit_alike(OpKind::Slice, cut, {id}, "part");
-}
 
 TensorId joined(Reader& in, const std::vector<TensorId>& parts, int64_t axis) {
   if (parts.size() == 1 || !in.ok()) return parts.front();
@@ -70,29 +52,28 @@ void read_tensor_scatter(Reader& in) {
   if (!in.require(samples * pieces <= kMostSteps,
                   fmt::format("writes {} steps of {} samples", pieces, samples)))
     return;
-  const TensorId places =
-      in.has(2) ? in.cast(in.operand(2), DataType::Int32) : zeros(in, {samples}, DataType::Int32);
+  const TensorId places = in.has(2) ? in.cast(in.operand(2), DataType::Int32)
+                                    : filled(in, {samples}, DataType::Int32, 0);
   if (!in.ok() || !in.require(in.shape(places) == Shape{samples},
                               fmt::format("has the places [{}] for {} samples",
                                           fmt::join(in.shape(places), ","), samples)))
     return;
-  const auto known = [&](int64_t value) {
-    return in.make_constant(integer_values(DataType::Int32, {1}, {value}));
-  };
+  const auto known = [&](int64_t value) { return filled(in, {1}, DataType::Int32, value); };
   std::vector<TensorId> results;
   for (int64_t sample = 0; sample < samples && in.ok(); ++sample) {
-    TensorId all = part(in, cache, 0, sample, 1);
-    const TensorId rows = part(in, update, 0, sample, 1), place = part(in, places, 0, sample, 1);
+    TensorId all = stretch(in, cache, 0, sample, 1);
+    const TensorId rows = stretch(in, update, 0, sample, 1),
+                   place = stretch(in, places, 0, sample, 1);
     for (int64_t piece = 0; piece < pieces && in.ok(); ++piece) {
       TensorId at = place;
       if (pieces > 1 || mode == "circular") {
         at = in.emit_alike(OpKind::Add, BinaryAttrs{}, {place, known(piece)}, "place");
         at = in.emit_alike(OpKind::FloorMod, NoAttrs{}, {at, known(room)}, "place");
       }
-      std::vector<TensorId> begin = {zeros(in, {axis}, DataType::Int32), at};
+      std::vector<TensorId> begin = {filled(in, {axis}, DataType::Int32, 0), at};
       if (along + 1 < shape.size())
-        begin.push_back(zeros(in, {std::ssize(shape) - axis - 1}, DataType::Int32));
-      const TensorId row = pieces == 1 ? rows : part(in, rows, along, piece, 1);
+        begin.push_back(filled(in, {std::ssize(shape) - axis - 1}, DataType::Int32, 0));
+      const TensorId row = pieces == 1 ? rows : stretch(in, rows, along, piece, 1);
       all = in.emit_alike(OpKind::DynamicUpdateSlice, NoAttrs{}, {all, row, joined(in, begin, 0)});
     }
     results.push_back(all);
@@ -124,14 +105,14 @@ void read_causal_convolution(Reader& in) {
                                 fmt::join(state, ","))))
       return;
     const TensorId before =
-        in.has(3) ? lines(in.operand(3)) : zeros(in, {batch, kept, channels}, kFloat);
+        in.has(3) ? lines(in.operand(3)) : filled(in, {batch, kept, channels}, kFloat, 0);
     line = joined(in, {before, line}, 1);
   }
   if (!in.ok()) return;
   const int64_t length = in.shape(line)[1];
   const TensorId filter =
       in.reshape(in.transpose(in.operand(1), {1, 2, 0}), {1, 1, kept + 1, channels});
-  const TensorId bias = in.has(2) ? in.operand(2) : zeros(in, {channels}, kFloat);
+  const TensorId bias = in.has(2) ? in.operand(2) : filled(in, {channels}, kFloat, 0);
   TensorId y = in.emit(OpKind::DepthwiseConv2d, graph::DepthwiseConv2dAttrs{},
                        {in.reshape(line, {batch, 1, length, channels}), filter, bias}, kFloat);
   if (!in.ok()) return;
@@ -143,7 +124,7 @@ void read_causal_convolution(Reader& in) {
   in.result(lines(in.reshape(y, {batch, shape[2], channels})));
   if (in.node().outputs.size() < 2 || in.node().outputs[1].empty()) return;
   if (kept == 0) return in.result_empty(1);
-  in.result(1, {lines(part(in, line, 1, length - kept, kept)), Form::Plain, {}});
+  in.result(1, {lines(stretch(in, line, 1, length - kept, kept)), Form::Plain, {}});
 }
 
 // Attention whose keys and values are summed up in a matrix for each head, S: each step adds k v', forgets by exp(decay), and reads q S.
@@ -179,7 +160,7 @@ void read_linear_attention(Reader& in) {
   };
   // What is for one step, [batch, 1, ...], in another form.
   const auto of_step = [&](size_t operand, int64_t step, const Shape& form) {
-    return in.reshape(part(in, in.operand(operand), 1, step, 1), form);
+    return in.reshape(stretch(in, in.operand(operand), 1, step, 1), form);
   };
   // A number for each head, or for each feature of a head.
   const auto factors = [&](size_t operand, int64_t step) -> TensorId {
@@ -201,7 +182,7 @@ void read_linear_attention(Reader& in) {
                                fmt::format("has the state [{}], not [{}]",
                                            fmt::join(in.shape_of(3), ","), fmt::join(matrix, ","))))
     return;
-  TensorId state = in.has(3) ? in.operand(3) : zeros(in, matrix, kFloat);
+  TensorId state = in.has(3) ? in.operand(3) : filled(in, matrix, kFloat, 0);
   std::vector<TensorId> outputs;
   for (int64_t step = 0; step < steps && in.ok(); ++step) {
     if (forgets) {

@@ -8,21 +8,14 @@
 #include <optional>
 #include <vector>
 
+#include "import/onnx/stretches.h"
+
 namespace intarsia::onnx {
 
 using graph::OpKind;
 using graph::TensorId;
 
 namespace {
-
-// `count` elements along the axis, from one on.
-TensorId stretch(Reader& in, TensorId id, size_t axis, int64_t from, int64_t count) {
-  const Shape shape = in.shape(id);
-  if (from == 0 && count == shape[axis]) return id;
-  graph::SliceAttrs attrs{Shape(shape.size(), 0), shape, Shape(shape.size(), 1), {}};
-  attrs.begin[axis] = from, attrs.size[axis] = count;
-  return in.emit_alike(OpKind::Slice, attrs, {id}, "part");
-}
 
 TensorId combined(Reader& in, OpKind kind, TensorId a, TensorId b) {
   const bool selects = kind == OpKind::Minimum || kind == OpKind::Maximum;
@@ -132,16 +125,11 @@ TensorId running(Reader& in, OpKind kind, TensorId id, const graph::CumsumAttrs&
   const auto moved = [&](TensorId x, int64_t by) {
     Shape shape = in.shape(x);
     shape[axis] = std::min(by, count);
-    const auto elements = static_cast<size_t>(element_count(shape));
-    const DataType type = in.tensor(x).type;
-    const TensorId filled = in.make_constant(
-        type == kFloat
-            ? real_values(shape, std::vector<float>(elements, static_cast<float>(neutral)))
-            : integer_values(type, shape, std::vector<int64_t>(elements, neutral)));
-    if (by >= count) return filled;
+    const TensorId neutrals = filled(in, shape, in.tensor(x).type, neutral);
+    if (by >= count) return neutrals;
     const TensorId rest = stretch(in, x, axis, attrs.reverse ? by : 0, count - by);
-    return attrs.reverse ? side_by_side(in, rest, filled, axis)
-                         : side_by_side(in, filled, rest, axis);
+    return attrs.reverse ? side_by_side(in, rest, neutrals, axis)
+                         : side_by_side(in, neutrals, rest, axis);
   };
   for (int64_t by = 1; by < count && in.ok(); by *= 2) id = combined(in, kind, id, moved(id, by));
   return attrs.exclusive && in.ok() ? moved(id, 1) : id;
