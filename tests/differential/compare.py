@@ -13,11 +13,11 @@ when a result differs, 2 when nothing could be compared.
 import argparse
 import collections
 import json
-import pathlib
 import subprocess
 import sys
 
 import numpy as np
+from outcome import difference, keep_case, run_ours
 from summary import print_summary
 
 PEERS = ("TFLite Micro", "LiteRT")
@@ -74,25 +74,6 @@ def by_litert(content, inputs, outputs):
     return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()][:outputs]
 
 
-def difference(ours, theirs):
-    """Nothing, or the first element that differs."""
-    for number, (a, b) in enumerate(zip(ours, theirs)):
-        a, b = np.asarray(a).reshape(-1), np.asarray(b).reshape(-1)
-        if a.size != b.size:
-            return f"output {number} has {a.size} elements, not {b.size}"
-        if b.dtype == np.float32:
-            # Where the sum of many terms is near zero, its last bits are those of the terms.
-            bound = 4e-5 * np.maximum(1, np.abs(b))
-            with np.errstate(invalid="ignore"):
-                wrong = ~((np.abs(a - b) <= bound) | (a == b) | (np.isnan(a) & np.isnan(b)))
-        else:
-            wrong = a != b
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            return f"output {number}, element {at}: {a[at]}, not {b[at]} ({int(wrong.sum())} of {a.size})"
-    return None
-
-
 def by_peers(model, inputs):
     """(the first peer that takes it, its results); of none (None, why)."""
     content, outputs, reasons = model.bytes(), len(model.model.subgraphs[0].outputs), []
@@ -108,29 +89,14 @@ def by_peers(model, inputs):
 
 def compare(model, inputs, target):
     """(what came of it, in words)."""
-    import intarsia
-    content = model.bytes()
-    try:
-        model_of_ours = intarsia.Simulator(content, target=target) if target else intarsia.Model(content)
-    except intarsia.Error as error:
-        return "refused", str(error).splitlines()[0]
-    try:
-        ours = model_of_ours(*inputs)
-    except intarsia.Error as error:
-        return "fails", str(error).splitlines()[0]
+    result, ours = run_ours(model.bytes(), inputs, target)
+    if result:
+        return result, ours
     peer, theirs = by_peers(model, inputs)
     if peer is None:
         return "no peer", theirs
     found = difference(ours, theirs)
     return ("differs from " + peer, found) if found else ("equals " + peer, "")
-
-
-def keep_case(folder, model, inputs):
-    folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "model.tflite").write_bytes(model.bytes())
-    for i, value in enumerate(inputs):
-        (folder / f"in{i}.bin").write_bytes(value.tobytes())
 
 
 def work(options):
@@ -148,7 +114,7 @@ def work(options):
         inputs = inputs_of(model, rng)
         print(json.dumps({"begins": number, "name": name}), flush=True)
         if options.keep:
-            keep_case(options.keep, model, inputs)
+            keep_case(options.keep, "model.tflite", model.bytes(), **{"in": inputs})
         say(number, name, *compare(model, inputs, options.target))
 
 

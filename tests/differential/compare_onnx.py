@@ -9,13 +9,12 @@ Exit status 1 when a result differs, 2 when nothing could be compared.
 """
 import argparse
 import collections
-import pathlib
 import sys
 
-import intarsia
 import numpy as np
 import onnxruntime
 from onnx_operators import OPERATORS, draw, quantised
+from outcome import difference, keep_case, run_ours
 from summary import print_summary
 
 
@@ -25,23 +24,6 @@ def by_onnxruntime(model, given, outputs):
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(model.SerializeToString(), options).run(outputs, given)
-
-
-def difference(ours, theirs, steps):
-    for number, (a, b) in enumerate(zip(ours, theirs)):
-        a, b = np.asarray(a), np.asarray(b)
-        if a.size != b.size:
-            return f"output {number} has {a.size} elements, not {b.size}"
-        a, b = a.reshape(-1), b.reshape(-1)
-        if b.dtype != np.float32:
-            wrong = a != b
-        else:
-            bound = steps[number] * 1.001 if steps else 4e-5 * np.maximum(1, np.abs(b))
-            wrong = ~((np.abs(a - b) <= bound) | (a == b) | (np.isnan(a) & np.isnan(b)))
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            return f"output {number}, element {at}: {a[at]}, not {b[at]} ({int(wrong.sum())} of {a.size})"
-    return None
 
 
 def one_case(options, number):
@@ -61,23 +43,11 @@ def one_case(options, number):
     except Exception as error:  # onnxruntime has errors of many kinds
         return name, "no peer", str(error).splitlines()[0][:160]
     if options.keep:
-        folder = pathlib.Path(options.keep)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "model.onnx").write_bytes(model.SerializeToString())
-        for i, values in enumerate(d.given.values()):
-            (folder / f"in{i}.bin").write_bytes(np.ascontiguousarray(values).tobytes())
-        for i, values in enumerate(theirs):
-            (folder / f"out{i}.bin").write_bytes(np.ascontiguousarray(values).tobytes())
-    try:
-        content = model.SerializeToString()
-        model_of_ours = intarsia.Simulator(content, target=options.target) if options.target else intarsia.Model(content)
-    except intarsia.Error as error:
-        return name, "refused", str(error).splitlines()[0]
-    try:
-        ours = model_of_ours(*d.given.values())
-    except intarsia.Error as error:
-        return name, "fails", str(error).splitlines()[0]
-    found = difference(ours if isinstance(ours, (list, tuple)) else [ours], theirs, steps)
+        keep_case(options.keep, "model.onnx", model.SerializeToString(), **{"in": d.given.values(), "out": theirs})
+    result, ours = run_ours(model.SerializeToString(), d.given.values(), options.target)
+    if result:
+        return name, result, ours
+    found = difference(ours, theirs, steps)
     return (name, "differs", found) if found else (name, "equal", "")
 
 

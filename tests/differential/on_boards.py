@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 import numpy as np
+from outcome import keep_case
 from tflite_writer import Model
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "build/release/bin/intarsia"
@@ -43,10 +44,9 @@ class Pack:
     def run(self, target, board, folder):
         """The results of each model, or the message of the command that refused."""
         folder = pathlib.Path(folder)
-        (folder / "model.tflite").write_bytes(self.model.bytes())
+        keep_case(folder, "model.tflite", self.model.bytes(), **{"in": self.inputs})
         command = [PROGRAM, "run", folder / "model.tflite", "--target", target, "--board", board, "--output-dir", folder / "out"]
-        for i, value in enumerate(self.inputs):
-            (folder / f"in{i}.bin").write_bytes(np.ascontiguousarray(value).tobytes())
+        for i in range(len(self.inputs)):
             command += ["--input", folder / f"in{i}.bin"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
