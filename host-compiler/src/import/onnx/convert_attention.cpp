@@ -13,6 +13,7 @@
 #include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/stretches.h"
 
 namespace intarsia::onnx {
 
@@ -181,11 +182,8 @@ class Attention {
     if (shape.back() == steps) return mask;
     Shape rest = shape;
     rest.back() = steps - shape.back();
-    const auto count = static_cast<size_t>(element_count(rest));
-    const TensorId never = in_.make_constant(
-        is_bias
-            ? real_values(rest, std::vector<float>(count, -std::numeric_limits<float>::infinity()))
-            : integer_values(DataType::Bool, rest, std::vector<int64_t>(count, 0)));
+    const TensorId never = filled(in_, rest, in_.tensor(mask).type,
+                                  is_bias ? -std::numeric_limits<double>::infinity() : 0);
     return in_.emit_alike(OpKind::Concat, graph::AxisAttrs{std::ssize(shape) - 1}, {mask, never},
                           "mask");
   }

@@ -58,7 +58,9 @@ void read_tensor_scatter(Reader& in) {
                               fmt::format("has the places [{}] for {} samples",
                                           fmt::join(in.shape(places), ","), samples)))
     return;
-  const auto known = [&](int64_t value) { return filled(in, {1}, DataType::Int32, value); };
+  const auto known = [&](int64_t value) {
+    return filled(in, {1}, DataType::Int32, static_cast<double>(value));
+  };
   std::vector<TensorId> results;
   for (int64_t sample = 0; sample < samples && in.ok(); ++sample) {
     TensorId all = stretch(in, cache, 0, sample, 1);
@@ -66,7 +68,7 @@ void read_tensor_scatter(Reader& in) {
                    place = stretch(in, places, 0, sample, 1);
     for (int64_t piece = 0; piece < pieces && in.ok(); ++piece) {
       TensorId at = place;
-      if (pieces > 1 || mode == "circular") {
+      if (mode == "circular") {
         at = in.emit_alike(OpKind::Add, BinaryAttrs{}, {place, known(piece)}, "place");
         at = in.emit_alike(OpKind::FloorMod, NoAttrs{}, {at, known(room)}, "place");
       }

@@ -13,11 +13,12 @@ graph::TensorId stretch(Reader& in, graph::TensorId id, size_t axis, int64_t fro
   return in.emit_alike(graph::OpKind::Slice, attrs, {id}, "part");
 }
 
-graph::TensorId filled(Reader& in, const Shape& shape, DataType type, int64_t number) {
+graph::TensorId filled(Reader& in, const Shape& shape, DataType type, double number) {
   const auto count = static_cast<size_t>(element_count(shape));
   return in.make_constant(
-      type == kFloat ? real_values(shape, std::vector<float>(count, static_cast<float>(number)))
-                     : integer_values(type, shape, std::vector<int64_t>(count, number)));
+      type == kFloat
+          ? real_values(shape, std::vector<float>(count, static_cast<float>(number)))
+          : integer_values(type, shape, std::vector<int64_t>(count, static_cast<int64_t>(number))));
 }
 
 }  // namespace intarsia::onnx

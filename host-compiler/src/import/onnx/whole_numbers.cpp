@@ -120,7 +120,7 @@ TensorId whole_power(Reader& in, TensorId base, TensorId exponent) {
 TensorId running(Reader& in, OpKind kind, TensorId id, const graph::CumsumAttrs& attrs) {
   const auto axis = static_cast<size_t>(attrs.axis);
   const int64_t count = in.shape(id)[axis];
-  const int64_t neutral = kind == OpKind::Mul ? 1 : 0;
+  const double neutral = kind == OpKind::Mul ? 1 : 0;
   // Each element with the one so far before it, or behind it.
   const auto moved = [&](TensorId x, int64_t by) {
     Shape shape = in.shape(x);

@@ -73,10 +73,7 @@ class Neighbours {
   NpuTensor& tensor(const Operand& operand) {
     return program_.tensors[static_cast<size_t>(operand.tensor)];
   }
-  int32_t root(const Operand& operand) {
-    const int32_t alias_of = tensor(operand).alias_of;
-    return alias_of < 0 ? operand.tensor : alias_of;
-  }
+  int32_t root(const Operand& operand) const { return program_.root_of(operand.tensor); }
 
   // Of one element's function, into a map that nothing else writes or lies in.
   bool is_short(const Operation& op) {

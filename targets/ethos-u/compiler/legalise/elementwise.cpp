@@ -8,6 +8,7 @@
 
 #include "hardware/hardware.h"
 #include "hardware/limits.h"
+#include "intarsia/plugin/rounding.h"
 #include "legalise/wide.h"
 #include "program/scaling.h"
 
@@ -176,13 +177,12 @@ void in_bands(Builder& builder, const Operands& each,
   int32_t Extent::*axis = extent.height > 1 ? &Extent::height : &Extent::width;
   const int64_t count = extent.*axis, slice = extent.elements() / count;
   const int64_t bytes = bits(builder.type_of(all.out)) / 8;
-  const int64_t whole = std::max(
-      {int64_t{1}, count * bytes / (4 * widened), (kLeastBandElements + slice - 1) / slice});
+  const int64_t whole =
+      std::max({int64_t{1}, count * bytes / (4 * widened), ceil_div(kLeastBandElements, slice)});
   const int64_t at_most = builder.in_band(
-      whole,
-      std::max((whole + kNarrower - 1) / kNarrower, (2 * kLeastBandElements + slice - 1) / slice));
+      whole, std::max(ceil_div(whole, kNarrower), ceil_div(2 * kLeastBandElements, slice)));
   // As many bands of about the same size need less memory than full ones and a rest.
-  const int64_t bands = (count + at_most - 1) / at_most, most = (count + bands - 1) / bands;
+  const int64_t bands = ceil_div(count, at_most), most = ceil_div(count, bands);
   for (int64_t first = 0; first < count; first += most) {
     const auto part = [&](const Operand& of) {
       Extent origin{0, 0, 0}, band = of.extent;

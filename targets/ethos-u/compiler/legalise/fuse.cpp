@@ -54,10 +54,7 @@ class Fusion {
   const NpuTensor& tensor(const Operand& operand) const {
     return program_.tensors[static_cast<size_t>(operand.tensor)];
   }
-  int32_t root(const Operand& operand) const {
-    const int32_t alias_of = tensor(operand).alias_of;
-    return alias_of < 0 ? operand.tensor : alias_of;
-  }
+  int32_t root(const Operand& operand) const { return program_.root_of(operand.tensor); }
   bool is_whole(const Operand& operand) const {
     const NpuTensor& t = tensor(operand);
     return t.kind == NpuTensor::Kind::Inner && t.alias_of < 0 && !operand.walk &&

@@ -12,17 +12,12 @@ struct Life {
   size_t first = std::numeric_limits<size_t>::max(), last = 0;
 };
 
-int32_t root_of(const Program& program, int32_t id) {
-  const int32_t alias_of = program.tensors[static_cast<size_t>(id)].alias_of;
-  return alias_of < 0 ? id : alias_of;
-}
-
 std::vector<Life> lives_of(const Program& program) {
   std::vector<Life> lives(program.tensors.size());
   for (size_t i = 0; i < program.operations.size(); ++i) {
     const Operation& op = program.operations[i];
     const auto touch = [&](const Operand& operand) {
-      Life& life = lives[static_cast<size_t>(root_of(program, operand.tensor))];
+      Life& life = lives[static_cast<size_t>(program.root_of(operand.tensor))];
       life.first = std::min(life.first, i);
       life.last = i;
     };

@@ -93,10 +93,7 @@ class Order {
   }
   const Group& group(size_t place) const { return groups_[order_[place]]; }
   const NpuTensor& tensor(int32_t id) const { return program_.tensors[static_cast<size_t>(id)]; }
-  int32_t root(const Operand& operand) const {
-    const int32_t alias_of = tensor(operand.tensor).alias_of;
-    return alias_of < 0 ? operand.tensor : alias_of;
-  }
+  int32_t root(const Operand& operand) const { return program_.root_of(operand.tensor); }
 
   void add(Group& group, Operation op) {
     group.reads.push_back(root(op.ifm));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "intarsia/plugin/rounding.h"
 #include "legalise/wide.h"
 
 namespace intarsia::targets::ethos_u {
@@ -122,8 +123,8 @@ void emit_in_bands_of_rows(Builder& builder, const graph::Node& node,
   const Extent all = {rows, 1, depth};
   const Operand in = builder.read_as(node.inputs.at(0), all),
                 out = builder.write_as(node.outputs.at(0), all);
-  const auto even = [](int32_t count) { return std::max((count + 1) / 2 * 2, 2); };
-  const int32_t whole = std::min(std::max(even((rows + kBands - 1) / kBands), kLeastRows), rows);
+  const auto even = [](int32_t count) { return std::max(round_up(count, 2), 2); };
+  const int32_t whole = std::min(std::max(even(ceil_div(rows, kBands)), kLeastRows), rows);
   // Of as many elements as take longer than the commands that each band has for its rows.
   const auto at_a_time = static_cast<int32_t>(
       builder.in_band(whole, std::max(even(whole / kNarrower), even(kLeastElements / depth))));

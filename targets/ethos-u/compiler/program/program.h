@@ -197,6 +197,12 @@ struct Program {
   bool looks_ahead =
       false;  // some recurrent layer makes products of its input of several steps at once
   std::set<std::string> banded;  // nodes that smaller bands would take less memory for
+
+  // The tensor whose bytes these are: itself, where it is no alias.
+  int32_t root_of(int32_t tensor) const {
+    const int32_t alias_of = tensors[static_cast<size_t>(tensor)].alias_of;
+    return alias_of < 0 ? tensor : alias_of;
+  }
 };
 
 // The one dump of it, for `intarsia dump` and tests: a line per tensor and per operation.
