@@ -138,6 +138,28 @@ TEST(OnnxBytes, UnsignedOnesAreResized) {
   EXPECT_THAT(bytes_of_result(model, {0, 255, 11}), ElementsAre(0, 36, 145, 255, 150, 45, 11));
 }
 
+// A result whose steps are finer than the operand's is blended in floats: a quarter of the way from 0 to 13 is no step of the operand.
+TEST(OnnxBytes, AreResizedToFinerSteps) {
+  for (const bool finer : {true, false}) {
+    Model model(17);
+    model.input("x", {1, 1, 1, 2}, kUint8).output("y");
+    const auto scalar_real = [&](const char* name, float value) {
+      model.constant(name, {}).set_raw(std::string(reinterpret_cast<const char*>(&value), 4));
+    };
+    scalar_real("coarse", 2.0f), scalar_real("fine", finer ? 0.25f : 2.0f);
+    scalar(model, "zero", 0);
+    model.integers("size", {1, 1, 1, 4});
+    model.node("DequantizeLinear", {"x", "coarse", "zero"}, {"real"});
+    Model::attribute(model.node("Resize", {"real", "", "", "size"}, {"larger"}), "mode")
+        .set_text("linear");
+    model.node("QuantizeLinear", {"larger", "fine", "zero"}, {"y"});
+    if (finer)
+      EXPECT_THAT(bytes_of_result(model, {0, 13}), ElementsAre(0, 26, 78, 104));
+    else
+      EXPECT_THAT(bytes_of_result(model, {0, 13}), ElementsAre(0, 3, 10, 13));
+  }
+}
+
 // A padding with the zero point is one of zeros; another one is its own.
 TEST(OnnxBytes, PaddedUnsignedOnes) {
   for (const bool with_zero : {true, false}) {

@@ -143,6 +143,16 @@ bool blends_exactly(Reader& in, const Target& to, const graph::ResizeAttrs& attr
          0.5;
 }
 
+// Whether the result is rounded to steps that are finer than the operand's, which a blend in the operand's steps cannot tell apart.
+bool has_finer_result(Reader& in) {
+  const std::optional<QuantizedAs> as = in.quantized_behind(in.node().outputs.front());
+  if (!as || !in.is_real(0)) return false;
+  // Scales that differ by less are the same one, computed twice.
+  constexpr float kAlike = 1.01f;
+  const std::vector<float>& steps = in.tensor(in.value(0).tensor).quantization.scale;
+  return steps.size() == 1 && steps.front() > as->quantization.scale.front() * kAlike;
+}
+
 // The IR's own operators, on images whose height and width change.
 void resize_image(Reader& in, OpKind kind, const graph::ResizeAttrs& attrs,
                   bool in_integers = true) {
@@ -207,7 +217,8 @@ void read_resize(Reader& in) {
       attrs.half_pixel_centers || attrs.align_corners || modes.place == "asymmetric";
   const bool is_linear = modes.mode == "linear" || modes.mode == "bilinear";
   if (is_linear && placed && image && exact(2) && exact(3) && in.integer("antialias", 0) == 0)
-    return resize_image(in, OpKind::ResizeBilinear, attrs, blends_exactly(in, to, attrs));
+    return resize_image(in, OpKind::ResizeBilinear, attrs,
+                        blends_exactly(in, to, attrs) && !has_finer_result(in));
   if (!is_linear && modes.mode != "cubic") return refuse();
   interpolate(in, to, modes);
 }
