@@ -157,13 +157,19 @@ TEST_P(IntegerOnnxOperator, IsOneOfIntegers) {
     EXPECT_NE(node.kind, OpKind::Dequantize) << node.name;
 }
 
+// A layer of 16 bits around another zero point in steps that are larger than any network's, so that a grid of reals around 0 gives visibly other
+// results: held against onnxruntime as it is computed with widened weights, in floats.
+constexpr char kAroundAnotherZero[] = "conv_qdq_u16_zero";
+
 // Layers of floats (onnx_layers/make_layers.py), to 4 parts in 10^5; those between integers to a step.
 class OnnxLayer : public testing::TestWithParam<std::string> {};
 
 TEST_P(OnnxLayer, ComputesWhatOnnxruntimeDoes) {
   const std::filesystem::path folder = kLayers / GetParam();
-  const Result<Module> module =
-      import_model(bytes_of(folder / "model.onnx"), {GetParam() + ".onnx"});
+  ImportOptions options;
+  options.file = GetParam() + ".onnx";
+  options.widen_weights = GetParam() == kAroundAnotherZero;
+  const Result<Module> module = import_model(bytes_of(folder / "model.onnx"), options);
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   const Function& entry = module->entry_function();
   std::vector<TensorValue> inputs;
@@ -175,11 +181,11 @@ TEST_P(OnnxLayer, ComputesWhatOnnxruntimeDoes) {
   for (size_t i = 0; i < outputs->size(); ++i) {
     SCOPED_TRACE("output " + std::to_string(i));
     const TensorValue expected = bytes_of(folder / ("out" + std::to_string(i) + ".bin"));
+    ASSERT_EQ(outputs.value()[i].size(), expected.size());
     if (entry.tensor(entry.outputs[i]).type == DataType::Float32) {
       EXPECT_EQ(difference(DataType::Float32, outputs.value()[i], expected), "");
       continue;
     }
-    ASSERT_EQ(outputs.value()[i].size(), expected.size());
     if (entry.tensor(entry.outputs[i]).type != DataType::Int8) {
       EXPECT_EQ(outputs.value()[i], expected);
       continue;

@@ -161,23 +161,32 @@ void read_clip(Reader& in) {
     const Tail tail = in.tail(false);
     const TensorId made = in.attempt([&]() -> TensorId {
       TensorId id = in.value(0).tensor;
-      if (in.tensor(id).type != DataType::Int8) return {};
+      const DataType type = in.tensor(id).type;
+      if (type != DataType::Int8 && type != DataType::Int16) return {};
       if (tail.as) id = in.requantize(id, *tail.as);
       if (!id.valid()) return {};
       const graph::Tensor x = in.tensor(id);
       if (x.quantization.scale.size() != 1) return {};
       const int64_t low = x.type == DataType::Int16 ? INT16_MIN : INT8_MIN, high = -low - 1;
-      const auto bound = [&](OpKind kind, float real) {
-        const float steps = std::round(real / x.quantization.scale[0]) +
+      const auto steps_of = [&](const std::optional<float>& real, int64_t absent) {
+        const float steps = std::round(real.value_or(0) / x.quantization.scale[0]) +
                             static_cast<float>(x.quantization.zero_point[0]);
-        const auto whole = static_cast<int64_t>(
-            std::clamp(steps, static_cast<float>(low), static_cast<float>(high)));
-        if (whole == (kind == OpKind::Maximum ? low : high)) return id;
+        return real ? static_cast<int64_t>(
+                          std::clamp(steps, static_cast<float>(low), static_cast<float>(high)))
+                    : absent;
+      };
+      const int64_t first = steps_of(least, low), last = steps_of(most, high);
+      if (first == low && last == high) return id;
+      // What is one of the activations that others can take along.
+      if (const auto activation = in.activation_of(in.node());
+          activation != graph::Activation::None)
+        return in.emit(OpKind::Relu, graph::ReluAttrs{activation}, {id}, x.type, x.quantization);
+      const auto limit_to = [&](OpKind kind, int64_t whole) {
         const TensorId end = in.make_constant(integer_values(x.type, {}, {whole}), x.quantization);
         return in.emit(kind, NoAttrs{}, {id, end}, x.type, x.quantization);
       };
-      if (least) id = bound(OpKind::Maximum, *least);
-      if (most && id.valid()) id = bound(OpKind::Minimum, *most);
+      if (first != low) id = limit_to(OpKind::Maximum, first);
+      if (last != high && id.valid()) id = limit_to(OpKind::Minimum, last);
       return id;
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
@@ -189,8 +198,12 @@ void read_clip(Reader& in) {
       return in.make_constant(integer_values(given.type, {}, {static_cast<int64_t>(real - shift)}),
                               given.quantization);
     };
-    if (least) x = in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, end(*least)});
-    if (most) x = in.emit_alike(OpKind::Minimum, NoAttrs{}, {x, end(*most)});
+    // What bytes cannot be beyond is no limit.
+    const bool is_bytes = given.type == DataType::Int8;
+    if (least && !(is_bytes && *least - shift <= INT8_MIN))
+      x = in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, end(*least)});
+    if (most && !(is_bytes && *most - shift >= INT8_MAX))
+      x = in.emit_alike(OpKind::Minimum, NoAttrs{}, {x, end(*most)});
     return x;
   };
   if (const auto bytes = as_signed_bytes(in, 1))

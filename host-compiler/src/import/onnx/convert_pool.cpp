@@ -199,9 +199,24 @@ void read_lp_pool(Reader& in) {
   in.result(from_image(in, power.root(x), window->is_line));
 }
 
+// The average of bytes on another scale than theirs: a depthwise convolution with weights that are all alike, whose sums are exact. Of x with
+// its channels last. No tensor where windows reach into padding, which does not count; where it does, the window has none here.
+TensorId rescaled_average(Reader& in, TensorId x, const Window& window, const QuantizedAs& as) {
+  constexpr int64_t kWeight = 64;  // a power of two, so that only the window's size is rounded
+  if (padding(window) != graph::Padding2d{} || in.tensor(x).type != DataType::Int8) return {};
+  const int64_t channels = in.shape(x).back(), elements = window.h.kernel * window.w.kernel;
+  const Shape shape{1, window.h.kernel, window.w.kernel, channels};
+  graph::Quantization q{{static_cast<float>(1 / static_cast<double>(kWeight * elements))}, {0}, 0};
+  const std::vector<int64_t> weights(static_cast<size_t>(element_count(shape)), kWeight);
+  const graph::DepthwiseConv2dAttrs attrs{.stride_h = window.h.stride, .stride_w = window.w.stride};
+  return in.emit(OpKind::DepthwiseConv2d, attrs,
+                 {x, in.make_constant(integer_values(DataType::Int8, shape, weights), q), {}},
+                 as.type, as.quantization);
+}
+
 }  // namespace
 
-// The largest value moves, so any quantisation stays; the average is formed in floats or on the input's scale.
+// The largest value moves, so any quantisation stays; the average is formed in integers or, where those are not accurate enough, in floats.
 void read_pool(Reader& in) {
   if (in.is("LpPool")) return read_lp_pool(in);
   std::optional<Window> window = read_window(in, {}, true);
@@ -234,11 +249,13 @@ void read_pool(Reader& in) {
     in.result(1, {places, Form::Plain, {}});
   }
   const bool dilated = window->h.dilation != 1 || window->w.dilation != 1;
+  const auto as_padded_image = [&](TensorId id) {
+    const TensorId x = in.to_channels_last(as_image(in, id));
+    if (before == after && before == std::vector<int64_t>(4, 0)) return x;
+    return in.emit_alike(OpKind::Pad, graph::PadAttrs{before, after}, {x}, "pad");
+  };
   const auto make = [&](TensorId id) {
-    TensorId x = in.to_channels_last(as_image(in, id));
-    if (before != after || before != std::vector<int64_t>(4, 0))
-      x = in.emit_alike(OpKind::Pad, graph::PadAttrs{before, after}, {x}, "pad");
-    return from_image(in, pooled(in, x, *window, is_max), window->is_line);
+    return from_image(in, pooled(in, as_padded_image(id), *window, is_max), window->is_line);
   };
   if (is_max || in.is_real(0)) {
     const Tail tail = in.tail(false);
@@ -247,6 +264,12 @@ void read_pool(Reader& in) {
                                      within_a_step(in.tensor(id).quantization.scale[0], *tail.as));
     const TensorId moved = accurate ? in.attempt([&] { return make(id); }) : TensorId{};
     if (moved.valid()) return in.carried(moved);
+    const TensorId rescaled =
+        is_max || dilated || !tail.as ? TensorId{} : in.attempt([&]() -> TensorId {
+          const TensorId made = rescaled_average(in, as_padded_image(id), *window, *tail.as);
+          return made.valid() ? from_image(in, made, window->is_line) : made;
+        });
+    if (rescaled.valid()) return in.finish(tail, {rescaled, Form::Real, {}});
   }
   if (!is_max && !dilated && window->h.kernel * window->w.kernel <= kMostSummedWords &&
       made_of_words(in, in.tail(false), make))

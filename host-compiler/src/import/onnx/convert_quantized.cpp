@@ -161,19 +161,38 @@ bool has_usable_scale(Reader& in) {
 
 }  // namespace
 
+// Integers that are beyond the range become its ends.
+static TensorId within_range(Reader& in, TensorId id, const QuantizedAs& as) {
+  const auto limited = [&](OpKind kind, int64_t end) {
+    const TensorId limit = in.make_constant(integer_values(as.type, {}, {end}), as.quantization);
+    return in.emit(kind, NoAttrs{}, {id, limit}, as.type, as.quantization, "range");
+  };
+  // As an activation, which other operators can take along.
+  if (as.least == 0)
+    return in.emit(OpKind::Relu, graph::ReluAttrs{graph::Activation::Relu}, {id}, as.type,
+                   as.quantization, "range");
+  if (as.least) id = limited(OpKind::Maximum, *as.least);
+  if (as.most && id.valid()) id = limited(OpKind::Minimum, *as.most);
+  return id;
+}
+
 void read_quantize(Reader& in) {
   const std::optional<QuantizedAs> as = in.quantized_as(in.node());
   if (!as) return quantize_in_floats(in);
   const Form form = as->shifted ? Form::Shifted : Form::Plain;
   if (in.is_real(0) && !as->quantization.per_channel() &&
       !in.tensor(in.value(0).tensor).quantization.per_channel()) {
-    const TensorId same = in.attempt([&] { return in.requantize(in.value(0).tensor, *as); });
+    const TensorId same = in.attempt([&]() -> TensorId {
+      const TensorId made = in.requantize(in.value(0).tensor, *as);
+      return made.valid() ? within_range(in, made, *as) : made;
+    });
     if (same.valid()) return in.result(0, {same, form, {}});
   }
   const TensorId x = in.operand(0);
   if (in.is_constant(x)) return in.result(0, {quantized_constant(in, x, *as), form, {}});
   if (as->quantization.per_channel()) return quantize_in_floats(in);
-  in.result(0, {in.emit(OpKind::Quantize, NoAttrs{}, {x}, as->type, as->quantization), form, {}});
+  const TensorId made = in.emit(OpKind::Quantize, NoAttrs{}, {x}, as->type, as->quantization);
+  in.result(0, {in.ok() ? within_range(in, made, *as) : made, form, {}});
 }
 
 void read_dequantize(Reader& in) {

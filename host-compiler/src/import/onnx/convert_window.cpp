@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "import/onnx/normalised_channels.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/weighted.h"
@@ -140,6 +141,64 @@ TensorId integer_convolution(Reader& in, TensorId input, TensorId weights, Tenso
                      {scales, zero_points});
 }
 
+namespace {
+
+// Bytes by known weights, with the normalisation behind it if there is one: as bytes, where something quantises the result, or as floats.
+// False where neither is possible.
+bool convolve_integers(Reader& in, const Window& window, const NormalisedChannels* normalised) {
+  const Tail tail = in.tail(true, normalised != nullptr ? normalised->node : nullptr);
+  const Shape filters = in.shape_of(1);
+  const auto weights = [&](TensorId id) {
+    return normalised != nullptr && id.valid() ? normalised_weights(in, id, *normalised) : id;
+  };
+  const auto bias_of_normalised = [&] {
+    auto reals = in.has(2) ? reals_of_bias(in, 2, filters[0])
+                           : std::vector<double>(static_cast<size_t>(filters[0]), 0);
+    return reals ? std::optional(normalised_bias(*reals, *normalised)) : std::nullopt;
+  };
+  const TensorId of_bytes = in.attempt([&]() -> TensorId {
+    if (!tail.as) return {};
+    const TensorId x = in.value(0).tensor, w = weights(symmetric_weights(in, in.value(1).tensor));
+    if (!w.valid()) return {};
+    TensorId bias;
+    if (normalised != nullptr) {
+      const auto reals = bias_of_normalised();
+      bias = reals ? bias_in_steps(in, *reals, x, w) : TensorId{};
+    } else if (in.has(2)) {
+      bias = integer_bias(in, 2, x, w, filters[0]);
+    }
+    if ((normalised != nullptr || in.has(2)) && !bias.valid()) return {};
+    return convolution(in, window, x, w, bias, tail.activation, tail.as->type,
+                       tail.as->quantization);
+  });
+  if (of_bytes.valid()) {
+    in.finish(tail, {of_bytes, Form::Real, {}});
+    return true;
+  }
+  const TensorId of_floats = in.attempt([&]() -> TensorId {
+    if (filters[0] == 0 || window.depth) return {};
+    const auto bytes = bytes_for_floats(in, in.shape_of(0)[0], element_count(filters) / filters[0]);
+    const TensorId w = bytes ? weights(bytes->weights) : TensorId{};
+    if (!w.valid()) return {};
+    TensorId bias;
+    if (normalised != nullptr) {
+      const auto reals = bias_of_normalised();
+      if (!reals) return {};
+      bias = in.make_constant(real_values({filters[0]}, {reals->begin(), reals->end()}));
+    } else if (in.has(2)) {
+      bias = real_bias(in, 2, in.value(0).tensor, in.value(1).tensor);
+      if (!in.is_constant(bias)) return {};
+    }
+    return convolution(in, window, bytes->values, w, bias, tail.activation, kFloat, {},
+                       {bytes->scales, bytes->zero_points});
+  });
+  if (!of_floats.valid()) return false;
+  in.finish(tail, {of_floats, Form::Plain, {}});
+  return true;
+}
+
+}  // namespace
+
 void read_conv(Reader& in) {
   const int64_t groups = in.integer("group", 1);
   if (!in.require(groups >= 1, fmt::format("has {} groups", groups))) return;
@@ -147,29 +206,14 @@ void read_conv(Reader& in) {
   if (!window) return;
   pad_automatically(in, *window);
   if (!in.ok()) return;
-  const Tail tail = in.tail(true);
-  if (in_integers(in, 0, 1) && tail.as) {
-    const TensorId made = in.attempt([&]() -> TensorId {
-      const TensorId x = in.value(0).tensor, w = symmetric_weights(in, in.value(1).tensor);
-      if (!w.valid()) return {};
-      const TensorId bias = in.has(2) ? integer_bias(in, 2, x, w, in.shape(w)[0]) : TensorId{};
-      if (in.has(2) && !bias.valid()) return {};
-      return convolution(in, *window, x, w, bias, tail.activation, tail.as->type,
-                         tail.as->quantization);
-    });
-    if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
+  if (in_integers(in, 0, 1)) {
+    const auto normalised = normalisation_behind(in, in.shape_of(1)[0]);
+    if (normalised && convolve_integers(in, *window, &*normalised)) return;
+    if (convolve_integers(in, *window, nullptr)) return;
   }
+  const Tail tail = in.tail(true);
   const TensorId bias =
       in.has(2) ? real_bias(in, 2, in.value(0).tensor, in.value(1).tensor) : TensorId{};
-  const TensorId of_bytes = in.attempt([&]() -> TensorId {
-    const Shape filters = in.shape_of(1);
-    if (filters[0] == 0) return {};
-    const auto bytes = bytes_for_floats(in, in.shape_of(0)[0], element_count(filters) / filters[0]);
-    if (!bytes || window->depth || (bias.valid() && !in.is_constant(bias))) return {};
-    return convolution(in, *window, bytes->values, bytes->weights, bias, tail.activation, kFloat,
-                       {}, {bytes->scales, bytes->zero_points});
-  });
-  if (of_bytes.valid()) return in.finish(tail, {of_bytes, Form::Plain, {}});
   in.finish(tail, {convolution(in, *window, in.operand(0), in.operand(1), bias, tail.activation,
                                kFloat, {}),
                    Form::Plain,
@@ -252,19 +296,36 @@ void read_conv_transpose(Reader& in) {
                                           .out_h = outputs[0],
                                           .out_w = outputs[1],
                                           .activation = tail.activation};
-  if (in_integers(in, 0, 1) && tail.as && groups == 1) {
-    const TensorId made = in.attempt([&]() -> TensorId {
-      const TensorId symmetric = symmetric_weights(in, in.value(1).tensor);
-      if (!symmetric.valid()) return {};
-      const TensorId filters = filters_of(symmetric),
-                     image = in.to_channels_last(as_image(in, in.value(0).tensor));
-      const TensorId offsets =
-          in.has(2) ? integer_bias(in, 2, image, filters, in.shape(filters)[0]) : TensorId{};
-      if (in.has(2) && !offsets.valid()) return {};
-      const TensorId y = in.emit(OpKind::TransposeConv2d, attrs, {image, filters, offsets},
-                                 tail.as->type, tail.as->quantization);
-      return from_image(in, y, window->is_line);
-    });
+  const auto of_bytes = [&](const Tail& behind, const NormalisedChannels* normalised) -> TensorId {
+    if (!behind.as) return {};
+    const TensorId symmetric = symmetric_weights(in, in.value(1).tensor);
+    if (!symmetric.valid()) return {};
+    TensorId filters = filters_of(symmetric), offsets;
+    const TensorId image = in.to_channels_last(as_image(in, in.value(0).tensor));
+    if (normalised != nullptr) {
+      filters = normalised_weights(in, filters, *normalised);
+      const auto reals = in.has(2) ? reals_of_bias(in, 2, weights[1])
+                                   : std::vector<double>(static_cast<size_t>(weights[1]), 0);
+      if (!filters.valid() || !reals) return {};
+      offsets = bias_in_steps(in, normalised_bias(*reals, *normalised), image, filters);
+    } else if (in.has(2)) {
+      offsets = integer_bias(in, 2, image, filters, in.shape(filters)[0]);
+    }
+    if ((normalised != nullptr || in.has(2)) && !offsets.valid()) return {};
+    graph::TransposeConv2dAttrs own = attrs;
+    own.activation = behind.activation;
+    return from_image(in,
+                      in.emit(OpKind::TransposeConv2d, own, {image, filters, offsets},
+                              behind.as->type, behind.as->quantization),
+                      window->is_line);
+  };
+  if (in_integers(in, 0, 1) && groups == 1) {
+    if (const auto normalised = normalisation_behind(in, weights[1])) {
+      const Tail behind = in.tail(true, normalised->node);
+      const TensorId made = in.attempt([&] { return of_bytes(behind, &*normalised); });
+      if (made.valid()) return in.finish(behind, {made, Form::Real, {}});
+    }
+    const TensorId made = in.attempt([&] { return of_bytes(tail, nullptr); });
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
   const TensorId x = in.to_channels_last(as_image(in, in.operand(0))),

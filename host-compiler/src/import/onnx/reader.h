@@ -56,6 +56,8 @@ struct QuantizedAs {
   DataType type = DataType::Int8;
   graph::Quantization quantization;
   bool shifted = false;
+  // Where the range is narrower than that of the type: the integers at its ends.
+  std::optional<int64_t> least, most;
 
   DataType stated_type() const { return shifted ? unsigned_of(type) : type; }
 
@@ -72,7 +74,7 @@ struct Tail {
   std::optional<QuantizedAs>
       as;            // the only reader of the result, or of what it is moved to, is QuantizeLinear
   std::string name;  // of the value after the activation
-  const Node* absorbed = nullptr;  // the operator that is the activation; null: none
+  std::vector<const Node*> absorbed;  // operators that are computed with it: the activation for one
 };
 
 class Reader {
@@ -225,16 +227,21 @@ class Reader {
   graph::TensorId fold_into_convolution(graph::TensorId x, graph::TensorId factor,
                                         graph::TensorId offset, graph::Activation activation);
 
-  // What follows the operator; `with_activation` says whether activations may be part of it.
-  Tail tail(bool with_activation);
+  // What follows the operator; `with_activation` says whether activations may be part of it. Where the operator that reads its result
+  // alone is computed with it, too, what follows that one.
+  Tail tail(bool with_activation, const Node* together = nullptr);
   void finish(const Tail& tail, Value value);
   // Nothing for what the model returns, too.
   const Node* only_reader(const std::string& value) const;
   // How everything that reads the value quantises it in the end, if all do alike: at once, or behind operators that may as well move
   // integers or compare them.
   std::optional<QuantizedAs> quantized_behind(const std::string& value, int depth = 16) const;
-  // QuantizeLinear or DequantizeLinear with parameters that are known, one or per channel.
+  // QuantizeLinear or DequantizeLinear with parameters that are known, one or per channel. Of 16 bits that only stand between the two, and
+  // have their zero point elsewhere, a scale around 0, unless weights are to be widened.
   std::optional<QuantizedAs> quantized_as(const Node& node) const;
+
+  // What Relu, or Clip between limits that are known, is as the activation of another operator; None: nothing of the kind.
+  graph::Activation activation_of(const Node& node) const;
 
   // The quantisation of a tensor that has none yet; false when it has another one.
   bool state_quantization(graph::TensorId id, const graph::Quantization& quantization);
@@ -266,11 +273,12 @@ class Reader {
   void note_other_shape(const format::Named& output, const std::string& where,
                         const Shape& computed);
   graph::TensorId copied(graph::TensorId id);
+  // Whether the integers of a QuantizeLinear or DequantizeLinear are made by the one, and read by others with the same parameters alone.
+  bool is_between_reals(const Node& node) const;
   void read_node(const Node& node);
   void align_second_operand(Node& present);
   std::string base_name() const;
   bool compute_now(const graph::Node& node);
-  graph::Activation activation_of(const Node& node) const;
   void note(std::string where, std::string what, std::string hint) {
     if (options_.notes != nullptr)
       options_.notes->add(std::move(where), std::move(what), std::move(hint));

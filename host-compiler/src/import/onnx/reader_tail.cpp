@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "import/onnx/reader.h"
@@ -34,6 +35,21 @@ bool keeps_order(const Node& node, const std::string& value) {
   if (node.type == "Resize")
     return attribute("mode") == nullptr || attribute("mode")->text() == "nearest";
   return std::ranges::find(kFirstOperand, node.type) != kFirstOperand.end();
+}
+
+// Sixteen bits around 0, as operators of int16 have them: of a range on one side of 0 in steps of twice the size. What is beyond the nearer end
+// of the range is that end still.
+void move_around_zero(QuantizedAs& as) {
+  graph::Quantization& q = as.quantization;
+  const auto below = static_cast<double>(q.zero_point[0] - INT16_MIN),
+             above = static_cast<double>(INT16_MAX - q.zero_point[0]);
+  const double finer = INT16_MAX / std::max(below, above);
+  q.scale[0] = static_cast<float>(static_cast<double>(q.scale[0]) / finer);
+  q.zero_point[0] = 0;
+  if (below < above)
+    as.least = -std::llround(below * finer);
+  else
+    as.most = std::llround(above * finer);
 }
 
 }  // namespace
@@ -153,14 +169,15 @@ std::optional<QuantizedAs> Reader::quantized_behind(const std::string& value, in
   return found;
 }
 
-Tail Reader::tail(bool with_activation) {
+Tail Reader::tail(bool with_activation, const Node* together) {
   Tail result;
-  result.name = node_->outputs.front();
+  if (together != nullptr) result.absorbed.push_back(together);
+  result.name = (together != nullptr ? together : node_)->outputs.front();
   const Node* reader = only_reader(result.name);
   if (reader != nullptr && with_activation) {
     result.activation = activation_of(*reader);
     if (result.activation != graph::Activation::None) {
-      result.absorbed = reader;
+      result.absorbed.push_back(reader);
       result.name = reader->outputs.front();
     }
   }
@@ -170,7 +187,7 @@ Tail Reader::tail(bool with_activation) {
 
 void Reader::finish(const Tail& tail, Value value) {
   if (failed_ || !value.tensor.valid()) return;
-  if (tail.absorbed != nullptr) absorbed_.insert(tail.absorbed);
+  absorbed_.insert(tail.absorbed.begin(), tail.absorbed.end());
   function_.tensors[value.tensor.at()].name = printable(tail.name);
   values_[tail.name] = value;
 }
@@ -217,7 +234,28 @@ std::optional<QuantizedAs> Reader::quantized_as(const Node& node) const {
     if (!fits) return std::nullopt;
     as.quantization.axis = static_cast<int32_t>(axis);
   }
+  const bool around_zero = as.type != DataType::Int16 || as.quantization.zero_point[0] == 0;
+  if (count == 1 && !around_zero && !options_.widen_weights && is_between_reals(node))
+    move_around_zero(as);
   return as;
+}
+
+bool Reader::is_between_reals(const Node& node) const {
+  const bool quantises = node.type == "QuantizeLinear";
+  const std::string& value = quantises ? node.outputs.front() : node.inputs.front();
+  const Node* maker = operator_of(value);
+  if (maker == nullptr || maker->type != "QuantizeLinear" || results_.contains(value)) return false;
+  const auto same = [&](const Node& reader, size_t operand) {
+    const auto name = [&](const Node& of) {
+      return operand < of.inputs.size() ? of.inputs[operand] : std::string();
+    };
+    if (name(reader) == name(*maker)) return true;
+    const std::optional<Values> a = known(name(reader)), b = known(name(*maker));
+    return a && b && a->type == b->type && a->bytes == b->bytes;
+  };
+  return std::ranges::all_of(readers_of(value), [&](const Node* reader) {
+    return reader->type == "DequantizeLinear" && same(*reader, 1) && same(*reader, 2);
+  });
 }
 
 bool Reader::state_quantization(TensorId id, const graph::Quantization& quantization) {

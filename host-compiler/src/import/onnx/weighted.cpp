@@ -11,7 +11,9 @@ using graph::TensorId;
 TensorId symmetric_weights(Reader& in, TensorId weights) {
   const graph::Tensor source = in.tensor(weights);
   graph::Quantization q = source.quantization;
-  if (std::ranges::all_of(q.zero_point, [](int64_t zero) { return zero == 0; })) return weights;
+  const bool is_symmetric =
+      std::ranges::all_of(q.zero_point, [](int64_t zero) { return zero == 0; });
+  if (is_symmetric && source.type != DataType::Int4) return weights;
   std::vector<int64_t> numbers = as_integers(in.values_of(weights));
   int64_t inner = 1;
   for (size_t i = static_cast<size_t>(q.axis) + 1; i < source.shape.size(); ++i)
@@ -31,35 +33,52 @@ static DataType type_of_bias(const Reader& in, TensorId input) {
   return in.tensor(input).type == DataType::Int16 ? DataType::Int64 : DataType::Int32;
 }
 
-TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weights,
-                      int64_t channels, float factor) {
+// Whether the operand counts steps of its operator's sums, as the bias of a QLinear operator does.
+static bool counts_steps(Reader& in, size_t operand) {
   const Value& given = in.value(operand);
-  const graph::Tensor bias = in.tensor(given.tensor);
-  if (!bias.constant.valid()) return {};
+  return given.form == Form::Plain && in.tensor(given.tensor).type == DataType::Int32;
+}
+
+// As many rows of one element each, which a product may add, are no number for each channel.
+static bool is_of_channels(const graph::Tensor& bias, int64_t channels) {
   const int64_t count = element_count(bias.shape);
-  // As many rows of one element each, which a product may add, are no number for each channel.
-  if (count != 1 && (count != channels || bias.shape.back() != channels)) return {};
-  const bool counts_steps = given.form == Form::Plain && bias.type == DataType::Int32;
-  if (!counts_steps && bias.type != kFloat && !bias.quantization.present()) return {};
-  const Values values = in.values_of(given.tensor);
-  const std::vector<int64_t> integers =
-      bias.type == kFloat ? std::vector<int64_t>{} : as_integers(values);
-  const std::vector<float> floats = bias.type == kFloat ? as_reals(values) : std::vector<float>{};
+  return count == 1 || (count == channels && bias.shape.back() == channels);
+}
+
+std::optional<std::vector<double>> reals_of_bias(Reader& in, size_t operand, int64_t channels) {
+  const graph::Tensor bias = in.tensor(in.value(operand).tensor);
+  if (!bias.constant.valid() || !is_of_channels(bias, channels) || counts_steps(in, operand))
+    return std::nullopt;
+  const bool is_float = bias.type == kFloat;
   const graph::Quantization& b = bias.quantization;
-  std::vector<int64_t> steps;
+  if (!is_float && !b.present()) return std::nullopt;
+  const Values values = in.values_of(in.value(operand).tensor);
+  const std::vector<int64_t> integers = is_float ? std::vector<int64_t>{} : as_integers(values);
+  const std::vector<float> floats = is_float ? as_reals(values) : std::vector<float>{};
   std::vector<double> reals;
   for (size_t i = 0; i < static_cast<size_t>(channels); ++i) {
-    const size_t at = count == 1 ? 0 : i, own = b.per_channel() ? at : 0;
-    if (counts_steps)
-      steps.push_back(integers[at]);
-    else if (bias.type == kFloat)
-      reals.push_back(static_cast<double>(floats[at]) * static_cast<double>(factor));
-    else
-      reals.push_back(static_cast<double>(integers[at] - b.zero_point[own]) *
-                      static_cast<double>(b.scale[own]) * static_cast<double>(factor));
+    const size_t at = element_count(bias.shape) == 1 ? 0 : i, own = b.per_channel() ? at : 0;
+    reals.push_back(is_float ? static_cast<double>(floats[at])
+                             : static_cast<double>(integers[at] - b.zero_point[own]) *
+                                   static_cast<double>(b.scale[own]));
   }
-  if (!counts_steps) return bias_in_steps(in, reals, input, weights);
-  return in.make_constant(integer_values(type_of_bias(in, input), {channels}, steps));
+  return reals;
+}
+
+TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weights,
+                      int64_t channels, float factor) {
+  if (counts_steps(in, operand)) {
+    const TensorId given = in.value(operand).tensor;
+    const graph::Tensor& bias = in.tensor(given);
+    if (!bias.constant.valid() || !is_of_channels(bias, channels)) return {};
+    std::vector<int64_t> steps = as_integers(in.values_of(given));
+    if (steps.size() == 1) steps.resize(static_cast<size_t>(channels), steps.front());
+    return in.make_constant(integer_values(type_of_bias(in, input), {channels}, steps));
+  }
+  std::optional<std::vector<double>> reals = reals_of_bias(in, operand, channels);
+  if (!reals) return {};
+  for (double& real : *reals) real *= static_cast<double>(factor);
+  return bias_in_steps(in, *reals, input, weights);
 }
 
 TensorId bias_in_steps(Reader& in, const std::vector<double>& reals, TensorId input,

@@ -1,12 +1,15 @@
 // What operators with weights and a bias share: convolutions and matrix products.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "import/onnx/reader.h"
 
 namespace intarsia::onnx {
 
 // Integer weights with all zero points 0, which the IR's arithmetic wants: the same real values, of int8 where these hold
-// them, of int16 where they are differences of two bytes; else no tensor.
+// them (those of int4 too), of int16 where they are differences of two bytes; else no tensor.
 graph::TensorId symmetric_weights(Reader& in, graph::TensorId weights);
 
 // The bias as integers in steps of input scale times weight scale (of each channel), from the operand as
@@ -14,6 +17,9 @@ graph::TensorId symmetric_weights(Reader& in, graph::TensorId weights);
 // of the bias (Gemm's beta). No tensor when it is not constant.
 graph::TensorId integer_bias(Reader& in, size_t operand, graph::TensorId input,
                              graph::TensorId weights, int64_t channels, float factor = 1);
+
+// The real values of a bias that is constant and counts no steps of its operator, one of each channel.
+std::optional<std::vector<double>> reals_of_bias(Reader& in, size_t operand, int64_t channels);
 
 // These reals, one of each channel, so. No tensor where one has more than 32 bits.
 graph::TensorId bias_in_steps(Reader& in, const std::vector<double>& reals, graph::TensorId input,
