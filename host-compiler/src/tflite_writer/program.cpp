@@ -77,9 +77,7 @@ class Assembler {
     };
     add_edge(model_.inputs(), entry_.inputs);
     add_edge(model_.outputs(), entry_.outputs);
-    std::erase_if(entry_.outputs, [&](graph::TensorId id) {
-      return std::ranges::find(entry_.inputs, id) != entry_.inputs.end();
-    });
+    keep_to_the_end(inputs_that_leave());
     module_.functions.insert(module_.functions.begin(), std::move(entry_));
     return std::move(module_);
   }
@@ -87,6 +85,29 @@ class Assembler {
   const std::map<int32_t, graph::TensorId>& ids() const { return ids_; }
 
  private:
+  // An interpreter reads such an output where the input was, so that nothing may take its place. Of the outputs they are none any more.
+  std::vector<graph::TensorId> inputs_that_leave() {
+    std::vector<graph::TensorId> leaving;
+    std::erase_if(entry_.outputs, [&](graph::TensorId id) {
+      const bool is_input = std::ranges::find(entry_.inputs, id) != entry_.inputs.end();
+      if (is_input) leaving.push_back(id);
+      return is_input;
+    });
+    return leaving;
+  }
+
+  // A last step that reads them, which no file has.
+  void keep_to_the_end(const std::vector<graph::TensorId>& tensors) {
+    if (tensors.empty()) return;
+    graph::Function function;
+    function.target = host_;
+    for (const graph::TensorId id : tensors) {
+      function.inputs.push_back({static_cast<int32_t>(function.tensors.size())});
+      function.tensors.push_back(entry_.tensor(id));
+    }
+    add_call(std::move(function), tensors, {});
+  }
+
   void declare(int32_t tensor, graph::Tensor as) {
     const graph::TensorId id{static_cast<int32_t>(entry_.tensors.size())};
     if (!ids_.try_emplace(tensor, id).second) return;

@@ -103,6 +103,25 @@ TEST(KeptOperator, WithWhatCannotBeCopiedIsRefusedByName) {
               testing::HasSubstr("a constant with scales by blocks, which is not copied"));
 }
 
+// Who runs the file reads such an output when all operators have run, where the input was.
+TEST(WrittenFile, AnInputThatIsAnOutputKeepsItsPlace) {
+  test::ModelSpec m = mixed_model();
+  const int32_t input = m.inputs.at(0);
+  m.outputs.push_back(input);
+  const Fixture fixture;
+  const Result<OffloadedModel> made = fixture.offload_bytes(test::build(m));
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  expect_verified(made->file);
+  const auto& kept = made->program.places.at(input);
+  for (const auto& [tensor, place] : made->program.places) {
+    if (tensor == input) continue;
+    EXPECT_GE(kept.last_step, place.last_step) << tensor;
+    EXPECT_TRUE(place.offset >= kept.offset + kept.bytes ||
+                kept.offset >= place.offset + place.bytes)
+        << tensor;
+  }
+}
+
 TEST(WrittenFile, IsTheSameEachTime) {
   const Fixture fixture;
   const std::vector<uint8_t> good = test::build(mixed_model());
