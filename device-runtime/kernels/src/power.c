@@ -100,7 +100,7 @@ static float exponential(int64_t power) {
 
 // 2^(y * log2(x)) in integers: single precision would lose the result's bits to the whole part of the logarithm, and double is a
 // library's where a core has none.
-static float positive_power(float x, float y) {
+static float positive_power(float x, float y) {  // x is not 1
   uint32_t bits = intarsia_bits_of_f32(x);
   int32_t k = 0;
   if (bits < UINT32_C(0x00800000)) {  // subnormal
@@ -152,6 +152,8 @@ float intarsia_pow_f32(float x, float y) {
     result = y > 0.0f ? infinity : 0.0f;
   else if (x < 0.0f && !is_whole)
     return intarsia_f32_of_bits(UINT32_C(0x7fc00000));
+  else if (size == 1.0f)
+    result = 1.0f;  // a logarithm of 0 has no highest bit
   else
     result = positive_power(size, y);
   const uint32_t sign = intarsia_bits_of_f32(x);

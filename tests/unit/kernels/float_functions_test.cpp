@@ -79,6 +79,9 @@ TEST(FloatFunctions, Powers) {
   EXPECT_EQ(intarsia_pow_f32(0.5f, infinity), 0.0f);
   EXPECT_EQ(intarsia_pow_f32(infinity, 0.5f), infinity);
   EXPECT_TRUE(std::isnan(intarsia_pow_f32(-1.5f, 0.5f)));
+  // Whatever the exponent; from 2^24 on all of them are even.
+  for (const float y : {-3.0f, 2.0f, 5.0f, 16777216.0f, -2147483648.0f, 1e20f, 3.4e38f, -3.4e38f})
+    EXPECT_EQ(intarsia_pow_f32(-1.0f, y), y == -3.0f || y == 5.0f ? -1.0f : 1.0f) << y;
 }
 
 TEST(FloatFunctions, Gelu) {
