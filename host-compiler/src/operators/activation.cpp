@@ -148,7 +148,10 @@ Result<void> leaky_relu(const Invocation& call) {
 // Logistic and tanh of int8: in Q4.27, beyond its range the limits.
 Result<void> sigmoid_of_int8(const Invocation& call) {
   const FixedFactor factor = fixed_factor(scale_of(call.in()) * (1 << 27));
-  const auto radius = static_cast<int32_t>(std::floor(std::ldexp(15.0 * (1 << 27), -factor.shift)));
+  // Of an input scale that is almost nothing no value is beyond it.
+  constexpr double kFar = 1 << 30;
+  const auto radius =
+      static_cast<int32_t>(std::floor(std::min(std::ldexp(15.0 * (1 << 27), -factor.shift), kFar)));
   const auto zero = static_cast<int32_t>(call.in_zero_point());
   const bool is_tanh = call.node.kind == OpKind::Tanh;
   return map<int8_t>(call, [&](int8_t x) {

@@ -69,6 +69,23 @@ TEST(EvalRelu, Rescales) {
               ElementsAre(-128, -128, -126, 116));
 }
 
+// What stands for almost nothing is in the middle, and not beyond the range of the fixed point.
+TEST(EvalSigmoid, OfAScaleOfAlmostNothing) {
+  for (const char* scale : {"1e-9", "1e-12", "1e-40"}) {
+    const auto made = [&](const char* function, const char* quantization) {
+      return result_of<int8_t, int8_t>(fmt::format(R"((%0) -> (%1) {{
+        %0 x: i8[3] q({}:7)
+        %1 y: i8[3] q({})
+        {} s(%0) -> (%1)
+      }})",
+                                                   scale, quantization, function),
+                                       {-128, 7, 127});
+    };
+    EXPECT_THAT(made("logistic", "0.00390625:-128"), ElementsAre(0, 0, 0)) << scale;
+    EXPECT_THAT(made("tanh", "0.0078125"), ElementsAre(0, 0, 0)) << scale;
+  }
+}
+
 TEST(EvalQuantize, FloatsRoundAwayAndSaturate) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   EXPECT_THAT((result_of<int8_t, float>(

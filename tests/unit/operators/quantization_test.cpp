@@ -50,6 +50,11 @@ TEST(ActivationRange, ClampsTheQuantisedResult) {
   EXPECT_EQ(range(Activation::Relu6, 0.01, 3), std::pair(int64_t{3}, int64_t{127}));
   EXPECT_EQ(range(Activation::ReluN1To1, 0.1, 3), std::pair(int64_t{-7}, int64_t{13}));
   EXPECT_EQ(range(Activation::Relu, 0.1, -128), std::pair(int64_t{-128}, int64_t{127}));
+  // The limits are beyond all integers, and the quotient may be infinite.
+  for (const double scale : {1e-9, 1e-20, 1e-44}) {
+    EXPECT_EQ(range(Activation::Relu6, scale, 3), std::pair(int64_t{3}, int64_t{127}));
+    EXPECT_EQ(range(Activation::ReluN1To1, scale, 3), std::pair(int64_t{-128}, int64_t{127}));
+  }
 }
 
 TEST(ConvolutionMultiplier, MultipliesScalesInDoublePrecision) {

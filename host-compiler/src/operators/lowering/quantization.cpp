@@ -52,8 +52,10 @@ Range activation_range(graph::Activation activation, DataType type, double scale
                        int64_t zero_point) {
   Range range = type_range(type);
   const FloatRange real = activation_range(activation);
+  constexpr float kFar = 1e9f;  // beyond all types, of scales that are almost nothing
   const auto quantized = [&](float value) {
-    return static_cast<int64_t>(zero_point + std::llround(value / static_cast<float>(scale)));
+    const float steps = std::round(value / static_cast<float>(scale));
+    return zero_point + static_cast<int64_t>(std::clamp(steps, -kFar, kFar));
   };
   if (real.low) range.low = std::max(range.low, quantized(*real.low));
   if (real.high) range.high = std::min(range.high, quantized(*real.high));
