@@ -192,7 +192,7 @@ class DilationFolder {
       Tensor row = tensor(chain.into_row->outputs[0]);
       into_row = *chain.into_row;
       if (uses_.readers(chain.into_row->outputs[0]).size() != 1)
-        into_row->name = row.name = fmt::format("{}_row", convolution.name);
+        into_row->name = row.name = free_name(function, fmt::format("{}_row", convolution.name));
       row.shape = with_row(tensor(in).shape);
       into_row->inputs[0] = in;
       into_row->attributes = graph::ReshapeAttrs{row.shape};

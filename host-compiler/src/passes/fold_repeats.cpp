@@ -117,7 +117,8 @@ class RepeatFolder {
     const TensorId small = picture_of(x, e->height, e->width);
     const TensorId large = picture_of(y, e->height * e->by_y, e->width * e->by_x);
     Node into = second, resize = second, out_of = second;
-    into.name += "_picture", out_of.name += "_shape";
+    into.name = free_name(function, into.name + "_picture");
+    out_of.name = free_name(function, out_of.name + "_shape");
     into.kind = out_of.kind = OpKind::Reshape;
     into.attributes = graph::ReshapeAttrs{folded.tensor(small).shape};
     out_of.attributes = graph::ReshapeAttrs{tensor(y).shape};

@@ -40,6 +40,11 @@ ConstantId add_constant(Module& module, std::string name, SharedBytes bytes) {
   return {static_cast<int32_t>(module.constants.size()) - 1};
 }
 
+std::string free_name(const Function& function, std::string name) {
+  while (std::ranges::find(function.nodes, name, &Node::name) != function.nodes.end()) name += "_";
+  return name;
+}
+
 void replace_reads(Function& function, TensorId from, TensorId to) {
   for (Node& node : function.nodes)
     for (TensorId& id : node.inputs)

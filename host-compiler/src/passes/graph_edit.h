@@ -34,6 +34,9 @@ bool has_programs(std::span<const graph::Node> nodes);
 graph::TensorId add_tensor(graph::Function& function, graph::Tensor tensor);
 ConstantId add_constant(graph::Module& module, std::string name, SharedBytes bytes);
 
+// `name`, or one that begins with it, which no operator of the function has.
+std::string free_name(const graph::Function& function, std::string name);
+
 // Every operand `from` of every node becomes `to`.
 void replace_reads(graph::Function& function, graph::TensorId from, graph::TensorId to);
 

@@ -154,7 +154,7 @@ std::vector<Node> apply_steps(const std::vector<IntegerStep>& steps, Module& mod
     const IntegerStep& step = steps[i];
     const bool last = i + 1 == steps.size();
     Node made = node;
-    if (!last) made.name = fmt::format("{}_{}", name, to_string(step.kind));
+    if (!last) made.name = free_name(function, fmt::format("{}_{}", name, to_string(step.kind)));
     made.kind = step.kind;
     made.attributes = step.attributes;
     made.inputs = {value};

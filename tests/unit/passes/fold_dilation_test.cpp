@@ -123,6 +123,14 @@ TEST(EliminationDilation, ConvolutionsMayShareTheRow) {
                                          "conv2d d", "reshape out2"));
   for (const std::string name : {"c", "d"})
     EXPECT_EQ(node(result, name).attrs<graph::Conv2dAttrs>().dilation_w, 4) << name;
+
+  // Where the name of its reshape is another operator's, it has a free one.
+  std::string taken = text;
+  taken.replace(taken.find("conv2d d("), 9, "conv2d c_row(");
+  EXPECT_THAT(
+      nodes(reduced(parsed(taken, "const @0 w = i8[1, 2, 3, 4, 5, -6] const @1 b = i32[6, -3]"))),
+      ElementsAre("reshape c_row_", "conv2d c", "reshape out", "reshape into", "conv2d c_row",
+                  "reshape out2"));
 }
 
 }  // namespace

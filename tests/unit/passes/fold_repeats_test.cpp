@@ -66,6 +66,19 @@ TEST(EliminationRepeats, RowsAndPixelsAreAnEnlargement) {
     }
 }
 
+// Names of the reshapes around the enlargement are free ones.
+TEST(EliminationRepeats, OthersMayHaveTheNames) {
+  std::string text = rows_first(2, 2);
+  text.replace(text.find("(%0) -> (%6)"), 12, "(%0) -> (%6, %7, %8)");
+  text.replace(text.find("reshape apart"), 0, R"(%7 s: i8[1,3,4,5] q(0.5:3)
+    %8 t: i8[1,3,4,5] q(0.5:3)
+    relu pixels_picture(%0) -> (%7)
+    relu pixels_shape(%0) -> (%8) {activation=relu6}
+    )");
+  EXPECT_THAT(nodes(reduced(parsed(text, ""))),
+              ElementsAre("relu pixels_picture", "relu pixels_shape", "resize_nearest pixels"));
+}
+
 TEST(EliminationRepeats, TilesStayWhereTheyAreSeen) {
   const auto tiles = [](const std::string& text, const EliminationOptions& options = {}) {
     const std::vector<std::string> found = nodes(reduced(parsed(text, ""), options));

@@ -169,6 +169,17 @@ TEST(JoinLookups, FunctionsOfInt16BecomeOperatorsOnIntegers) {
   EXPECT_THAT(joined("mul m(%1, %6) -> (%2)", 0.0001f, "0.000025"), ElementsAre(OpKind::Mul));
 }
 
+// Of two steps the first has a name that no other operator has.
+TEST(JoinLookups, FunctionsOfInt16HaveFreeNames) {
+  std::string text = of_words("minimum r(%1, %7) -> (%2)", 0.0001f, "i16[65536] q(0.00015)");
+  text.replace(text.find("-> (%3)"), 7, "-> (%3, %8)");
+  text.replace(text.find("  dequantize"), 0, R"(  %8 z: i16[65536] q(0.0001)
+  relu q_minimum(%0) -> (%8)
+)");
+  EXPECT_THAT(kinds(joined_everywhere(parsed_module(text))),
+              ElementsAre(OpKind::Relu, OpKind::Minimum, OpKind::Quantize));
+}
+
 // Floats round halves away from zero, which neither products nor changes of scale do; and there is no table of 65,536 results.
 TEST(JoinLookups, FunctionsOfInt16ThatStayFloatsAreSaid) {
   const auto stays = [](const std::string& steps, const std::string& to, OpKind function) {
