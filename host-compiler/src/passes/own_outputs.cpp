@@ -1,4 +1,5 @@
 #include <set>
+#include <utility>
 
 #include "intarsia/plugin/unique_names.h"
 #include "passes/graph_edit.h"
@@ -20,15 +21,19 @@ graph::Module own_outputs(const graph::Module& module, const std::string& pin) {
     std::set<int32_t> given;
     for (TensorId& output : function.outputs) {
       const TensorId source = output;
-      if (function.tensor(source).variable ||
-          (uses.producer(source) >= 0 && given.insert(source.index).second))
-        continue;
       graph::Tensor tensor = function.tensor(source);
-      tensor.constant = {};
+      const bool is_state = std::exchange(tensor.variable, false);
+      if (!is_state && uses.producer(source) >= 0 && given.insert(source.index).second) continue;
+      tensor.constant = tensor.initial = {};
       Node copy;
-      copy.kind = graph::OpKind::Reshape;
       copy.name = names.take("copy_" + (tensor.name.empty() ? "output" : tensor.name));
-      copy.attributes = graph::ReshapeAttrs{tensor.shape};
+      if (is_state) {
+        copy.kind = graph::OpKind::ReadVariable;
+        copy.attributes = graph::NoAttrs{};
+      } else {
+        copy.kind = graph::OpKind::Reshape;
+        copy.attributes = graph::ReshapeAttrs{tensor.shape};
+      }
       copy.pin = pin;
       output = add_tensor(function, std::move(tensor));
       copy.inputs = {source};

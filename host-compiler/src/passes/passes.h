@@ -21,7 +21,7 @@ Result<graph::Module> apply_pins(const graph::Module& module,
 graph::Module inline_calls(const graph::Module& module);
 
 // The entry's outputs become tensors of their own, each made by an operator: one that is an input, a constant or
-// an output already is copied by an operator pinned to `pin`. Variables stay what they are.
+// an output already is copied by an operator pinned to `pin`, and a variable is read when all others have run.
 //   func(%0) -> (%1, %1, %0)      =>      func(%0) -> (%1, %2, %3) { %2 = reshape(%1), %3 = reshape(%0) }
 graph::Module own_outputs(const graph::Module& module, const std::string& pin);
 

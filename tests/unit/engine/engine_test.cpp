@@ -143,6 +143,28 @@ TEST(Engine, AWrongPlanShows) {
   EXPECT_TRUE(differs);
 }
 
+// Outputs that are state: of the host or of an NPU, written after it was read or never, named twice.
+TEST(Engine, StateMayBeAnOutput) {
+  const Result<graph::Module> module = graph::parse(R"(intarsia.graph m
+const @0 first = i8[1, 2, 3, 4, 5, 6, 7, 8]
+func @main(%0) -> (%1, %3, %1, %4) {
+  %0 x: i8[1,1,1,8] q(0.5:3)
+  %1 sum: i8[1,1,1,8] q(0.5:3) variable
+  %2 before: i8[1,1,1,8] q(0.5:3)
+  %3 after: i8[1,1,1,8] q(0.5:3)
+  %4 kept: i8[1,1,1,8] q(0.5:3) variable initial @0
+  read_variable r(%1) -> (%2)
+  add s(%2, %0) -> (%3)
+  assign_variable a(%3) -> (%1)
+}
+entry @main
+)");
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  Random random(11);
+  for (const char* target : {"c", "ethos-u55-128"})
+    expect_reference(*module, compiled(*module, target), random);
+}
+
 TEST(Engine, ShowsTheResultOfEachOperator) {
   Random random(9);
   const graph::Module module = digits_like();
