@@ -2,6 +2,7 @@
 // documented arithmetic, on all variants.
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,6 +48,58 @@ TEST(SmallLayers, PoolsOf3x3OfEvenAndOddSides) {
     EXPECT_THAT(disassembled(even, tag), ::testing::HasSubstr("_MAXPOOL_3X3_2_2_EVEN_"));
     EXPECT_THAT(disassembled(odd, tag), ::testing::HasSubstr("_MAXPOOL_3X3_2_2_ODD_"));
   }
+}
+
+// The limits of an activation are beyond all steps of a scale that is almost nothing.
+TEST(SmallLayers, ActivationsOnScalesOfAlmostNothing) {
+  Random random(36);
+  for (const char* activation : {"relu6", "relu_n1_to_1"}) {
+    const Result<graph::Module> module = graph::parse(fmt::format(R"(intarsia.graph m
+      func @main(%0) -> (%1) {{
+        %0 x: i8[1,8,8,16] q(1e-10:3)
+        %1 y: i8[1,4,4,16] q(1e-10:3)
+        max_pool2d p(%0) -> (%1) {{filter_h=2, filter_w=2, stride_h=2, stride_w=2, activation={}}}
+      }}
+      entry @main)",
+                                                                  activation));
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const auto inputs = intarsia::testing::random_inputs(random, *module);
+    const auto expected = graph::Evaluator(*module).run(inputs);
+    ASSERT_TRUE(expected.ok());
+    const Result<CompiledModel> compiled = compile_for(*module, kTags[0]);
+    ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
+    std::vector<graph::TensorValue> outputs;
+    ASSERT_EQ(run_on(kTags[0], *compiled, inputs, outputs), "");
+    EXPECT_EQ(outputs, *expected) << activation;
+  }
+}
+
+// Factors that the PLE's registers or its sixteen bits do not hold: of what is nothing nothing is left, and the others are the CPU's.
+TEST(SmallLayers, ScalesThatAreFarApart) {
+  Random random(37);
+  const std::pair<const char*, const char*> scales[] = {
+      {"1e-30", "1e-12"}, {"1e-9", "0.01"}, {"0.01", "1e-8"}, {"0.7", "0.01"}};
+  for (const auto& [from, to] : scales)
+    for (const std::string& text :
+         {fmt::format("{}:3) leaky_relu", to), fmt::format("{}:3) relu", to),
+          std::string("0.00390625:-128) logistic"), std::string("0.0078125:0) tanh")}) {
+      const size_t end = text.find(')');
+      const Result<graph::Module> module =
+          graph::parse(fmt::format(R"(intarsia.graph m
+            func @main(%0) -> (%1) {{
+              %0 x: i8[1,8,8,16] q({}:-5)
+              %1 y: i8[1,8,8,16] q({})
+              {} f(%0) -> (%1) {}
+            }}
+            entry @main)",
+                                   from, text.substr(0, end), text.substr(end + 2),
+                                   text.ends_with("leaky_relu") ? "{alpha=0.25}" : ""));
+      ASSERT_TRUE(module.ok()) << module.error().to_string();
+      const Comparison result =
+          run_one(*module, kTags[0], intarsia::testing::random_inputs(random, *module));
+      EXPECT_EQ(result.problem, "") << from << " to " << text;
+      EXPECT_LE(result.most, 1) << from << " to " << text;
+    }
 }
 
 // In pieces of three rows and columns.

@@ -34,8 +34,10 @@ Clamp clamp_of(graph::Activation activation, const graph::Tensor& output) {
   const bool is_int8 = output.type == DataType::Int8;
   Clamp clamp{is_int8 ? -128 : 0, is_int8 ? 127 : 255};
   const Quantum quantum = quantum_of(output);
+  constexpr float kFar = 1e9f;  // beyond all types, of scales that are almost nothing
   const auto quantised = [&](float real) {
-    return quantum.zero_point + static_cast<int32_t>(std::round(real / quantum.scale));
+    const float steps = std::round(real / quantum.scale);
+    return quantum.zero_point + static_cast<int32_t>(std::clamp(steps, -kFar, kFar));
   };
   const auto limit = [&](float low, float high) {
     clamp.low = std::clamp(quantised(low), clamp.low, clamp.high);
@@ -48,11 +50,21 @@ Clamp clamp_of(graph::Activation activation, const graph::Tensor& output) {
 }
 
 PleOperand ple_factor(double factor, int32_t zero_point) {
+  constexpr int kPrecision = 16, kMostShift = 31;
   int exponent = 0;
   const double fraction = std::frexp(factor, &exponent);
-  const int precision = std::max(16, exponent);
-  return {zero_point, static_cast<uint32_t>(std::ldexp(fraction, precision)),
-          static_cast<uint32_t>(precision - exponent)};
+  // Nothing of a byte is left then.
+  if (kPrecision - exponent > kMostShift) return {zero_point, 0, kPrecision};
+  return {zero_point, static_cast<uint32_t>(std::ldexp(fraction, kPrecision)),
+          static_cast<uint32_t>(kPrecision - exponent)};
+}
+
+// The PLE rounds twice a product in sixteen bits, in which the largest number becomes the least.
+static Reason refuses_ple_factor(double factor) {
+  constexpr double kMostSteps = 255, kMost = 32766;
+  if (2 * kMostSteps * factor <= kMost) return std::nullopt;
+  return fmt::format("an operand's scale is {:.3g} of the output's, above {:.0f}", factor,
+                     std::floor(kMost / (2 * kMostSteps)));
 }
 
 FeatureMap LayerMaker::with(FeatureMap map, const Quantum& quantum) {
@@ -147,6 +159,11 @@ MceStep LayerMaker::identity(const FeatureMap& input, const Quantum& from, const
 
 Reason LayerMaker::emit_identity(const FeatureMap& input, const FeatureMap& output,
                                  const Quantum& from, const Quantum& to, Clamp clamp, PleStep ple) {
+  constexpr float kMostFactor = 65536;  // as of layers with weights
+  if (!(from.scale / to.scale < kMostFactor))
+    return fmt::format(
+        "the input's scale is {:.3g} of the output's, the NPU's factors are below {}",
+        from.scale / to.scale, kMostFactor);
   Layer made = layer(input, output);
   made.mce = identity(input, from, to, clamp);
   if (ple.operation != PleOperation::LEAKY_RELU && ple.operation != PleOperation::SIGMOID) {
@@ -277,6 +294,7 @@ Reason LayerMaker::sigmoid_or_tanh() {
 Reason LayerMaker::leaky_relu() {
   const Quantum from = quantum_of(in()), to = quantum_of(out());
   const double factor = static_cast<double>(from.scale) / static_cast<double>(to.scale);
+  if (Reason reason = refuses_ple_factor(factor)) return reason;
   PleStep ple;
   ple.operation = PleOperation::LEAKY_RELU;
   ple.operands[0] = ple_factor(factor, from.zero_point);
@@ -298,11 +316,14 @@ Reason LayerMaker::add() {
   made.inputs.push_back(second);
   PleStep ple;
   const bool same = a == b && b == sum;
+  const auto factor_of = [&](const Quantum& from) {
+    return static_cast<double>(from.scale) / static_cast<double>(sum.scale);
+  };
+  for (const Quantum& from : {a, b})
+    if (Reason reason = refuses_ple_factor(factor_of(from)); reason && !same) return reason;
   ple.operation = same ? PleOperation::ADDITION : PleOperation::ADDITION_RESCALE;
   const auto operand = [&](const Quantum& from) {
-    return same ? PleOperand{from.zero_point, 0, 0}
-                : ple_factor(static_cast<double>(from.scale) / static_cast<double>(sum.scale),
-                             from.zero_point);
+    return same ? PleOperand{from.zero_point, 0, 0} : ple_factor(factor_of(from), from.zero_point);
   };
   ple.operands = {operand(a), operand(b)};
   ple.zero_point = sum.zero_point;
