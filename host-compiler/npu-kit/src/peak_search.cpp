@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace intarsia::npu {
 namespace {
@@ -30,6 +31,7 @@ Peak peak_of(const std::vector<CascadeDraft::Unit>& units) {
 struct Turns {
   int32_t first = 0, last = 0;
   int64_t rows = 0;
+  bool operator==(const Turns&) const = default;
 };
 
 class TurnsSearch {
@@ -38,29 +40,31 @@ class TurnsSearch {
       : draft_(draft), search_(search), used_(static_cast<size_t>(draft.operations()), false) {}
 
   void run() {
-    int unproven = 0;  // turns that have not lowered the peak yet
+    std::vector<Turns> best;  // of those with which the peak was lowered
+    double least = std::numeric_limits<double>::infinity();
+    bool has_replaced = false;
     for (Peak peak = peak_of(draft_.units()); peak.bytes > search_.wanted;) {
-      const std::optional<Turns> best = best_turns(peak);
-      if (!best) break;
-      draft_.take_turns(best->first, best->last, best->rows);
-      ++unproven;
-      for (int32_t i = best->first; i <= best->last; ++i) used_[static_cast<size_t>(i)] = true;
+      if (const std::optional<Turns> turns = best_turns(peak, fullest())) {
+        take(*turns);
+      } else {
+        if (!replace(peak)) break;
+        has_replaced = true;
+      }
       const Peak now = peak_of(draft_.units());
-      if (now.bytes < peak.bytes) unproven = 0;
+      const double score = score_of(now.bytes, draft_.cycles());
+      // What takes the place of others is to be worth what it takes, where time counts.
+      const bool is_wanted = now.bytes <= search_.wanted || std::isinf(search_.most_cycles);
+      if (now.bytes < peak.bytes && (!has_replaced || is_wanted || score < least)) {
+        best = taken_;
+        least = score;
+      }
       peak = now;
     }
-    for (; unproven > 0; --unproven) draft_.undo();
+    take_these(best);
   }
 
  private:
-  std::optional<Turns> best_turns(const Peak& peak) {
-    const std::vector<CascadeDraft::Unit> units = draft_.units();
-    const int32_t middle =
-        std::max_element(units.begin(), units.end(),
-                         [](const CascadeDraft::Unit& a, const CascadeDraft::Unit& b) {
-                           return a.live_bytes < b.live_bytes;
-                         })
-            ->operation;
+  std::optional<Turns> best_turns(const Peak& peak, int32_t middle) {
     std::optional<Turns> best;
     double best_score = std::numeric_limits<double>::infinity();
     for (int32_t first = std::max(0, middle - search_.longest_cascade); first <= middle; ++first)
@@ -78,6 +82,55 @@ class TurnsSearch {
     return best;
   }
 
+  // Where the peak is in a cascade or beside it, and no other can be had: another one in its place. It was as good as that while
+  // other operations needed more.
+  bool replace(const Peak& peak) {
+    const int32_t middle = fullest();
+    const std::vector<Turns> before = taken_;
+    for (const Turns& old : before) {
+      if (middle < old.first - 1 || middle > old.last + 1) continue;
+      std::vector<Turns> others = before;
+      std::erase(others, old);
+      take_these(others);
+      if (const std::optional<Turns> best = best_turns(peak, middle)) {
+        take(*best);
+        return true;
+      }
+      take_these(before);
+    }
+    return false;
+  }
+
+  // The first operation that runs while feature maps take most.
+  int32_t fullest() const {
+    const std::vector<CascadeDraft::Unit> units = draft_.units();
+    return std::max_element(units.begin(), units.end(),
+                            [](const CascadeDraft::Unit& a, const CascadeDraft::Unit& b) {
+                              return a.live_bytes < b.live_bytes;
+                            })
+        ->operation;
+  }
+
+  void take(const Turns& turns) {
+    draft_.take_turns(turns.first, turns.last, turns.rows);
+    taken_.push_back(turns);
+    set_used(turns, true);
+  }
+  // In place of those that there are, of which what both begin with stays.
+  void take_these(const std::vector<Turns>& turns) {
+    const auto same = static_cast<size_t>(
+        std::mismatch(taken_.begin(), taken_.end(), turns.begin(), turns.end()).first -
+        taken_.begin());
+    for (; taken_.size() > same; taken_.pop_back()) {
+      draft_.undo();
+      set_used(taken_.back(), false);
+    }
+    for (size_t i = same; i < turns.size(); ++i) take(turns[i]);
+  }
+  void set_used(const Turns& turns, bool used) {
+    for (int32_t i = turns.first; i <= turns.last; ++i) used_[static_cast<size_t>(i)] = used;
+  }
+
   // Of the draft as it is, with these operations in turns.
   double score_of(int32_t first, int32_t last, const Peak& before) const {
     const std::vector<CascadeDraft::Unit> units = draft_.units();
@@ -93,6 +146,9 @@ class TurnsSearch {
         if (unit.operation >= first && unit.operation <= last)
           bytes = std::max(bytes, unit.live_bytes);
     }
+    return score_of(bytes, cycles);
+  }
+  double score_of(int64_t bytes, double cycles) const {
     return static_cast<double>(std::max(bytes, search_.wanted)) *
            std::pow(cycles, search_.time_weight);
   }
@@ -106,6 +162,7 @@ class TurnsSearch {
 
   CascadeDraft& draft_;
   const PeakSearch& search_;
+  std::vector<Turns> taken_;
   std::vector<bool> used_;  // by operation: it is in a cascade
 };
 

@@ -128,6 +128,16 @@ TEST(PeakSearch, LowersPeaksThatAreAsHigh) {
   EXPECT_TRUE(half.turns().empty());
 }
 
+// While a later map is larger than what a short cascade leaves, a longer one is worth no more. Once that map is gone, it is.
+TEST(PeakSearch, ReplacesACascadeThatWasAsGoodAsALongerOne) {
+  Line line({12, 30, 30, 12, 40, 9});
+  lower_peak(line, {.wanted = 0, .most_cycles = kAnyTime, .longest_cascade = 3});
+  EXPECT_LT(line.peak(), kRows * 36);
+  EXPECT_TRUE(std::any_of(line.turns().begin(), line.turns().end(), [](const Line::Turns& turns) {
+    return turns.first == 0 && turns.last == 2;
+  }));
+}
+
 // Never more memory than before, never an operation in two cascades, and never more time than allowed.
 TEST(PeakSearch, MakesNothingWorse) {
   std::mt19937 random(11);
