@@ -92,6 +92,16 @@ TEST(WeightCopies, WhatIsThereOnceIsNone) {
   EXPECT_EQ(copies.group_of(0), -1);
 }
 
+// Whatever the operations are besides.
+TEST(WeightCopies, KnowsWhichWeightsOthersHaveToo) {
+  Steps steps(16);
+  const Weights weights = weights_of(16, 1);
+  steps.add(weights);
+  steps.add(weights_of(16, 2));
+  steps.add(weights).activation = Activation::Sigmoid;
+  EXPECT_EQ(weights_in_common(steps.finish()), (std::vector<bool>{true, false, true}));
+}
+
 constexpr int kSteps = 12;
 
 // Of a few pixels maps are not small beside a copy, which a memory that is shared asks for.
@@ -102,9 +112,9 @@ Program repeated(int32_t depth, int32_t width = 1) {
 }
 
 Schedule scheduled(const char* tag, const Program& program,
-                   ScheduleOptions options = {.for_speed = true}) {
-  const std::string mode =
-      std::string(tag).starts_with("ethos-u65") ? "dedicated-sram" : "shared-sram";
+                   ScheduleOptions options = {.for_speed = true}, std::string mode = "") {
+  if (mode.empty())
+    mode = std::string(tag).starts_with("ethos-u65") ? "dedicated-sram" : "shared-sram";
   options.memory = *isa::ethos_u::memory_system(*isa::ethos_u::find_npu_timing(tag), "", mode);
   Result<Schedule> made = make_schedule(hardware_named(tag), program, options);
   EXPECT_TRUE(made.ok());
@@ -158,6 +168,18 @@ TEST_P(CopiesOf, WeightsAreStoredOnce) {
   for (const Storage& storage : scheduled(GetParam(), program).storages)
     bytes += std::ssize(storage.contents);
   EXPECT_LT(bytes, int64_t{64} * 64 * 2 + int64_t{kSteps} * 64 * 16);
+}
+
+// And where each operation reads them from where they are stored.
+TEST_P(CopiesOf, WeightsWithoutACopyAreStoredOnceToo) {
+  const Program program = repeated(64, 32);
+  for (const Schedule& schedule : {scheduled(GetParam(), program, {.for_size = true}),
+                                   scheduled(GetParam(), program, {}, "sram-only")}) {
+    EXPECT_TRUE(fast_weights(schedule).empty());
+    int64_t bytes = 0;
+    for (const Storage& storage : schedule.storages) bytes += std::ssize(storage.contents);
+    EXPECT_LT(bytes, int64_t{64} * 64 * 2 + int64_t{kSteps} * 64 * 16);
+  }
 }
 
 // Less than a copy takes; and where memory alone counts there is none.

@@ -1,7 +1,9 @@
 #include "schedule/step_writer.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "intarsia/plugin/check.h"
 
@@ -86,13 +88,8 @@ int32_t StepWriter::constant_storage(size_t i) {
   if (unit.owner >= 0) return constants_.at(owner_of(i));
   const BlockConfig& block = plan_.fetched[i] ? unit.fetched_block : unit.direct_block;
   const ConstantStream& constants = planner_.stream(unit, block);
-  if (unit.repeated >= 0) {
-    std::vector<uint8_t> scales = in_parts(constants).scale_bytes;
-    const auto bytes = std::ssize(scales);
-    return constants_[i] = draft_.add_storage(
-               {draft_.operation(unit).node, Storage::Kind::Constant, -1, bytes, std::move(scales)},
-               Memory::Constants);
-  }
+  if (unit.repeated >= 0) return constants_[i] = stored_once(i, in_parts(constants).scale_bytes);
+  if (draft_.shares_weights(unit)) return constants_[i] = stored_once(i, constants.bytes);
   constants_[i] = draft_.add_storage({draft_.operation(unit).node,
                                       Storage::Kind::Constant,
                                       -1,
@@ -101,6 +98,16 @@ int32_t StepWriter::constant_storage(size_t i) {
                                      Memory::Constants);
   draft_.streamed.emplace_back(constants_[i], &constants);
   return constants_[i];
+}
+
+int32_t StepWriter::stored_once(size_t i, std::vector<uint8_t> bytes) {
+  const auto [known, fresh] = once_.try_emplace(std::string(bytes.begin(), bytes.end()), -1);
+  if (fresh)
+    known->second =
+        draft_.add_storage({draft_.operation(draft_.units[i]).node, Storage::Kind::Constant, -1,
+                            std::ssize(bytes), std::move(bytes)},
+                           Memory::Constants);
+  return known->second;
 }
 
 int32_t StepWriter::weight_storage(int32_t group, const std::vector<uint8_t>& bytes) {
@@ -186,6 +193,36 @@ void StepWriter::write_transfer(size_t i) {
   draft_.schedule.steps.push_back(std::move(transfer));
 }
 
+void StepWriter::take_constants(size_t i, bool fetched, Step& step) {
+  const Unit& unit = draft_.units[i];
+  const ConstantStream& constants = planner_.stream(draft_.units[owner_of(i)], step.block);
+  const bool is_apart = unit.repeated >= 0 || (!fetched && draft_.shares_weights(unit));
+  int32_t weights = -1, scales = -1;
+  if (is_apart) {
+    ConstantParts parts = in_parts(constants);
+    if (unit.weights_kept)
+      weights = copies_.at(unit.repeated);
+    else if (fetched)
+      weights = buffers_.at(owner_of(i));
+    else if (unit.repeated >= 0)
+      weights = weight_storage(unit.repeated, parts.weight_bytes);
+    else
+      weights = stored_once(i, std::move(parts.weight_bytes));
+    if (unit.repeated < 0)
+      scales = stored_once(i, std::move(parts.scale_bytes));
+    else
+      scales = unit.weights_kept && fetched ? buffers_.at(owner_of(i)) : constant_storage(i);
+    step.weights = std::move(parts.weights);
+    step.scales = std::move(parts.scales);
+  } else {
+    weights = scales = fetched ? buffers_.at(owner_of(i)) : constant_storage(i);
+    step.weights = constants.weights;
+    step.scales = constants.scales;
+  }
+  for (Span& span : step.weights) span.storage = weights;
+  for (Span& span : step.scales) span.storage = scales;
+}
+
 void StepWriter::write_unit(size_t i) {
   const Unit& unit = draft_.units[i];
   const Operation& op = draft_.operation(unit);
@@ -208,27 +245,7 @@ void StepWriter::write_unit(size_t i) {
       if (map != nullptr && draft_.groups.contains(map->span.storage))
         map->span.storage = buffers_.at(owner_of(i));
   }
-  if (has_weights(op.kind)) {
-    const int32_t storage = fetched ? buffers_.at(owner_of(i)) : constant_storage(i);
-    const ConstantStream& constants = planner_.stream(draft_.units[owner_of(i)], step.block);
-    int32_t weights = storage, scales = storage;
-    if (unit.repeated >= 0) {
-      ConstantParts parts = in_parts(constants);
-      if (unit.weights_kept) {
-        weights = copies_.at(unit.repeated);
-      } else {
-        if (!fetched) weights = weight_storage(unit.repeated, parts.weight_bytes);
-        scales = constant_storage(i);
-      }
-      step.weights = std::move(parts.weights);
-      step.scales = std::move(parts.scales);
-    } else {
-      step.weights = constants.weights;
-      step.scales = constants.scales;
-    }
-    for (Span& span : step.weights) span.storage = weights;
-    for (Span& span : step.scales) span.storage = scales;
-  }
+  if (has_weights(op.kind)) take_constants(i, fetched, step);
   draft_.schedule.steps.push_back(std::move(step));
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "intarsia/npu/prefetch.h"
@@ -24,13 +25,17 @@ class StepWriter {
   void list_transfers();
   size_t owner_of(size_t unit) const;
   int32_t constant_storage(size_t unit);
-  // Of weights that several operations have, which are stored once.
+  // Where those bytes lie, for whichever operations read them.
+  int32_t stored_once(size_t unit, std::vector<uint8_t> bytes);
+  // Of weights that several operations have and take in one order.
   int32_t weight_storage(int32_t group, const std::vector<uint8_t>& bytes);
   void keep_weights();
   void write_copy(const ConstantPlanner::Kept& copy);
   void write_table(size_t unit);
   void write_transfer(size_t unit);
   void write_unit(size_t unit);
+  // Weights that other operations have, too, lie apart from the scales where both are read from where they are stored.
+  void take_constants(size_t unit, bool fetched, Step& step);
 
   ScheduleDraft& draft_;
   ConstantPlanner& planner_;
@@ -38,6 +43,7 @@ class StepWriter {
   std::vector<Span> table_places_;       // of tables that have been loaded; storage -1: not yet
   size_t storages_before_ = 0;           // that are there without steps
   std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them
+  std::map<std::string, int32_t> once_;  // storages, by what is in them
   std::map<size_t, int32_t> buffers_;    // of fetched constants, by unit
   std::vector<ConstantPlanner::Kept> kept_;
   std::map<int32_t, int32_t> weights_,

@@ -1,5 +1,6 @@
 #include "schedule/weight_copies.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -54,6 +55,24 @@ WeightCopies weight_copies(const Program& program,
     for (const int32_t operation : copies.groups[group].operations)
       copies.groups_of[static_cast<size_t>(operation)] = static_cast<int32_t>(group);
   return copies;
+}
+
+std::vector<bool> weights_in_common(const Program& program) {
+  std::vector<bool> common(program.operations.size(), false);
+  std::map<size_t, std::vector<size_t>> by_size;  // the first operations with weights of their own
+  for (size_t i = 0; i < program.operations.size(); ++i) {
+    const SharedWeights& weights = program.operations[i].weights;
+    if (weights.empty()) continue;
+    std::vector<size_t>& known = by_size[weights.size()];
+    const auto same = std::find_if(known.begin(), known.end(), [&](size_t other) {
+      return program.operations[other].weights == weights;
+    });
+    if (same == known.end())
+      known.push_back(i);
+    else
+      common[i] = common[*same] = true;
+  }
+  return common;
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -30,4 +30,7 @@ struct WeightCopies {
 WeightCopies weight_copies(const Program& program,
                            const std::function<bool(const WeightCopies::Group&)>& pays);
 
+// By operation, whether another one has the same weights, of whatever shape its maps are.
+std::vector<bool> weights_in_common(const Program& program);
+
 }  // namespace intarsia::targets::ethos_u
