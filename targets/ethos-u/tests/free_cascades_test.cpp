@@ -77,6 +77,36 @@ TEST(FreeCascades, WhatIsWidestIsThereInPart) {
   EXPECT_LT(sram_of(module, {.memory_mode = "shared-sram"}), widest + beside);
 }
 
+// What reads one map and makes another one of its size, in its place, takes turns with the layers before and behind it.
+TEST(FreeCascades, WhatIsMadeInPlaceIsThereInPart) {
+  Graph graph;
+  testing::Random random(73);
+  constexpr float kScale = 0.0002f;
+  const auto layer = [&](TensorId x, int32_t from, int32_t to) {
+    graph::Conv2dAttrs a;
+    a.padding = {1, 1, 1, 1};
+    const TensorId w = graph.constant(random, DataType::Int8, {to, 3, 3, from}, {{0.01f}, {0}, 0});
+    const TensorId y =
+        graph.node(OpKind::Conv2d, a, {x, w, TensorId{}}, 1, DataType::Int16, kScale, 0)[0];
+    const TensorId leaky = graph.like(OpKind::LeakyRelu, graph::LeakyReluAttrs{0.1f}, {y})[0];
+    graph::Pool2dAttrs pool;
+    pool.filter_h = pool.filter_w = pool.stride_h = pool.stride_w = 2;
+    return graph.like(OpKind::MaxPool2d, pool, {leaky})[0];
+  };
+  const TensorId x = graph.input(DataType::Int16, {1, 48, 40, 3}, kScale, 0);
+  const graph::Module module = graph.finish({layer(layer(x, 3, 16), 16, 24)});
+  const int64_t widest = int64_t{48} * 40 * 16 * 2;
+  for (const char* target :
+       {"ethos-u55-32", "ethos-u55-64", "ethos-u55-256", "ethos-u65-256", "ethos-u65-512"}) {
+    SCOPED_TRACE(target);
+    EXPECT_LT(sram_of(module, {.target = target,
+                               .memory_mode = "sram-only",
+                               .optimise = LoweringOptions::Optimise::Size}),
+              widest);
+  }
+  EXPECT_LT(sram_of(module, {.target = "ethos-u55-64", .memory_mode = "sram-only"}), widest);
+}
+
 // A copy of the input with its border, whose windows overlap in memory, makes half of the time shorter by a tenth of all, and is more
 // than the input.
 TEST(PaddedCopies, TakeNoMemoryForATenthOfTheTime) {

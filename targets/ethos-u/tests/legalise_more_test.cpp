@@ -241,6 +241,19 @@ TEST(Legalise, LeakyReluOfInt16) {
   }
 }
 
+// The NPU has a command for it, which changes no scale of what is not negative.
+TEST(Legalise, LeakyReluOfInt16IsOneOperationInTheSameScale) {
+  for (const float alpha : {0.0f, 0.1f, 0.3f, 1.0f, 1.4f}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {1, 5, 6, 20}, 0.003f, 0);
+    const graph::Module module =
+        g.finish(g.like(OpKind::LeakyRelu, graph::LeakyReluAttrs{alpha}, {x}));
+    EXPECT_EQ(operation_count(module), 1u) << alpha;
+    Random random(9);
+    expect_taken_and_same(random, module);
+  }
+}
+
 TEST(Legalise, DifferencesAndExtrema) {
   Random random(8);
   const std::vector<std::pair<Shape, Shape>> shapes = {

@@ -1,4 +1,7 @@
-// Leaky relu: a table of int8; of int16 the larger of two products, or the sum of both halves.
+// Leaky relu: a table of int8; of int16 the command of that name, which leaves what is not negative as it is, or where that
+// has another scale the larger of two products, or the sum of both halves.
+#include <utility>
+
 #include "legalise/operators.h"
 #include "program/scaling.h"
 
@@ -62,12 +65,16 @@ void legalise_leaky_relu(Builder& builder, const Node& node) {
   if (site.in().type == DataType::Int8) return legalise_table(builder, node);
   const Factors factors(site);
   const Operand in = builder.read(node.inputs.at(0)), out = builder.write(node.outputs.at(0));
+  if (scale_of(site.in()) == scale_of(site.out())) {
+    Operation op = builder.start(OperationKind::LeakyRelu, in, out);
+    op.global_scale = *channel_scale(factors.negative);
+    builder.emit(std::move(op));
+    return;
+  }
   const bool larger = larger_is_right(factors);
   const Operand positive = larger ? in : limited(builder, in, OperationKind::Maximum);
   const Operand negative = larger ? in : limited(builder, in, OperationKind::Minimum);
-  const bool same_scale = larger && scale_of(site.in()) == scale_of(site.out());
-  const Operand a =
-      same_scale ? positive : product(builder, positive, factors.positive, DataType::Int16);
+  const Operand a = product(builder, positive, factors.positive, DataType::Int16);
   Operation last = builder.start(larger ? OperationKind::Maximum : OperationKind::Add, a, out);
   last.ifm2 = product(builder, negative, factors.negative, DataType::Int16);
   last.ifm2_type = DataType::Int16;

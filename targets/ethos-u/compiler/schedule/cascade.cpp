@@ -5,9 +5,11 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
+// Of element-wise operations those that read one map, as a window of one element does.
 bool is_window_of_rows(const Operation& operation) {
   return (has_weights(operation.kind) || operation.kind == OperationKind::MaxPool ||
-          operation.kind == OperationKind::AveragePool) &&
+          operation.kind == OperationKind::AveragePool ||
+          (is_elementwise(operation.kind) && !operation.ifm2)) &&
          operation.upscale == Upscale::None;
 }
 

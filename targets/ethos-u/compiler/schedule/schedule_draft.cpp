@@ -66,12 +66,16 @@ void ScheduleDraft::find_in_place() {
            writers[static_cast<size_t>(operand.tensor)] == 1;
   };
   const std::vector<bool> rolls = rolls_into_next(program);
+  const auto is_window_before = [&](size_t i) {
+    return rolls[i] && !is_elementwise(program.operations[i].kind) &&
+           !is_elementwise(program.operations[i + 1].kind);
+  };
   in_place_of.assign(count, -1);
   for (size_t i = 0; i < program.operations.size(); ++i) {
     const Operation& op = program.operations[i];
     if (!is_pointwise(op) || !free_standing(op.ofm)) continue;
     // Rows of a window may be kept as they come and go, in buffers of their own.
-    if (!is_elementwise(op.kind) && (rolls[i] || (i > 0 && rolls[i - 1]))) continue;
+    if (is_window_before(i) || (i > 0 && is_window_before(i - 1))) continue;
     const auto take = [&](const Operand& operand) {
       const NpuTensor &from = tensor(operand.tensor), &to = tensor(op.ofm.tensor);
       if (in_place_of[static_cast<size_t>(op.ofm.tensor)] < 0 && free_standing(operand) &&

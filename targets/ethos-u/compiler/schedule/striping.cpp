@@ -19,7 +19,10 @@ class Striping final : public npu::CascadeDraft {
       : draft_(draft),
         keeps_constants_(keeps_constants),
         rolls_(rolls_into_next(draft.program)),
-        kept_(draft.program.operations.size(), 0) {}
+        kept_(draft.program.operations.size(), 0) {
+    for (size_t id = 0; id < draft.places.size(); ++id)
+      tensors_of_[draft.places[id].storage].push_back(static_cast<int32_t>(id));
+  }
 
   std::vector<Unit> units() const override {
     const std::vector<int64_t> live = draft_.live_bytes();
@@ -53,7 +56,7 @@ class Striping final : public npu::CascadeDraft {
   bool take_turns(int32_t first, int32_t last, int64_t rows) override {
     std::optional<Cascade> cascade =
         plan_cascade(draft_.program, first, last, static_cast<int32_t>(rows), kMostStripes);
-    if (!cascade) return false;
+    if (!cascade || !keep_in_place(*cascade)) return false;
     for (const auto& [id, kept] : cascade->rolling) set_rolling(id, kept);
     std::vector<ethos_u::Unit> units = striped(*cascade, first, last);
     std::swap(units, draft_.units);
@@ -69,6 +72,18 @@ class Striping final : public npu::CascadeDraft {
   }
 
  private:
+  // An element-wise result in the place of what it is made from comes row by row with that: both have the rows of the one
+  // that has more. False where one of them has all rows.
+  bool keep_in_place(Cascade& cascade) const {
+    for (auto& [id, rows] : cascade.rolling)
+      for (const int32_t other : tensors_of_.at(draft_.places[static_cast<size_t>(id)].storage)) {
+        const auto at = cascade.rolling.find(other);
+        if (at == cascade.rolling.end()) return false;
+        rows = at->second = std::max(rows, at->second);
+      }
+    return true;
+  }
+
   void set_rolling(int32_t id, int32_t rows) {
     TensorPlace& place = draft_.places.at(static_cast<size_t>(id));
     const NpuTensor& t = draft_.tensor(id);
@@ -122,6 +137,7 @@ class Striping final : public npu::CascadeDraft {
   ScheduleDraft& draft_;
   bool keeps_constants_;
   std::vector<bool> rolls_;
+  std::map<int32_t, std::vector<int32_t>> tensors_of_;  // by storage
   std::vector<int64_t> kept_;   // by operation: constants that are in fast memory while it runs
   std::vector<Before> before_;  // turns that can be taken back, the last one last
 };
