@@ -24,19 +24,23 @@ Result<Scheduled> schedule_of(const Hardware& hardware, Program program,
 // A preference, and no fact of the hardware: memory that a copy of the input takes is to bring two percent of time for each of
 // its own. What a network needs in any case is less, and a copy may be what makes it too large for a device.
 constexpr double kTimeForCopies = 2;
+// Another one: without copied windows convolutions read their weights again for each row of windows. That two percent of memory are
+// worth one of time is what holds for everything else that the scheduler weighs.
+constexpr double kTimeForWindows = 0.5;
 
-bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options) {
+bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options,
+               double time_for_memory) {
   if (options.for_size && one.fast_bytes != other.fast_bytes)
     return one.fast_bytes < other.fast_bytes;
   if (options.sram_limit) return one.cycles < other.cycles;  // what is allowed may be used
   const double memory = static_cast<double>(std::max<int64_t>(one.fast_bytes, 1)) /
                         static_cast<double>(std::max<int64_t>(other.fast_bytes, 1));
-  return one.cycles * std::pow(memory, kTimeForCopies) < other.cycles;
+  return one.cycles * std::pow(memory, time_for_memory) < other.cycles;
 }
 
 // What time alone would choose of both ways.
 std::optional<Schedule::Faster> faster_of(const Schedule& one, const Schedule& other,
-                                          const ScheduleOptions& options) {
+                                          const ScheduleOptions& options, double time_for_memory) {
   const auto alone = [](const Schedule& of) {
     Schedule result;
     result.cycles = of.faster ? of.faster->cycles : of.cycles;
@@ -44,7 +48,7 @@ std::optional<Schedule::Faster> faster_of(const Schedule& one, const Schedule& o
     return result;
   };
   const Schedule first = alone(one), second = alone(other);
-  const Schedule& best = is_better(second, first, options) ? second : first;
+  const Schedule& best = is_better(second, first, options, time_for_memory) ? second : first;
   return Schedule::Faster{best.cycles, best.fast_bytes};
 }
 
@@ -61,6 +65,7 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
   }
   Program program = legalise(module, function, how);
   const bool has_plain_way = program.gathers || program.looks_ahead;
+  const double time_for_memory = program.copies_windows ? kTimeForWindows : kTimeForCopies;
   Result<Scheduled> best = schedule_of(hardware, std::move(program), options);
   if (!has_plain_way) return best;
   how.may_gather = how.may_look_ahead = false;
@@ -68,8 +73,8 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
   if (!plain.ok()) return best;
   if (!best.ok()) return plain;
   const std::optional<Schedule::Faster> faster =
-      faster_of(best->schedule, plain->schedule, options);
-  const bool is_plain = is_better(plain->schedule, best->schedule, options);
+      faster_of(best->schedule, plain->schedule, options, time_for_memory);
+  const bool is_plain = is_better(plain->schedule, best->schedule, options, time_for_memory);
   Scheduled chosen = is_plain ? std::move(plain).value() : std::move(best).value();
   const bool is_much = kMuchFaster * faster->cycles < chosen.schedule.cycles;
   chosen.schedule.faster = is_much ? faster : std::nullopt;

@@ -107,6 +107,32 @@ TEST(FreeCascades, WhatIsMadeInPlaceIsThereInPart) {
   EXPECT_LT(sram_of(module, {.target = "ethos-u55-64", .memory_mode = "sram-only"}), widest);
 }
 
+// Windows with long strides, as a transformer's patches, are convolutions row by row where a copy of all of them takes much memory.
+TEST(FreeCascades, LongStridesNeedNoCopy) {
+  for (const DataType type : {DataType::Int8, DataType::Int16}) {
+    Graph graph;
+    testing::Random random(74);
+    const float scale = type == DataType::Int8 ? 0.05f : 0.0002f;
+    graph::Conv2dAttrs a;
+    a.stride_h = a.stride_w = 8;
+    const TensorId x = graph.input(type, {1, 48, 40, 3}, scale, type == DataType::Int8 ? 3 : 0);
+    const TensorId w = graph.constant(random, DataType::Int8, {24, 8, 8, 3}, {{0.01f}, {0}, 0});
+    const graph::Module module =
+        graph.finish(graph.node(OpKind::Conv2d, a, {x, w, TensorId{}}, 1, type, 4 * scale, 0));
+    const int64_t input = int64_t{48} * 40 * 3 * bits(type) / 8;
+    for (const char* target :
+         {"ethos-u55-32", "ethos-u55-64", "ethos-u55-256", "ethos-u65-256", "ethos-u65-512"}) {
+      SCOPED_TRACE(target);
+      EXPECT_LT(sram_of(module, {.target = target,
+                                 .memory_mode = "sram-only",
+                                 .optimise = LoweringOptions::Optimise::Size}),
+                input * 3 / 2);
+    }
+    EXPECT_LT(sram_of(module, {.target = "ethos-u55-64", .memory_mode = "sram-only"}),
+              input * 3 / 2);
+  }
+}
+
 // A copy of the input with its border, whose windows overlap in memory, makes half of the time shorter by a tenth of all, and is more
 // than the input.
 TEST(PaddedCopies, TakeNoMemoryForATenthOfTheTime) {

@@ -77,6 +77,7 @@ class Builder {
   // Whether convolutions may read windows that overlap in memory; and that one does.
   bool may_gather() const { return options_.may_gather; }
   void note_gather() { program_.gathers = true; }
+  void note_copied_windows() { program_.gathers = program_.copies_windows = true; }
   // The same of products of the input of several steps at once.
   bool may_look_ahead() const { return options_.may_look_ahead; }
   void note_looking_ahead() { program_.looks_ahead = true; }

@@ -398,10 +398,34 @@ Reason check_convolution(const Site& site) {
   return beside ? Reason(fmt::format("{}; {}", *reason, *beside)) : std::nullopt;
 }
 
+// Convolutions in place of one, as many as copies are allowed.
+constexpr int64_t kMostRowsOfWindows = 64;
+
+void emit_by_rows(Builder& builder, const Site& site, const Operation& op, const Window& w,
+                  graph::Activation activation) {
+  const std::vector<Operand> rows = windows_by_rows(builder, op.ifm, w.y, w.x);
+  for (size_t place = 0; place < rows.size(); ++place) {
+    Operation row = op;
+    row.ifm = rows[place];
+    row.ofm = box(op.ofm, {static_cast<int32_t>(place), 0, 0},
+                  {1, op.ofm.extent.width, op.ofm.extent.depth});
+    row.kernel.height = static_cast<int32_t>(w.y.kernel);
+    emit_weighted(builder, std::move(row), site, activation);
+  }
+}
+
+// Windows are copied beside each other, or each row of them is a convolution, which takes less memory and reads the weights again.
 void emit_gathered(Builder& builder, const Site& site, Operation op, const Window& w,
                    SharedWeights weights, graph::Activation activation) {
-  op.ifm = gathered_windows(builder, op.ifm, w.y, w.x);
   op.weights = std::move(weights);
+  if (w.y.places <= kMostRowsOfWindows && !builder.confirmed_only()) {
+    if (!builder.may_gather()) {
+      emit_by_rows(builder, site, op, w, activation);
+      return;
+    }
+    builder.note_copied_windows();
+  }
+  op.ifm = gathered_windows(builder, op.ifm, w.y, w.x);
   emit_weighted(builder, std::move(op), site, activation);
 }
 

@@ -165,6 +165,18 @@ Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxi
   return to;
 }
 
+std::vector<Operand> windows_by_rows(Builder& builder, const Operand& image, const WindowAxis& y,
+                                     const WindowAxis& x) {
+  const Operand from = padded_image(builder, image, y, x);
+  const int64_t depth = from.extent.depth, row = from.extent.width * depth;
+  std::vector<Operand> rows;
+  for (int64_t place = 0; place < y.places; ++place)
+    rows.push_back(walked(from, {y.dilation * row, x.step() * depth}, place * y.step() * row,
+                          {static_cast<int32_t>(y.kernel), static_cast<int32_t>(x.places),
+                           static_cast<int32_t>(x.kernel * depth)}));
+  return rows;
+}
+
 static Tap::Places places_of(const WindowAxis& axis, int64_t tap) {
   const int64_t at = tap * axis.dilation - axis.before;  // of the first window
   const int64_t first = std::min(ceil_div(std::max<int64_t>(-at, 0), axis.step()), axis.places);

@@ -33,6 +33,11 @@ int64_t mac_steps(int64_t kernel_height, int64_t kernel_width, int64_t channels)
 Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxis& y,
                          const WindowAxis& x);
 
+// Without copies but of padding: what each row of windows reads, a row of every window as one element. What is left for such
+// a row is a convolution of one column, as high as the window, without strides, dilation or padding. `x` is not dilated.
+std::vector<Operand> windows_by_rows(Builder& builder, const Operand& image, const WindowAxis& y,
+                                     const WindowAxis& x);
+
 // An element of a window, and the places where it lies in the input, along both axes.
 struct Tap {
   struct Places {

@@ -194,6 +194,7 @@ struct Program {
   bool confirmed_only =
       false;             // windows are made as they stand, and no operation is cut into stripes
   bool gathers = false;  // some convolution reads windows that overlap in memory
+  bool copies_windows = false;  // and some one copies its windows beside each other
   bool looks_ahead =
       false;  // some recurrent layer makes products of its input of several steps at once
   std::set<std::string> banded;  // nodes that smaller bands would take less memory for
