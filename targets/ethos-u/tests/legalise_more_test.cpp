@@ -369,6 +369,28 @@ TEST(Legalise, Resizing) {
       }
 }
 
+// One pixel everywhere, or one row or column, has nothing to be blended with, of int16 in any size.
+TEST(Legalise, ResizingOneElementRepeatsIt) {
+  Random random(13);
+  struct Case {
+    int64_t in_h, in_w, h, w;
+    size_t operations;
+  };
+  for (const Case& c :
+       {Case{1, 1, 12, 16, 2}, Case{1, 1, 31, 7, 2}, Case{1, 9, 20, 9, 1}, Case{5, 1, 5, 13, 1}})
+    for (const OpKind kind : {OpKind::ResizeNearest, OpKind::ResizeBilinear})
+      for (const DataType type : kTypes)
+        for (const auto& [align, centres] :
+             std::vector<std::pair<bool, bool>>{{false, false}, {true, false}, {false, true}}) {
+          Graph g;
+          const TensorId x = g.input(type, {1, c.in_h, c.in_w, 24}, 0.05f, zero_for(random, type));
+          const graph::Module module =
+              g.finish(g.like(kind, graph::ResizeAttrs{c.h, c.w, align, centres}, {x}));
+          expect_taken_and_same(random, module);
+          EXPECT_LE(operation_count(module), c.operations);
+        }
+}
+
 TEST(Legalise, APadBecomesPaddingOfItsWindows) {
   Random random(12);
   Graph g;

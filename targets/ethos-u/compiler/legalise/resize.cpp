@@ -162,17 +162,34 @@ static bool in_pieces(const Pieces& pieces) {
   return largest(pieces.y) * largest(pieces.x) <= 255;
 }
 
+// Whether each axis has one element that is seen everywhere, or stays as it is: a repetition, whichever way neighbours are found. So
+// does a network give all places what it has seen of the whole image.
+static bool repeats(const Site& site) {
+  const Shape &in = site.in().shape, &out = site.out().shape;
+  const auto is_simple = [&](size_t axis) {
+    if (in.at(axis) != 1 && in.at(axis) != out.at(axis)) return false;
+    const std::vector<Neighbours> neighbours = neighbours_along(site, axis);
+    for (int64_t at = 0; at < out.at(axis); ++at) {
+      const Neighbours& n = neighbours[static_cast<size_t>(at)];
+      if (n.low != (in.at(axis) == 1 ? 0 : at) || (n.high != n.low && n.weight != 0)) return false;
+    }
+    return true;
+  };
+  return is_simple(1) && is_simple(2) && !refuses_repeats(in, out);
+}
+
 Reason refuses_resize(const Site& site) {
   if (site.in().type != site.out().type)
     return fmt::format("the output is {}, the input {}", to_string(site.out().type),
                        to_string(site.in().type));
-  if (doublings(site) != 0) return std::nullopt;
+  if (repeats(site) || doublings(site) != 0) return std::nullopt;
   if (in_pieces(pieces_of(site))) return std::nullopt;
   return refuses_resize_by_lines(site);
 }
 
 void legalise_resize(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
+  if (repeats(site)) return legalise_repeat(builder, node);
   if (const int count = doublings(site); count != 0) return emit_doublings(builder, node, count);
   const Pieces pieces = pieces_of(site);
   if (!in_pieces(pieces)) return resize_by_lines(builder, node);
