@@ -93,13 +93,17 @@ TEST(WeightCopies, WhatIsThereOnceIsNone) {
 }
 
 // Whatever the operations are besides.
-TEST(WeightCopies, KnowsWhichWeightsOthersHaveToo) {
+TEST(WeightCopies, KnowsWhichConstantsOthersHaveToo) {
   Steps steps(16);
   const Weights weights = weights_of(16, 1);
   steps.add(weights);
   steps.add(weights_of(16, 2));
   steps.add(weights).activation = Activation::Sigmoid;
-  EXPECT_EQ(weights_in_common(steps.finish()), (std::vector<bool>{true, false, true}));
+  steps.add(weights_of(16, 3));
+  Program program = steps.finish();
+  EXPECT_EQ(constants_in_common(program), (std::vector<bool>{true, false, true, false}));
+  program.operations[3].scales = program.operations[1].scales;
+  EXPECT_EQ(constants_in_common(program), (std::vector<bool>{true, true, true, true}));
 }
 
 constexpr int kSteps = 12;

@@ -114,6 +114,7 @@ struct ChannelScale {
   int64_t bias = 0;         // 40 bit
   uint32_t multiplier = 0;  // 32 bit
   int32_t shift = 0;        // 0..63
+  bool operator==(const ChannelScale&) const = default;
 };
 
 enum class OperationKind : uint8_t {

@@ -20,7 +20,7 @@ ScheduleDraft::ScheduleDraft(const Hardware& its_hardware, const Program& its_pr
       places(its_program.tensors.size()),
       maker(hardware, program, schedule.operations, cost, *options.block_ways, *options.encoded,
             places, memories),
-      common_weights_(weights_in_common(program)) {
+      common_constants_(constants_in_common(program)) {
   find_in_place();
   if (constants_are_slow()) place_groups();
   for (size_t i = 0; i < program.tensors.size(); ++i) place_tensor(static_cast<int32_t>(i));

@@ -48,9 +48,9 @@ class ScheduleDraft {
 
   // The group of constants that the unit reads as feature maps; -1: none.
   int32_t group_of(const Unit& unit) const;
-  // Whether other operations have the weights of the unit's, too.
-  bool shares_weights(const Unit& unit) const {
-    return common_weights_[static_cast<size_t>(unit.operation)];
+  // Whether other operations have the weights or the scales of the unit's, too.
+  bool shares_constants(const Unit& unit) const {
+    return common_constants_[static_cast<size_t>(unit.operation)];
   }
   bool is_fast(int32_t storage) const;
   bool constants_are_slow() const;
@@ -84,7 +84,7 @@ class ScheduleDraft {
   UnitMaker maker;
 
  private:
-  std::vector<bool> common_weights_;  // by operation
+  std::vector<bool> common_constants_;  // by operation
   bool is_whole(const Operand& operand) const;
   void find_in_place();
   const TensorPlace& place_tensor(int32_t id);

@@ -89,7 +89,7 @@ int32_t StepWriter::constant_storage(size_t i) {
   const BlockConfig& block = plan_.fetched[i] ? unit.fetched_block : unit.direct_block;
   const ConstantStream& constants = planner_.stream(unit, block);
   if (unit.repeated >= 0) return constants_[i] = stored_once(i, in_parts(constants).scale_bytes);
-  if (draft_.shares_weights(unit)) return constants_[i] = stored_once(i, constants.bytes);
+  if (draft_.shares_constants(unit)) return constants_[i] = stored_once(i, constants.bytes);
   constants_[i] = draft_.add_storage({draft_.operation(unit).node,
                                       Storage::Kind::Constant,
                                       -1,
@@ -196,7 +196,7 @@ void StepWriter::write_transfer(size_t i) {
 void StepWriter::take_constants(size_t i, bool fetched, Step& step) {
   const Unit& unit = draft_.units[i];
   const ConstantStream& constants = planner_.stream(draft_.units[owner_of(i)], step.block);
-  const bool is_apart = unit.repeated >= 0 || (!fetched && draft_.shares_weights(unit));
+  const bool is_apart = unit.repeated >= 0 || (!fetched && draft_.shares_constants(unit));
   int32_t weights = -1, scales = -1;
   if (is_apart) {
     ConstantParts parts = in_parts(constants);

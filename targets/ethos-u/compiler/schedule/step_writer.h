@@ -34,7 +34,7 @@ class StepWriter {
   void write_table(size_t unit);
   void write_transfer(size_t unit);
   void write_unit(size_t unit);
-  // Weights that other operations have, too, lie apart from the scales where both are read from where they are stored.
+  // Weights and scales lie apart where other operations have one of them, too, and both are read from where they are stored.
   void take_constants(size_t unit, bool fetched, Step& step);
 
   ScheduleDraft& draft_;

@@ -57,20 +57,27 @@ WeightCopies weight_copies(const Program& program,
   return copies;
 }
 
-std::vector<bool> weights_in_common(const Program& program) {
-  std::vector<bool> common(program.operations.size(), false);
-  std::map<size_t, std::vector<size_t>> by_size;  // the first operations with weights of their own
-  for (size_t i = 0; i < program.operations.size(); ++i) {
-    const SharedWeights& weights = program.operations[i].weights;
-    if (weights.empty()) continue;
-    std::vector<size_t>& known = by_size[weights.size()];
+std::vector<bool> constants_in_common(const Program& program) {
+  const std::vector<Operation>& operations = program.operations;
+  std::vector<bool> common(operations.size(), false);
+  // The first operations with weights, and with scales, of their own.
+  std::map<size_t, std::vector<size_t>> by_weights, by_scales;
+  const auto compare = [&](size_t i, std::vector<size_t>& known, const auto& is_same) {
     const auto same = std::find_if(known.begin(), known.end(), [&](size_t other) {
-      return program.operations[other].weights == weights;
+      return is_same(operations[i], operations[other]);
     });
     if (same == known.end())
       known.push_back(i);
     else
       common[i] = common[*same] = true;
+  };
+  for (size_t i = 0; i < operations.size(); ++i) {
+    const Operation& op = operations[i];
+    if (op.weights.empty()) continue;
+    compare(i, by_weights[op.weights.size()],
+            [](const Operation& a, const Operation& b) { return a.weights == b.weights; });
+    compare(i, by_scales[op.scales.size()],
+            [](const Operation& a, const Operation& b) { return a.scales == b.scales; });
   }
   return common;
 }

@@ -30,7 +30,8 @@ struct WeightCopies {
 WeightCopies weight_copies(const Program& program,
                            const std::function<bool(const WeightCopies::Group&)>& pays);
 
-// By operation, whether another one has the same weights, of whatever shape its maps are.
-std::vector<bool> weights_in_common(const Program& program);
+// By operation, whether another one has the same weights, of whatever shape its maps are, or the same scales, as the phases of a
+// transposed convolution have.
+std::vector<bool> constants_in_common(const Program& program);
 
 }  // namespace intarsia::targets::ethos_u
