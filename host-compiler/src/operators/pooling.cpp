@@ -244,7 +244,8 @@ Stmt lower_max_pool2d(OpLowering& op) {
     const FloatRange range = activation_range(s.activation);
     return lower_pool(op, s,
                       {type, tir::float_imm(std::numeric_limits<float>::lowest()),
-                       [](Expr acc, Expr element) { return tir::max(acc, element); },
+                       // Of what is not a number the second operand is taken, as of the reference.
+                       [](Expr acc, Expr element) { return tir::max(element, acc); },
                        [&](Expr acc, Expr) { return clamp(acc, range); }});
   }
   const Range range = tightened(activation_limits(op.view, s.activation), type);

@@ -1,11 +1,16 @@
 // Compiled models in this process against the reference evaluator.
 #include "intarsia/engine.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+
 #include "intarsia/builtin_targets.h"
 #include "intarsia/compile.h"
+#include "intarsia/graph/tensor_values.h"
 #include "lowering_testing.h"
 #include "support/parsed.h"
 #include "support/random_network.h"
@@ -163,6 +168,40 @@ entry @main
   Random random(11);
   for (const char* target : {"c", "ethos-u55-128"})
     expect_reference(*module, compiled(*module, target), random);
+}
+
+// An activation does not hide that something before it went wrong.
+TEST(Engine, WhatIsNotANumberPassesActivations) {
+  for (const char* activation : {"relu", "relu6", "relu_n1_to_1"})
+    for (const std::string& step : {std::string("relu r(%0)"), std::string("add r(%0, %0)"),
+                                    std::string("max_pool2d r(%0)")}) {
+      const Result<graph::Module> module = graph::parse(fmt::format(R"(intarsia.graph m
+func @main(%0) -> (%1) {{
+  %0 x: f32[1,1,1,4]
+  %1 y: f32[1,1,1,4]
+  {} -> (%1) {{activation={}}}
+}}
+entry @main
+)",
+                                                                    step, activation));
+      ASSERT_TRUE(module.ok()) << module.error().to_string();
+      const float values[] = {NAN, -9, 9, 0.5f};
+      graph::TensorValue input(sizeof values);
+      std::memcpy(input.data(), values, sizeof values);
+      const Values inputs{input};
+      const CompiledModel model = compiled(*module, "c");
+      Result<Engine> engine = Engine::make(model, registries().engine);
+      ASSERT_TRUE(engine.ok());
+      const Result<std::vector<Engine::Bytes>> outputs = engine.value().run(spans(inputs));
+      ASSERT_TRUE(outputs.ok());
+      EXPECT_FALSE(graph::first_difference(module->entry_function().tensor({1}),
+                                           evaluate(*module, inputs)[0], outputs->at(0)))
+          << activation << ", " << step;
+      float first = 0;
+      std::memcpy(&first, outputs->at(0).data(), sizeof first);
+      // A maximum is one of the numbers.
+      EXPECT_EQ(std::isnan(first), !step.starts_with("max")) << activation << ", " << step;
+    }
 }
 
 TEST(Engine, ShowsTheResultOfEachOperator) {

@@ -226,9 +226,10 @@ Expr clamp(Expr value, Range range, DataType narrowed_to) {
   return narrowed_to == DataType::Int32 ? value : tir::cast(narrowed_to, std::move(value));
 }
 
+// What is not a number stays that: min and max give their second operand then.
 Expr clamp(Expr value, const FloatRange& range) {
-  if (range.high) value = tir::min(std::move(value), tir::float_imm(*range.high));
-  if (range.low) value = tir::max(std::move(value), tir::float_imm(*range.low));
+  if (range.high) value = tir::min(tir::float_imm(*range.high), std::move(value));
+  if (range.low) value = tir::max(tir::float_imm(*range.low), std::move(value));
   return value;
 }
 
