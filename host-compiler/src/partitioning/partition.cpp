@@ -211,8 +211,11 @@ std::vector<Explanation::Cycles> estimated_cycles(const graph::Module& module,
 
 Result<Partitioned> partition(const graph::Module& module, const TargetRegistry& registry,
                               const TargetSpec& target, const PartitionOptions& options) {
-  INTARSIA_TRY(const graph::Module pinned, passes::apply_pins(module, options.pins));
-  const graph::Module flat = passes::own_outputs(passes::inline_calls(pinned), target.host().name);
+  // Copies for outputs have names that pins may name; what calls return gets its copies when they are gone.
+  const std::string& host = target.host().name;
+  INTARSIA_TRY(const graph::Module pinned,
+               passes::apply_pins(passes::own_outputs(module, host), options.pins));
+  const graph::Module flat = passes::own_outputs(passes::inline_calls(pinned), host);
   const graph::Function& function = flat.entry_function();
 
   INTARSIA_TRY(const Offers offers, partitioning::collect_offers(flat, function, registry, target));

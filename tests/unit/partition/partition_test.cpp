@@ -233,6 +233,22 @@ TEST(Partition, PinsBind) {
   EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options), HasSubstr("did you mean 'npu'?"));
 }
 
+// An output that is an input is copied by an operator that `explain` lists, so that pins may name it.
+TEST(Partition, PinsNameCopiesForOutputs) {
+  const graph::Module module = parsed(R"(intarsia.graph m
+func @main(%0) -> (%1, %0) {
+  %0 in: i8[1,4] q(0.5)
+  %1 out: i8[1,4] q(0.5)
+  relu a(%0) -> (%1)
+}
+entry @main
+)");
+  PartitionOptions options;
+  options.pins = {{"copy_in", "npu"}};
+  EXPECT_THAT(failure(module, "cpu + npu", options),
+              HasSubstr("operator 'copy_in' (reshape): is pinned to 'npu'"));
+}
+
 TEST(Partition, SeveralDevicesOfOneKind) {
   PartitionOptions options;
   options.pins = {{"b", "slow"}, {"d", "slow"}};
