@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -45,6 +46,10 @@ std::string operators_text(int64_t count) {
   return fmt::format("{} operator{}", count, count == 1 ? "" : "s");
 }
 
+std::string and_more(size_t count, const char* one, const char* several) {
+  return fmt::format("and {} {} more", count, count == 1 ? one : several);
+}
+
 // "392 bytes" or "22.1K".
 std::string needed(int64_t bytes) {
   const std::string text = readable_bytes(bytes);
@@ -62,7 +67,34 @@ std::string proof_of(const PoolRow& pool, const Report& part) {
   return fmt::format("at least {}", needed(pool.lower_bound));
 }
 
+// Of a model in parts: the blocks that the parts are given, and what lies between them.
+void add_blocks(const ProgramReport& report, SummaryWriter& writer) {
+  constexpr size_t kMostBlocks = kMostMemories - 1;
+  std::vector<requests::PartBlock> blocks = report.blocks;
+  if (blocks.size() > kMostBlocks)  // the largest where not all are shown
+    std::ranges::stable_sort(blocks, std::greater<>(), &requests::PartBlock::bytes);
+  const auto name_of = [](const requests::PartBlock& block) {
+    return block.cpu + ": " + block.memory;
+  };
+  size_t name_width = columns_of("mailbox");
+  for (const requests::PartBlock& block : blocks)
+    name_width = std::max(name_width, columns_of(name_of(block)));
+  name_width = std::min<size_t>(name_width, 24);
+  const auto row = [&](const std::string& name, int64_t bytes, const std::string& note) {
+    writer.row("RAM", fmt::format("{:<{}}  {:>10}  {}", clipped(name, name_width), name_width,
+                                  needed(bytes), note));
+  };
+  for (size_t i = 0; i < std::min(blocks.size(), kMostBlocks); ++i)
+    row(name_of(blocks[i]), blocks[i].bytes,
+        blocks[i].stages == 1 ? "for one stage"
+                              : fmt::format("for {} stages in turn", blocks[i].stages));
+  if (blocks.size() > kMostBlocks)
+    writer.row("RAM", and_more(blocks.size() - kMostBlocks, "block", "blocks"));
+  row("mailbox", report.mailbox_bytes, "between the parts");
+}
+
 void add_memories(const CompileSummary& made, SummaryWriter& writer) {
+  if (made.report.cpus > 1) return add_blocks(made.report, writer);
   struct Row {
     std::string name;
     const PoolRow* pool;
@@ -88,7 +120,7 @@ void add_memories(const CompileSummary& made, SummaryWriter& writer) {
                            needed(pool.peak), of, proof_of(pool, *rows[i].part)));
   }
   if (rows.size() > kMostMemories)
-    writer.row("RAM", fmt::format("and {} memories more", rows.size() - kMostMemories));
+    writer.row("RAM", and_more(rows.size() - kMostMemories, "memory", "memories"));
 }
 
 // " (bram 2.0M, sram 1.2M)", where more than one memory holds constants; of all parts together.
@@ -143,8 +175,9 @@ void add_flash(const CompileSummary& made, SummaryWriter& writer) {
   add("weights", weights);
   add("tables", tables);
   add("command streams", streams);
-  writer.row("Flash",
-             fmt::format("{}code, which is not measured", parts.empty() ? "" : parts + "; and "));
+  add_lines("Flash",
+            fmt::format("{}code, which is not measured", parts.empty() ? "" : parts + "; and "),
+            writer);
   add_lines("Flash", fmt::format("({})", made.report.not_measured), writer);
 }
 
@@ -180,7 +213,7 @@ void add_devices(const CompileSummary& made, SummaryWriter& writer) {
                                       operators_text(row.operators), cycles));
   }
   if (rows.size() > kMostDevices)
-    writer.row("Runs on", fmt::format("and {} devices more", rows.size() - kMostDevices));
+    writer.row("Runs on", and_more(rows.size() - kMostDevices, "device", "devices"));
   const bool has_streams = std::ranges::any_of(
       made.report.parts, [](const Report& part) { return !part.regions.empty(); });
   if (const std::optional<RunCycles>& run = made.report.counted)

@@ -154,9 +154,13 @@ class Report:
 
     @property
     def ram(self) -> int:
-        """Bytes of RAM for one instance of the model, in all memories together; the stack (:attr:`stack`) comes on top."""
+        """Bytes of RAM for one instance of the model, in all memories together; the stack (:attr:`stack`) comes on top.
+
+        Of a model in parts: the blocks that their stages use in turn, and the mailbox."""
         if self.parts:
-            return sum(part.ram for part in self.parts) + int(self.data["mailbox_bytes"])
+            blocks = self.data.get("blocks")
+            working = sum(part.ram for part in self.parts) if blocks is None else sum(int(block["bytes"]) for block in blocks)
+            return working + int(self.data["mailbox_bytes"])
         return sum(memory.peak for memory in self.memories)
 
     @property

@@ -74,7 +74,13 @@ def test_a_model_for_several_cpus_has_a_report_for_each(digits):
     operators = [operator.name for operator in intarsia.explain(digits).operators]
     report = intarsia.compile(digits, target=target, pins={operators[0]: "low", operators[-1]: "fast"}, measure=False).report
     assert len(report.parts) == 2
-    assert report.ram == sum(part.ram for part in report.parts) + report.data["mailbox_bytes"]
+    blocks = report.data["blocks"]
+    assert {block["member"] for block in blocks} == {"low", "fast"}
+    assert report.ram == sum(block["bytes"] for block in blocks) + report.data["mailbox_bytes"]
+    ends = [operators[0], operators[-1]]  # "low" runs two stages, in one block
+    report = intarsia.compile(digits, target=target, pins={name: "low" if name in ends else "fast" for name in operators}, measure=False).report
+    assert len(report.parts) == 3 and len(report.data["blocks"]) == 2
+    assert report.ram < sum(part.ram for part in report.parts) + report.data["mailbox_bytes"]
     assert [layer.name for layer in report.layers] == [layer.name for part in report.parts for layer in part.layers]
     assert all(part.plan for part in report.parts) and report.plan == ()
     assert report.flash is None and "parts" in report.not_measured and report.macs > 0 and report.constant_bytes > 0

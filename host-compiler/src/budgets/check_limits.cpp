@@ -28,10 +28,10 @@ Diagnostics no_such(const Limit& limit, const char* what, const std::vector<std:
 
 std::string where_fullest(const MemoryFigures& memory) {
   if (memory.fullest_at.empty()) return fmt::format("{} takes {} bytes", memory.name, memory.peak);
-  if (memory.programs > 1)
+  if (memory.blocks > 1)
     return fmt::format(
-        "{} programs share {}; the largest is fullest at '{}', where {} bytes are in use",
-        memory.programs, memory.name, memory.fullest_at, memory.fullest_bytes);
+        "{} blocks lie in {}; the largest is fullest at '{}', where {} bytes are in use",
+        memory.blocks, memory.name, memory.fullest_at, memory.fullest_bytes);
   return fmt::format("{} is fullest at '{}', where {} of its {} bytes are in use", memory.name,
                      memory.fullest_at, memory.fullest_bytes, memory.peak);
 }

@@ -24,7 +24,7 @@ struct MemoryFigures {
   std::string fullest_at;  // the operator that runs when most bytes are in use; empty: nothing is
   int64_t fullest_bytes = 0;
   std::vector<Share> live;  // then, largest first
-  int programs = 1;  // that have a block in it; what is fullest is of the one that has most in use
+  int blocks = 1;           // in it; what is fullest is of the program that has most in use
 };
 
 struct FlashFigures {
@@ -41,7 +41,7 @@ struct PlacedOperator {
   std::string name, device;
 };
 
-// Several CPUs have one program each: their memories of one name are added up.
+// Several CPUs have a part each: the blocks in memories of one name are added up.
 struct Figures {
   std::string model, target, board;
   std::vector<MemoryFigures> memories;

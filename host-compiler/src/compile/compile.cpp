@@ -179,6 +179,7 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     INTARSIA_TRY_VOID(begin(Stage::Plan));
     for (CompiledProgram& program : model.programs)
       INTARSIA_TRY_VOID(plan_program(program, registry, options));
+    INTARSIA_TRY_VOID(check_parts_fit(model));
   }
   if (enters(Stage::Emit)) {
     INTARSIA_TRY_VOID(begin(Stage::Emit));

@@ -28,6 +28,9 @@ Result<MulticorePartition> split_by_cpu(const graph::Module& partitioned,
 // Devices that execute streams, part by part: the descriptor asks the board for them by their index here.
 std::vector<std::string> devices_of(const CompiledModel& model);
 
+// Whether the blocks of all parts fit into the memories together. The stages are planned by now.
+Result<void> check_parts_fit(const CompiledModel& model);
+
 // Bytes of shared memory that the channels take, counters included.
 int64_t mailbox_bytes(const MulticorePartition& multicore);
 

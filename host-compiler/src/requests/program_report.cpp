@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "multicore/c_names.h"
 #include "multicore/multicore.h"
 #include "packaging/cycles_json.h"
 #include "packaging/report_text.h"
@@ -11,6 +12,25 @@
 
 namespace intarsia::requests {
 namespace {
+
+// What the parts are given to work in, which is less than all their stages need one by one.
+void add_blocks(const CompiledModel& model, ProgramReport& result, nlohmann::ordered_json& json) {
+  json["blocks"] = nlohmann::ordered_json::array();
+  result.text += "Working memory of the parts, which stages without state use in turn\n";
+  for (const std::string& cpu : model.multicore.cpus)
+    for (const multicore::PoolBlock& block : multicore::blocks_of(model, cpu)) {
+      result.blocks.push_back({cpu, block.pool, block.bytes, block.stages.size()});
+      std::vector<std::string> stages;
+      for (const size_t stage : block.stages) stages.push_back(multicore::stage_name(model, stage));
+      json["blocks"].push_back({{"member", cpu},
+                                {"name", block.name},
+                                {"pool", block.pool},
+                                {"bytes", block.bytes},
+                                {"stages", stages}});
+      result.text += fmt::format("  {:<16} {:<16} {:>9} bytes, of {}\n", cpu, block.name,
+                                 block.bytes, fmt::join(stages, ", "));
+    }
+}
 
 ProgramReport multicore_report(const Selection& selection, const CompiledModel& model) {
   const std::string target = to_string(selection.target);
@@ -40,6 +60,7 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
     json["partition_search"] = note;
     result.text += note + "\n";
   }
+  add_blocks(model, result, json);
   json["inputs"] = packaging::tensors_json(model.package.manifest.inputs);
   json["outputs"] = packaging::tensors_json(model.package.manifest.outputs);
   Report cycles;
@@ -68,6 +89,17 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
 }
 
 }  // namespace
+
+int64_t ram_bytes(const ProgramReport& report) {
+  int64_t bytes = report.mailbox_bytes;
+  if (report.cpus > 1) {
+    for (const PartBlock& block : report.blocks) bytes += block.bytes;
+    return bytes;
+  }
+  for (const Report& part : report.parts)
+    for (const PoolRow& pool : part.pools) bytes += pool.peak;
+  return bytes;
+}
 
 ProgramReport report_of(const Selection& selection, const CompiledModel& model,
                         const Result<Measurements>& measured, std::optional<RunCycles> counted) {

@@ -123,13 +123,12 @@ std::optional<double> SweepFigures::value(Figure figure) const {
 
 SweepFigures sweep_figures(const ProgramReport& report) {
   SweepFigures figures;
-  int64_t ram = report.mailbox_bytes, constants = 0, macs = 0;
+  int64_t constants = 0, macs = 0;
   for (const Report& part : report.parts) {
-    for (const PoolRow& pool : part.pools) ram += pool.peak;
     constants += part.weight_bytes + part.table_bytes + part.stream_bytes;
     macs += part.macs;
   }
-  figures.ram = ram;
+  figures.ram = ram_bytes(report);
   figures.constants = constants;
   figures.macs = macs;
   if (report.measured) {

@@ -5,6 +5,7 @@
 
 #include "multicore_testing.h"
 #include "needs.h"
+#include "support/c_identifier.h"
 
 namespace intarsia::test {
 namespace {
@@ -31,6 +32,30 @@ TEST_F(Multicore, AreAFolderThatRuns) {
   EXPECT_EQ(read("out/out0.bin"), recorded_scores(5));
   EXPECT_EQ(read_folder("digits/low_power_cpu").at("digits_mailbox.h"),
             read_folder("digits/inference_cpu").at("digits_mailbox.h"));
+}
+
+// What the report, the summary, `check` and `sweep` say of RAM is what the parts' headers ask for: two stages of one part
+// work in one block.
+TEST_F(Multicore, TakeTheRamThatTheirHeadersName) {
+  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c", "c")));
+  const auto report = nlohmann::json::parse(*read_text_file(path("digits/report.json")));
+  ASSERT_EQ(report["stages"].size(), 3u);
+  ASSERT_EQ(report["blocks"].size(), 2u);
+  int64_t bytes = report["mailbox_bytes"];
+  for (const auto& block : report["blocks"]) {
+    const std::string cpu = block["member"], prefix = "DIGITS_" + upper_case(cpu);
+    EXPECT_THAT(
+        *read_text_file(path("digits/" + cpu + "/digits_" + cpu + ".h")),
+        HasSubstr(fmt::format("#define {}_RAM_BYTES {}\n", prefix, block["bytes"].get<int64_t>())));
+    bytes += block["bytes"].get<int64_t>();
+  }
+  const ProcessOutcome checked =
+      with_split({"check", digits_path(), "--max-ram", std::to_string(bytes)}, "c", "c");
+  EXPECT_TRUE(done(checked));
+  const ProcessOutcome exceeded =
+      with_split({"check", digits_path(), "--max-ram", std::to_string(bytes - 1)}, "c", "c");
+  EXPECT_EQ(exceeded.exit_code, 1);
+  EXPECT_THAT(exceeded.out, HasSubstr("1 too many"));
 }
 
 TEST_F(Multicore, VerifyAndStayOneProgramWhenOneCpuRunsAll) {
@@ -324,6 +349,27 @@ TEST_F(Multicore, RunOnABoardWithTwoCores) {
                        "--output-dir", "out", "--repeat", std::to_string(kImages), "--keep-all"},
                       "c -mcpu=cortex-m33 -mattr=-dsp", "c -mcpu=cortex-m33 -mattr=-dsp")));
   EXPECT_EQ(read("out/out0.bin"), all_scores());
+}
+
+// Each stage fits into the small memory, and not what both parts are given together: said when the model is compiled, not by
+// the linker.
+TEST_F(Multicore, ShareTheMemoriesOfABoard) {
+  ASSERT_TRUE(done(intarsia({"boards", "new", "small", "--like", "mps2-an521"})));
+  auto board = nlohmann::json::parse(*read_text_file(path("small/board.json")));
+  for (auto& memory : board["memories"])
+    if (memory["name"] == "psram") memory["size"] = 5120;
+  board["roles"]["activations"] = {"psram"};
+  write("small/board.json", board.dump());
+  const auto compiled = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {"compile", digits_path(), "--board",
+                                        "./small", "-o",          "out"};
+    command.insert(command.end(), more.begin(), more.end());
+    return with_split(command, "c -mcpu=cortex-m33 -mattr=-dsp,-fp", "c -mcpu=cortex-m33");
+  };
+  EXPECT_TRUE(refused(compiled({}), {"digits: memory pool 'psram': the blocks of the parts need",
+                                     "of 'low_power_cpu'", "the pool has 5120", "--ram-budget"}));
+  EXPECT_FALSE(exists("out"));
+  EXPECT_TRUE(done(compiled({"--ram-budget", "2400"})));
 }
 
 TEST_F(Multicore, NeedACoreEach) {

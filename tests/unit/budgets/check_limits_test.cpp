@@ -84,10 +84,10 @@ TEST(CheckLimits, SayWhatDecides) {
 
 TEST(CheckLimits, OfSeveralPrograms) {
   Figures figures = sample_figures();
-  figures.memories[0].programs = 2;
+  figures.memories[0].blocks = 2;
   const std::vector<Limit> limits = {{Kind::Ram, "dtcm", 1}};
   EXPECT_EQ(check_limits(figures, limits)->front().reasons.front().text,
-            "2 programs share dtcm; the largest is fullest at 'conv', where 960 bytes are in use");
+            "2 blocks lie in dtcm; the largest is fullest at 'conv', where 960 bytes are in use");
 }
 
 // At most five: a network has thousands.

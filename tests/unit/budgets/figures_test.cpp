@@ -108,7 +108,7 @@ TEST(Figures, RegionsOfDevicesAreTheirOwn) {
     EXPECT_EQ(row.device, row.name == "widen" ? "c" : "ethos-u");
 }
 
-// What several CPUs run: their memories are added up, the mailbox is one more.
+// What several CPUs run: their blocks are added up, the mailbox is one more.
 TEST(Figures, OfSeveralPrograms) {
   const Json part = Json::parse(report_json(digits_for("c")));
   Json report = {{"format", kReportFormat}, {"model", "m"},        {"target", "a; b"},
@@ -117,10 +117,19 @@ TEST(Figures, OfSeveralPrograms) {
   const Figures figures = read(report.dump());
   ASSERT_EQ(figures.memories.size(), 2u);
   EXPECT_EQ(figures.memories[0].peak, 2 * part["pools"][0]["peak"].get<int64_t>());
-  EXPECT_EQ(figures.memories[0].programs, 2);
+  EXPECT_EQ(figures.memories[0].blocks, 2);
   EXPECT_EQ(figures.memories[1].name, "mailbox");
   EXPECT_EQ(figures.memories[1].peak, 48);
   EXPECT_EQ(figures.operators.size(), 2 * part["operators"].size());
+  // Stages of one part work in one block in turn.
+  const std::string memory = part["pools"][0]["name"];
+  report["blocks"] = {
+      {{"member", "a"}, {"name", memory}, {"pool", memory}, {"bytes", 777}, {"stages", {"s0"}}}};
+  const Figures in_turn = read(report.dump());
+  ASSERT_EQ(in_turn.memories.size(), 2u);
+  EXPECT_EQ(in_turn.memories[0].peak, 777);
+  EXPECT_EQ(in_turn.memories[0].blocks, 1);
+  EXPECT_EQ(in_turn.ram(), 777 + 48);
 }
 
 TEST(Figures, OtherReportsAreRefused) {

@@ -119,6 +119,27 @@ TEST(CompileSummary, MemoryOfConstantsAloneIsNotUnused) {
   EXPECT_THAT(text_of(report), HasSubstr("constants of 39.1K, no activations\n"));
 }
 
+// Stages of a part use its block in turn: what has to be there is the blocks and the mailbox, not the sum of the stages.
+TEST(CompileSummary, PartsOfSeveralCpusHaveTheirBlocks) {
+  ProgramReport report = small_report();
+  report.cpus = 2;
+  report.parts.assign(5, report.parts[0]);
+  report.blocks = {{"slow", "ram", 1120, 3}, {"fast", "ram", 3824, 1}};
+  report.mailbox_bytes = 5312;
+  report.measured.reset();
+  report.parts[0].weight_bytes = report.parts[0].table_bytes = report.parts[0].stream_bytes = 436;
+  report.not_measured = "the parts are firmware of their own; measure each when it is built";
+  const std::string text = text_of(report);
+  EXPECT_THAT(text, HasSubstr("RAM       slow: ram  1120 bytes  for 3 stages in turn\n"));
+  EXPECT_THAT(text, HasSubstr("          fast: ram  3824 bytes  for one stage\n"));
+  EXPECT_THAT(text, HasSubstr("          mailbox    5312 bytes  between the parts\n"));
+  EXPECT_THAT(text, Not(HasSubstr("stage0")));
+  EXPECT_THAT(text, Not(HasSubstr("...")));  // nothing is cut
+  EXPECT_EQ(requests::ram_bytes(report), 1120 + 3824 + 5312);
+  report.blocks.assign(4, report.blocks[0]);
+  EXPECT_THAT(text_of(report), HasSubstr("and 1 block more\n"));
+}
+
 TEST(CompileSummary, IsOneScreenForAnyModel) {
   ProgramReport report = small_report();
   const std::string long_name(300, 'x');

@@ -220,6 +220,18 @@ TEST(ReportPage, OfSeveralPartsHasTheViewsOfEach) {
     EXPECT_EQ(count_of(*page, "id=\"" + std::string(id) + "\""), 1u) << id;
   EXPECT_THAT(*page, HasSubstr("data-op=\"1.1\""));
   EXPECT_THAT(*page, HasSubstr(packaging::page::grouped(1234)));
+  EXPECT_THAT(*page, HasSubstr("RAM in " + small_report().pools[0].name + " of b"));
+  // Stages use blocks in turn, where the report says which.
+  whole["blocks"] = {{{"member", "b"},
+                      {"name", "ram"},
+                      {"pool", "ram"},
+                      {"bytes", 5678},
+                      {"stages", {"two_stage0", "two_stage1"}}}};
+  const Result<std::string> blocks = report_page(whole.dump(), "report.json");
+  ASSERT_TRUE(blocks.ok()) << blocks.error().to_string();
+  EXPECT_EQ(count_of(*blocks, "RAM in "), 1u);
+  EXPECT_THAT(*blocks, HasSubstr(packaging::page::grouped(5678)));
+  EXPECT_THAT(*blocks, HasSubstr("for 2 stages in turn"));
 }
 
 // More than is drawn: the page stays small enough to be used, and says so.

@@ -76,9 +76,11 @@ class FigureList {
 };
 
 void add_totals(const PageReport& page, const auto& add) {
-  for (const Part& part : page.parts)
-    for (const PoolRow& pool : part.report.pools)
-      add("peak of " + pool.name + ", bytes", pool.peak);
+  for (const Block& block : page.blocks) add("peak of " + block.pool + ", bytes", block.bytes);
+  if (page.blocks.empty())
+    for (const Part& part : page.parts)
+      for (const PoolRow& pool : part.report.pools)
+        add("peak of " + pool.name + ", bytes", pool.peak);
   if (page.mailbox_bytes > 0) add("mailbox, bytes", page.mailbox_bytes);
   if (const auto& measured = page.whole.measured) {
     add("flash, bytes", measured->flash_bytes());

@@ -308,6 +308,10 @@ Result<PageReport> read_page_report(const std::string& from, const std::string& 
   page.whole = read_report(report);
   if (report.contains("stages")) {
     page.mailbox_bytes = amount(report, "mailbox_bytes");
+    for (const json& block : list(report, "blocks"))
+      page.blocks.push_back({text(block, "member"), text(block, "name"), text(block, "pool"),
+                             amount(block, "bytes"),
+                             static_cast<int64_t>(list(block, "stages").size())});
     page.whole.transfers = amount(report, "transfers");
     page.whole.transfer_bytes = amount(report, "transfer_bytes");
     for (const json& stage : list(report, "stages")) {

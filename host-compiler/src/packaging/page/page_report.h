@@ -31,9 +31,16 @@ struct Part {
   double microseconds() const;  // of all operators
 };
 
+// Working memory of a part, which its stages use in turn.
+struct Block {
+  std::string cpu, name, pool;
+  int64_t bytes = 0, stages = 0;
+};
+
 struct PageReport {
   Report whole;  // of a model in parts: its figures, without operators
   std::vector<Part> parts;
+  std::vector<Block> blocks;         // of parts; none in reports of earlier versions
   int64_t mailbox_bytes = 0;         // between parts
   std::vector<std::string> devices;  // in the order in which they are first used
 

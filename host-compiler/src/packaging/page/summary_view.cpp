@@ -18,11 +18,21 @@ std::string card(const std::string& title, const std::string& figure, const std:
       title, figure, bar, text);
 }
 
-std::string memory_cards(const PageReport& page) {
+std::string block_cards(const PageReport& page) {
   std::string html;
+  for (const Block& block : page.blocks)
+    html += card(fmt::format("RAM in {} of {}", escaped(block.name), escaped(block.cpu)),
+                 grouped(block.bytes),
+                 block.stages == 1 ? "bytes, for one stage"
+                                   : fmt::format("bytes, for {} stages in turn", block.stages));
+  return html;
+}
+
+std::string memory_cards(const PageReport& page) {
+  std::string html = block_cards(page);
   for (const Part& part : page.parts)
     for (const PoolRow& pool : part.report.pools) {
-      if (pool.peak == 0) continue;
+      if (pool.peak == 0 || !page.blocks.empty()) continue;
       const std::string where =
           part.cpu.empty() ? escaped(pool.name)
                            : fmt::format("{} of {}", escaped(pool.name), escaped(part.cpu));
