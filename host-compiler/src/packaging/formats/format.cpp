@@ -22,12 +22,25 @@ constexpr Format kFormats[] = {
     {"rust", "a crate without dependencies, for no_std", rust_format},
 };
 
+// More than the conversion of integers at the model's edges.
+bool computes_floats(const graph::Module& module) {
+  return std::ranges::any_of(module.functions, [](const graph::Function& function) {
+    return std::ranges::any_of(function.nodes, [&](const graph::Node& node) {
+      return node.kind != graph::OpKind::Dequantize &&
+             std::ranges::any_of(node.outputs, [&](graph::TensorId id) {
+               return id.valid() && function.tensor(id).type == DataType::Float32;
+             });
+    });
+  });
+}
+
 }  // namespace
 
 Result<FormatFacts> make_format_facts(const graph::Module& module, const TargetRegistry& registry,
                                       const TargetSpec& target, const board::Board& board) {
   FormatFacts facts;
   INTARSIA_TRY(facts.sample, make_sample_data(module));
+  facts.sample.computes_floats = computes_floats(module);
   facts.board = board;
   for (const KernelLibrary& library : registry.kind_of(target.host()).kernel_libraries)
     if (library.core_names && !facts.core) facts.core = library.core_names(target.host());

@@ -338,9 +338,8 @@ std::string rust_sample(const PackageManifest& manifest, const FormatFacts& fact
         "        values += 1;\n        equal += (value{1} == expected{1}) as i32;\n    }}\n",
         i, is_float ? ".to_bits()" : "");
   }
-  text +=
-      fmt::format("    println!(\"{}: {{}} of {{}} exact\", equal, values);\n    {}\n}}\n\n",
-                  manifest.model, facts.sample.inexact_device.empty() ? "equal == values" : "true");
+  text += fmt::format("    println!(\"{}: {{}} of {{}} exact\", equal, values);\n    {}\n}}\n\n",
+                      manifest.model, facts.sample.is_exact() ? "equal == values" : "true");
   return text + (on_core
                      ? facts.core->rust_entry
                      : "fn main() {\n    std::process::exit(if sample() { 0 } else { 1 });\n}\n");

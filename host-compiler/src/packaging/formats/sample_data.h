@@ -15,6 +15,11 @@ struct SampleData {
   std::string left_out;  // why a sample has no data, as a sentence without its full stop; or empty
   // The device whose outputs may be other steps of their quantisation than these (TargetKind::tolerance); or empty.
   std::string inexact_device;
+  // Operators of floats, whose last bits are those of the compiler and of its library.
+  bool computes_floats = false;
+
+  // Whether a value that is not the expected one is an error.
+  bool is_exact() const { return inexact_device.empty() && !computes_floats; }
 };
 
 // Beyond this many bytes of inputs and outputs a sample is without data: it would not fit beside the model.

@@ -209,15 +209,21 @@ std::string sample_text(const PackageManifest& manifest, const SampleData& data,
         model, i, macro);
   if (has_data)
     text += fmt::format("  {1}(\"{0}: %d of %d exact\\n\", equal, values);\n  return {2};\n", model,
-                        print, data.inexact_device.empty() ? "equal == values ? 0 : 1" : "0");
+                        print, data.is_exact() ? "equal == values ? 0 : 1" : "0");
   else
     text += fmt::format("  {1}(\"{0}: ran\\n\");\n  return 0;\n", model, print);
   return text + "}\n";
 }
 
 std::string sample_needs(const PackageManifest& manifest, const SampleData& data) {
-  if (manifest.devices.empty()) return "";
-  std::string text = fmt::format(
+  const char* const floats =
+      data.computes_floats && data.left_out.empty()
+          ? "The model computes floats, whose last bits depend on the compiler and its library, so "
+            "that fewer values may be exact: that is no error of the sample."
+          : "";
+  if (manifest.devices.empty()) return floats;
+  std::string text = floats + std::string(*floats == 0 ? "" : " ");
+  text += fmt::format(
       "The model's devices ({}) are opened by {}_devices.c, which is compiled with the sample.",
       fmt::join(manifest.devices, ", "), manifest.model);
   if (manifest.board != "host")
