@@ -152,6 +152,10 @@ Result<int> make(Context& context, const FirmwareCommand& command) {
   BuildSetting setting =
       build_setting(context, options, selection, folder, firmware.package.manifest);
   setting.has_descriptor = true;
+  setting.when_too_large = fmt::format(
+      "it has room for a package of {} bytes: --package-bytes gives it less, with 'run --in-flash' "
+      "a few are enough; else choose a board with more memory",
+      firmware.image.package_buffer.bytes);
   INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
   INTARSIA_TRY_VOID(check_kept(selection.board, firmware.image, program));
   const FirmwareFile file{board::is_this_machine(selection.board) ? "host" : options.board,

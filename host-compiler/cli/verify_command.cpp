@@ -93,6 +93,11 @@ Result<int> verify_model(Context& context, const VerifyCommand& command) {
                                           platform.is_engine ? "engine" : "program on this machine",
                                           column.cannot));
   }
+  if (verdict.columns.empty())
+    return Diagnostics(verdict.model,
+                       fmt::format("nothing could be compared with the reference: {}",
+                                   fmt::join(verdict.notes, "; ")),
+                       "name a board that has such a core with --board, or another target");
   return report(command, verdict,
                 "this is a fault of the compiler, please report it with the model");
 }

@@ -116,7 +116,7 @@ Result<Ran> run_module(const Context& context, const CommonOptions& options,
     if (board::is_this_machine(setting.board))
       if (const Result<void> runs = build::check_machine(setting.board, folder + "/" + source);
           !runs.ok()) {
-        ran.cannot = runs.error().to_string();
+        ran.cannot = runs.error().items().front().to_string();
         return ran;
       }
   }

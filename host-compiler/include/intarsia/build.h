@@ -36,6 +36,8 @@ struct BuildSetting {
   // A source of the package defines `intarsia_model`, which the boards' generic main runs; otherwise it is made from the
   // manifest. Models in parts always do.
   bool has_descriptor = false;
+  // What to do where the program does not fit into the board's memories.
+  std::string when_too_large = "choose a board with more memory, or a smaller model";
   // For each program that is called, the compiler and the built one; 0: none.
   std::chrono::milliseconds time_limit{0};
   ProgressListener on_progress = {};

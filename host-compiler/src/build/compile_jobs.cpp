@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "build/link_failure.h"
 #include "build/object_cache.h"
 #include "build/tool_options.h"
 #include "support/process.h"
@@ -50,11 +51,7 @@ Result<void> compile(const Job& job, const BuildSetting& setting, const ObjectCa
         fmt::format("{} refuses them: {}", setting.board.compiler,
                     outcome.err.substr(unknown, outcome.err.find('\n', unknown) - unknown)),
         "give those that the compiler has for this core");
-  if (!outcome.succeeded())
-    return Diagnostics(
-        job.source,
-        fmt::format("the C compiler refused it ({}):\n{}", outcome.ending(), outcome.err),
-        "this is a fault of the emitted code, please report it");
+  if (!outcome.succeeded()) return compile_failure(job.source, outcome);
   if (key) {
     cache.put(*key, job.object);
     added = true;

@@ -182,8 +182,8 @@ std::string kernel_symbol(uint64_t id) {
 Result<BoundKernel> bound_kernel(const tir::Module& module, const tir::Func& func,
                                  const ConstantStructs& structs) {
   if (func.tiled)
-    return Diagnostics(func.origin.empty() ? func.name : func.origin,
-                       "runs several operators by row tiles, which no package brings",
+    return Diagnostics(func.node.empty() ? func.name : func.node,
+                       "runs by row tiles, which no package brings",
                        "compile without --ram-budget");
   const bool has_locals = std::ranges::any_of(
       func.buffers, [](const tir::Buffer& buffer) { return buffer.scope == tir::Scope::Local; });

@@ -48,7 +48,7 @@ Shape InputShapes::apply(std::string_view input, const std::string& where, const
 void InputShapes::report_unused(const std::string& file, const std::vector<std::string>& inputs,
                                 Diagnostics& problems) const {
   for (const auto& [name, shape] : given_)
-    if (!used_.contains(name))
+    if (!used_.contains(name) && std::ranges::find(inputs, name) == inputs.end())
       problems.add(file, fmt::format("has no input '{}' to give a shape to", name),
                    fmt::format("its inputs are {}", fmt::join(inputs, ", ")));
 }

@@ -81,8 +81,9 @@ std::optional<std::vector<uint8_t>> InputValues::bytes(std::string_view input,
 
 void InputValues::report_unused(const std::string& file, const std::vector<std::string>& inputs,
                                 Diagnostics& problems) const {
+  // An input that could not be read for another reason has been told of.
   for (const auto& [name, value] : given_)
-    if (!used_.contains(name))
+    if (!used_.contains(name) && std::ranges::find(inputs, name) == inputs.end())
       problems.add(file, fmt::format("has no input '{}' to give a value to", name),
                    fmt::format("its inputs are {}", fmt::join(inputs, ", ")));
 }

@@ -15,6 +15,7 @@ namespace intarsia::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int8_t kFloat32 = 0, kInt8 = 9;  // element types of the format
 
@@ -167,6 +168,28 @@ TEST_F(Executor, RefusesWhatTheFirmwareHasNotAndSaysWhatToDo) {
   EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "--ram-budget", "300", "--format",
                                 "executor", "-o", "tiled.intarsia"}),
                       {"--ram-budget"}));
+  const ProcessOutcome tiled = intarsia({"compile", digits_path(), "--ram-budget", "2500",
+                                         "--format", "executor", "-o", "tiled.intarsia"});
+  EXPECT_TRUE(refused(tiled, {"runs by row tiles, which no package brings", "--ram-budget"}));
+  EXPECT_THAT(tiled.err, Not(HasSubstr("line buffers")));  // where is the operators' names
+}
+
+// In words of the board, not of its linker, with what to do.
+TEST_F(Executor, FirmwareThatDoesNotFitSaysWhatWould) {
+  if (!have_program("arm-none-eabi-gcc"))
+    GTEST_SKIP() << needs("cross-toolchain") << "none is installed";
+  const std::vector<std::string> command = {"firmware", digits_path(), "--board",
+                                            "microbit", "-o",          "fw"};
+  std::vector<std::string> large = command;
+  large.insert(large.end(), {"--package-bytes", "20K"});
+  const ProcessOutcome outcome = intarsia(large);
+  EXPECT_TRUE(refused(
+      outcome, {"firmware: the program does not fit board microbit", "bytes too many in 'ram'",
+                "room for a package of 20480 bytes", "--package-bytes"}));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("collect2")));
+  std::vector<std::string> small = command;
+  small.insert(small.end(), {"--package-bytes", "16"});
+  EXPECT_TRUE(done(intarsia(small)));
 }
 
 TEST_F(Executor, RefusesAPackageThatNeedsMoreMemory) {

@@ -288,6 +288,17 @@ TEST_F(Verify, RunWritesIntermediateResults) {
 }
 
 // A board without an emulator: the program is the user's to load, and is named only where it stays.
+// Neither as a program, nor in this process: the reference alone agrees with nothing.
+TEST_F(Verify, NothingThatCouldBeCompared) {
+#ifdef __aarch64__
+  GTEST_SKIP() << "this machine runs programs of its own core";
+#endif
+  const ProcessOutcome outcome = intarsia({"verify", digits_path(), "--target", "acl"});
+  EXPECT_TRUE(refused(outcome, {"digits: nothing could be compared with the reference",
+                                "is code for AArch64", "arm_acl is not simulated", "--board"}));
+  EXPECT_FALSE(contains(outcome.out, "agree"));
+}
+
 TEST_F(Verify, ABoardWithoutAnEmulator) {
   if (!can_emulate()) GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc";
   const std::string root = path("root");

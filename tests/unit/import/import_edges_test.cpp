@@ -185,6 +185,16 @@ TEST(ImportEdges, AllInputsBecomeConstants) {
   EXPECT_EQ(values, std::vector<float>(4, 3.0f));
 }
 
+// What cannot be read has one reason: its value was not given to an input that is not there.
+TEST(ImportEdges, AnInputOfAWrongShapeIsStillAnInput) {
+  const auto module = import_model(
+      build(sum_model()),
+      {.file = "some/m.tflite", .shapes = {{"bias", {7}}}, .input_values = {{"bias", {1}}}});
+  ASSERT_FALSE(module.ok());
+  EXPECT_EQ(module.error().to_string(),
+            "some/m.tflite: tensor 1 'bias': has rank 2, but --shape gives it 7\n");
+}
+
 TEST(ImportEdges, ValuesThatInputsCannotHave) {
   EXPECT_EQ(
       with_values(sum_model(), {{"bias", {1, 2}}}).error().to_string(),

@@ -20,6 +20,9 @@ const char* const kSawTooLittle =
     "; the converter has seen hardly anything but zeros there: give it samples that the network "
     "will meet "
     "(representative_dataset)";
+const char* const kNotQuantised =
+    "; the converter could not quantise it: give it samples that the network will meet "
+    "(representative_dataset), and look for weights that are all zero or no numbers";
 const char* const kResultOfConv =
     "some/m.tflite: tensor 3 'net/act/Relu', written by operator 0 'conv' (CONV_2D v3): ";
 
@@ -60,18 +63,18 @@ INSTANTIATE_TEST_SUITE_P(
          std::string(kWeightsOfConv) +
              "is a variable with an initial value, which is not supported"},
         {"NaNScale", conv2d_model, [](ModelSpec& m) { m.tensors[1].scale[2] = std::nanf(""); },
-         std::string(kWeightsOfConv) + "scale 2 is not a number"},
+         std::string(kWeightsOfConv) + "scale of channel 2 is not a number" + kNotQuantised},
         {"InfiniteScale", conv2d_model,
          [](ModelSpec& m) { m.tensors[0].scale[0] = std::numeric_limits<float>::infinity(); },
-         std::string(kImageOfConv) + "scale is infinite"},
+         std::string(kImageOfConv) + "scale is infinite" + kNotQuantised},
         {"ZeroScale", conv2d_model, [](ModelSpec& m) { m.tensors[0].scale[0] = 0; },
          std::string(kImageOfConv) + "scale is 0, but must be positive" + kSawTooLittle},
         {"NegativeScale", conv2d_model, [](ModelSpec& m) { m.tensors[0].scale[0] = -0.5f; },
-         std::string(kImageOfConv) + "scale is -0.5, but must be positive"},
+         std::string(kImageOfConv) + "scale is -0.5, but must be positive" + kNotQuantised},
         {"DenormalScale", conv2d_model, [](ModelSpec& m) { m.tensors[0].scale[0] = 1e-40f; },
          std::string(kImageOfConv) + "scale is 1e-40, too small to compute with" + kSawTooLittle},
         {"ZeroScaleOfAChannel", conv2d_model, [](ModelSpec& m) { m.tensors[1].scale[2] = 0; },
-         std::string(kWeightsOfConv) + "scale 2 is 0, but must be positive"},
+         std::string(kWeightsOfConv) + "scale of channel 2 is 0, but must be positive"},
         {"ZeroScaleOfAResult", conv2d_model, [](ModelSpec& m) { m.tensors[3].scale[0] = 0; },
          std::string(kResultOfConv) + "scale is 0, but must be positive" + kSawTooLittle},
         {"ZeroPoint", conv2d_model, [](ModelSpec& m) { m.tensors[0].zero_point[0] = 128; },

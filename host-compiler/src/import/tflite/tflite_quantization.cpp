@@ -32,12 +32,13 @@ std::string check_scale(float scale) {
 }
 
 std::string nth(size_t i, size_t count) {
-  return count == 1 ? "" : fmt::format(" {}", i);
+  return count == 1 ? "" : fmt::format(" of channel {}", i);
 }
 
 }  // namespace
 
-std::string read_quantization(const format::Quantization* raw, graph::Tensor& tensor) {
+std::string read_quantization(const format::Quantization* raw, graph::Tensor& tensor,
+                              std::string& hint) {
   // A float tensor may carry the range seen in calibration; its values are plain all the same.
   if (raw == nullptr || !is_integer(tensor.type)) return "";
   // Those of blocks are read with the values.
@@ -68,6 +69,9 @@ std::string read_quantization(const format::Quantization* raw, graph::Tensor& te
   const auto [least, most] = representable(tensor.type);
   for (size_t i = 0; i < scales.size(); ++i) {
     if (const std::string wrong = check_scale(scales[i]); !wrong.empty()) {
+      hint =
+          "the converter could not quantise it: give it samples that the network will meet "
+          "(representative_dataset), and look for weights that are all zero or no numbers";
       return fmt::format("scale{} {}", nth(i, scales.size()), wrong);
     }
     if (zero_points[i] < least || zero_points[i] > most) {

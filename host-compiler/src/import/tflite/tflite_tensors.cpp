@@ -207,7 +207,7 @@ const graph::Tensor* TensorTable::get(int32_t id, const std::string& used_by) {
     entry.tensor.variable = tensor.is_variable();
     std::string hint;
     std::string problem = read_type_and_shape(tensor, entry.tensor, hint);
-    if (problem.empty()) problem = read_quantization(tensor.quantization(), entry.tensor);
+    if (problem.empty()) problem = read_quantization(tensor.quantization(), entry.tensor, hint);
     if (problem.empty()) problem = read_data(tensor, entry);
     if (problem.empty()) problem = widen_blocks(tensor, entry);
     if (problem.empty() && is_made_signed(id)) make_signed(entry);

@@ -107,7 +107,8 @@ std::vector<int8_t> unpacked(const graph::Tensor& tensor, std::span<const uint8_
 // The signed number of `size` bytes, little endian, with this index.
 int64_t number_at(std::span<const uint8_t> bytes, size_t size, size_t index);
 // Scales and zero points of a tensor whose type and shape are known. What is wrong, or empty.
-std::string read_quantization(const format::Quantization* raw, graph::Tensor& tensor);
+std::string read_quantization(const format::Quantization* raw, graph::Tensor& tensor,
+                              std::string& hint);
 // Whether the file has a scale of 0, or of less than a float holds in full. Converters write them for what was zero
 // whenever they looked: the state that an unrolled network begins with, biases of zeros.
 bool has_vanishing_scale(const format::Quantization* raw, const graph::Tensor& tensor);
