@@ -1,6 +1,7 @@
 // Convolution, fully connected, and depthwise convolution of a single channel, which is a convolution.
 #include <algorithm>
 
+#include "kernel_costs.h"
 #include "operators.h"
 #include "shared_halfwords.h"
 
@@ -31,10 +32,23 @@ WeightRows rows_of(const OpView& v, int64_t channels) {
   return rows;
 }
 
+// Weights of a group's channels become those of all channels, zero elsewhere.
+WeightRows ungrouped_rows(const WeightRows& rows, int64_t group_in, int64_t in_c) {
+  const auto own = static_cast<size_t>(group_in), all = static_cast<size_t>(in_c),
+             each = rows.size() / (all / own);
+  WeightRows ungrouped;
+  for (size_t c = 0; c < rows.size(); ++c) {
+    std::vector<int8_t>& to = ungrouped.emplace_back(rows[c].size() / own * all, int8_t{0});
+    for (size_t i = 0; i < rows[c].size(); ++i)
+      to[i / own * all + c / each * own + i % own] = rows[c][i];
+  }
+  return ungrouped;
+}
+
 std::optional<Conv> read_conv2d(const OpView& v) {
   const auto& a = v.node.attrs<graph::Conv2dAttrs>();
   const Shape &in = v.in(0).shape, &weights = v.in(1).shape, &out = v.out().shape;
-  if (weights[3] != in[3] || (a.dilation_w != 1 && weights[2] != 1)) return std::nullopt;
+  if (a.dilation_w != 1 && weights[2] != 1) return std::nullopt;
   Conv conv;
   conv.window = {in[0],      in[1],        in[2],         in[3],         out[1],
                  out[2],     out[3],       weights[1],    weights[2],    a.stride_h,
@@ -42,6 +56,7 @@ std::optional<Conv> read_conv2d(const OpView& v) {
   conv.window.dilation_w = a.dilation_w;
   set_range(v, a.activation, conv.window);
   conv.rows = rows_of(v, out[3]);
+  if (weights[3] != in[3]) conv.rows = ungrouped_rows(conv.rows, weights[3], in[3]);
   conv.multipliers =
       conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
   return conv;
@@ -101,16 +116,6 @@ void make_one_row(Window& w) {
   w.batches = w.in_h = w.out_h = 1;
 }
 
-// Bytes of a kernel row in the columns of the DSP kernel: filled up to whole words, so that four pixels' rows are made into
-// pairs where they lie, unless that costs more than it saves. By the code: an element more takes 17 / 16 cycles for each
-// output channel; a row that is copied first some ten, and eight for each word.
-int64_t dsp_row_bytes(const Window& w) {
-  const int64_t run = w.kernel_w * w.in_c, filled = round_up(run, 4);
-  const int64_t more = w.kernel_h * filled - round_up(w.kernel_h * run, 4);
-  const int64_t copies = w.kernel_h * (10 + 8 * ceil_div(run, 4));
-  return 17 * more * w.out_c <= 16 * copies ? filled : run;
-}
-
 // Rows of the window, each with zeros behind it.
 WeightRows filled_kernel_rows(const WeightRows& rows, const Window& w) {
   const auto run = static_cast<size_t>(w.kernel_w * w.in_c);
@@ -135,6 +140,20 @@ bool four_is_faster(int64_t channels, int64_t run) {
   const int64_t by_two = ceil_div(channels, 2) * (80 + 17 * run / 2);
   const int64_t by_four = 2 * ceil_div(channels, kFour) * (92 + 15 * run / 2);
   return by_four + (channels % kFour != 0 ? 80 : 0) <= by_two;
+}
+
+// Bytes of a kernel row in the columns of the DSP kernel: filled up to whole words, so that four pixels' rows are made into
+// pairs where they lie, where that saves more than the products with the filling take.
+int64_t dsp_row_bytes(const Window& w, const Channels& channels) {
+  const int64_t run = w.kernel_w * w.in_c, filled = round_up(run, kFour);
+  const auto cycles = [&](int64_t row_bytes) {
+    Window with = w;
+    with.strip_w = row_bytes;
+    const bool by_four =
+        channels.quick && four_is_faster(w.out_c, round_up(w.kernel_h * row_bytes, kFour));
+    return cycles_of_work(CostCore::M4, dsp_convolution(with, Way::Rectified, by_four)).value_or(0);
+  };
+  return filled != run && cycles(filled) <= cycles(run) ? filled : run;
 }
 
 Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64_t scratch_bytes) {
@@ -192,8 +211,40 @@ std::optional<ConvConstants> dsp_conv_by_four_constants(const Conv& conv,
   return ConvConstants{std::move(*weights), shared_table(channels)};
 }
 
+namespace {
+
+bool is_grouped(const OpView& view) {
+  return view.node.kind == graph::OpKind::Conv2d && view.in(1).shape[3] != view.in(0).shape[3];
+}
+
+// Whether a grouped convolution is sooner done as one of all channels, most of whose weights are zero: groups of few channels take what is
+// around their products several times. A byte more of weights has to save some cycles.
+bool is_sooner_ungrouped(CoreClass core, const OpView& view, const LowerKernel& ungrouped,
+                         const LowerKernel& grouped) {
+  constexpr double kCyclesForAByte = 4;
+  const auto cycles = [&](const LowerKernel& kernel) {
+    const std::optional<OperatorWork> work = work_of_kernel(core, view, kernel);
+    return work ? cycles_of_work(core_of_class(core), work->kernels) : std::nullopt;
+  };
+  const Shape& weights = view.in(1).shape;
+  const auto more =
+      static_cast<double>(element_count(weights) * (view.in(0).shape[3] / weights[3] - 1));
+  if (!grouped) return false;
+  const std::optional<double> one = cycles(ungrouped), several = cycles(grouped);
+  return one && several && *one + kCyclesForAByte * more <= *several;
+}
+
+}  // namespace
+
+LowerKernel grouped_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
+  LowerKernel grouped = staged_kernel(core, view, small);
+  if (small || !is_grouped(view)) return grouped;
+  const LowerKernel ungrouped = conv_kernel(core, view, small, waits);
+  return ungrouped && is_sooner_ungrouped(core, view, ungrouped, grouped) ? ungrouped : grouped;
+}
+
 LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
-  if (!is_int8_dot_product(view)) return nullptr;
+  if (!is_int8_dot_product(view) || (core == CoreClass::Lanes && is_grouped(view))) return nullptr;
   std::optional<Conv> conv = read(view);
   if (!conv) return nullptr;
   make_one_row(conv->window);
@@ -212,7 +263,7 @@ LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t 
       return kernel;
   }
   if (LowerKernel kernel = dsp_dense_kernel(*conv, *channels)) return kernel;
-  conv->window.strip_w = dsp_row_bytes(w);
+  conv->window.strip_w = dsp_row_bytes(w, *channels);
   const int64_t scratch =
       round_up(w.kernel_h * w.strip_w, 4) * ((w.pixels() >= 4 ? 8 : 2) + (w.in_c % 4 != 0 ? 1 : 0));
   // One row whose sums do not fit what a halfword of two weights leaves them is read where it lies, not widened first. Fewer than

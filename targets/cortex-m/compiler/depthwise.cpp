@@ -206,7 +206,8 @@ struct Dsp3x3Layout {
     const int64_t out_step =
         whole.dilation_w * (whole.transposed != 0 ? whole.out_h : 1) * whole.out_c;
     const bool plain = whole.dilation_h == 1 && whole.dilation_w == 1;
-    return w.in_c == w.out_c && w.out_c >= kDspLanes && out_step <= UINT16_MAX &&
+    return w.out_c % w.in_c == 0 && (plain || w.in_c == w.out_c) && w.out_c >= kDspLanes &&
+           out_step <= UINT16_MAX &&
            (plain || (w.stride_h == 1 && w.stride_w == 1 && whole.in_w >= whole.dilation_w)) &&
            w.kernel_w == 3 && w.stride_w <= 2 && w.pad_left < 3 &&
            ((w.stride_h == 1 && (w.kernel_h == 2 || w.kernel_h == 3)) ||
@@ -246,6 +247,7 @@ std::vector<uint8_t> dsp_3x3_weights(const Depthwise& d, const Dsp3x3Layout& lay
 }
 
 const char* dsp_3x3_family(const Window& w) {
+  if (w.in_c != w.out_c) return "intarsia_dsp_depthwise_3x3_multiplied";
   return w.dilation_h == 1 && w.dilation_w == 1 ? "intarsia_dsp_depthwise_3x3"
                                                 : "intarsia_dsp_depthwise_3x3_dilated";
 }

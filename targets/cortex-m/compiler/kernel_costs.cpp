@@ -112,8 +112,13 @@ std::optional<OperatorWork> operator_work(CoreClass core, const graph::Module& m
   const OpView view{module, function, node};
   const LowerKernel kernel = choose_kernel(core, view, /*small=*/false, waits);
   if (!kernel) return std::nullopt;
+  return work_of_kernel(core, view, kernel);
+}
+
+std::optional<OperatorWork> work_of_kernel(CoreClass core, const OpView& view,
+                                           const LowerKernel& kernel) {
   tir::Module constants;
-  operators::ConstantPool pool(module, constants);
+  operators::ConstantPool pool(view.module, constants);
   OpLowering op(view, "kernel", pool);
   tir::Stmt body = kernel(op);
   const tir::Func func = op.b.finish(std::move(body));

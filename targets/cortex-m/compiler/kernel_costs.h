@@ -22,6 +22,26 @@ std::optional<OperatorWork> operator_work(CoreClass core, const graph::Module& m
                                           const graph::Function& function, const graph::Node& node,
                                           int64_t waits = 0);
 
+// The same of a kernel that is no choice yet.
+std::optional<OperatorWork> work_of_kernel(CoreClass core, const OpView& view,
+                                           const LowerKernel& kernel);
+
+// The core that stands for a class where kernels are compared with each other.
+constexpr CostCore core_of_class(CoreClass core) {
+  switch (core) {
+    case CoreClass::Rv32:
+      return CostCore::RV32;
+    case CoreClass::Thumb:
+      return CostCore::M0;
+    case CoreClass::Long:
+      return CostCore::M3;
+    case CoreClass::Mve:
+      return CostCore::M55;
+    default:
+      return CostCore::M4;
+  }
+}
+
 // Without wait states. Nothing where a kernel has no row for the core.
 std::optional<double> cycles_of_work(CostCore core, const std::vector<KernelWork>& kernels);
 

@@ -357,7 +357,14 @@ KernelWork mve_wide_depthwise(const Wide& w) {
   int64_t runs = 0, calls = 0, pairs = 0, rows = 0, taps = 0, single_rows = 0, single_taps = 0;
   const auto run = [&](int64_t y, int64_t x, int64_t count) {
     const int64_t made = ceil_div(count, int64_t{2}), seen = rows_at(y);
-    runs += 1, calls += 1;
+    runs += 1;
+    if (w.in_c != w.out_c) {  // elements are gathered, of one window at a time
+      constexpr int64_t kGathered = 5, kOf = 4;
+      calls += count, single_rows += count * seen;
+      single_taps += count * seen * columns_at(x) * kGathered / kOf;
+      return;
+    }
+    calls += 1;
     if (count == 1) {
       single_rows += seen, single_taps += seen * columns_at(x);
       return;
@@ -489,7 +496,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.starts_with("thumb_depthwise")) {
     return {thumb_depthwise(core, window_of(numbers), way, table)};
   }
-  if (name == "mve_depthwise_pixels_s8") return {mve_depthwise_pixels(window_of(numbers))};
+  if (name == "mve_depthwise_pixels_s8" || name == "mve_depthwise_shared_pixels_s8")
+    return {mve_depthwise_pixels(window_of(numbers))};
   if (name.starts_with("mve_depthwise_dense"))
     return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseDense)};
   if (name.starts_with("mve_depthwise_halving"))
@@ -553,7 +561,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.ends_with("matmul_s8")) return products_of_matrices(core, numbers);
   if (name == "dsp_short_conv_s16") return {short_convolution(Wide(numbers))};
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
-  if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};
+  if (name == "mve_depthwise_s16" || name == "mve_depthwise_shared_s16")
+    return {mve_wide_depthwise(Wide(numbers))};
   if (name.starts_with("copy_rows_")) return {copied_rows(core, name, numbers)};
   if (name.starts_with("turn_")) return {turned(core, name, numbers)};
   // Elements that become rows take about as long as rows that are copied.

@@ -30,6 +30,8 @@ KernelWork dsp_depthwise_3x3(const Window& w, Way way) {
   const int64_t phases = w.stride_h == 1 ? 2 : 1, steps = ceil_div(w.out_h, phases);
   const int64_t columns = (w.out_w - 1) * w.stride_w + 3;
   const int64_t merged = std::min(columns - w.pad_left, w.in_w);
+  // Channels that share elements are loaded one by one.
+  const double by_element = w.in_c == w.out_c ? 1 : 1.5;
   int64_t staged = 0, calls = 0, rows = 0;
   for (int64_t step = 0, run = 0; step < steps; step += run) {
     staged = std::max(staged, std::min(step + slots, steps + 1));
@@ -48,7 +50,7 @@ KernelWork dsp_depthwise_3x3(const Window& w, Way way) {
   };
   return {
       KernelFamily::DspDepthwise3x3,
-      {1, number(blocks), number(blocks * staged), number(blocks * staged * merged),
+      {1, number(blocks), number(blocks * staged), by_element * number(blocks * staged * merged),
        number(slots * (columns - merged)), number(blocks * calls), number(blocks * calls * kLanes),
        number(lane_rows), when(by_1, fours), when(by_1 && two, 1), when(by_1 && one, 1),
        when(!by_1, fours), when(!by_1 && two, 1), when(!by_1 && one, 1),
@@ -166,7 +168,7 @@ KernelWork mve_depthwise(const Window& w, KernelFamily family) {
     rows_turned += turned;
     sixteens += turned * (together / kVector);
     eights += turned * ceil_div(together % kVector, kVector / 2);
-    calls += strips * (multiplier == 1 ? 1 : together);
+    calls += strips * (multiplier <= w.group ? multiplier : together);
   }
   // Constants where they lie are read for each strip, and some of them several times. Copies take twice as long as filling.
   const double loaded = dense ? 2.5 : wide ? 1 : 1.5;
@@ -236,9 +238,11 @@ KernelWork mve_depthwise_pixels(const Window& w) {
                 passes = ceil_div(pixels, kTogether);
   const int64_t vectors = kTable + ceil_div(kEight * w.kernel_h * w.kernel_w, kVector);
   const SeenTaps seen = seen_taps(w);
+  const double gathered = w.in_c == w.out_c ? 1 : 1.25;
   return {KernelFamily::MveDepthwisePixels,
           {1, number(pixels), number(passes * blocks), number(passes * blocks * vectors),
-           number(pixels * blocks), number(seen.rows * blocks), number(seen.taps * blocks)},
+           number(pixels * blocks), number((w.kernel_w == 1 ? pixels : seen.rows) * blocks),
+           gathered * number(seen.taps * blocks)},
           number(passes)};
 }
 

@@ -136,7 +136,8 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/lstm.def"
 #undef FIELD
                             }};
-  all["intarsia_mve_depthwise_s16"] = all["intarsia_dsp_short_conv_s16"] = wide;
+  all["intarsia_mve_depthwise_s16"] = all["intarsia_mve_depthwise_shared_s16"] = wide;
+  all["intarsia_dsp_short_conv_s16"] = wide;
   for (const std::string core : {"intarsia_dsp_", "intarsia_mve_"}) {
     all[core + "wide_conv_s16"] = all[core + "wide_depthwise_s16"] = wide;
     all[core + "svdf_s8"] = all[core + "svdf_s16"] = svdf;
@@ -185,10 +186,14 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Conv2d:
       if (real) return float_kernel(core, view);
       if (LowerKernel kernel = shifted_kernel(core, view, waits)) return kernel;
-      if (LowerKernel kernel =
-              wide ? wide_kernel(core, view, waits) : conv_kernel(core, view, small, waits))
-        return kernel;
-      return wide ? staged_wide_kernel(core, view) : staged_kernel(core, view, small);
+      if (wide) {
+        if (LowerKernel kernel = wide_kernel(core, view, waits)) return kernel;
+        return staged_wide_kernel(core, view);
+      }
+      if (view.in(1).shape[3] == view.in(0).shape[3]) {
+        if (LowerKernel kernel = conv_kernel(core, view, small, waits)) return kernel;
+      }
+      return grouped_kernel(core, view, small, waits);
     case graph::OpKind::TransposeConv2d:
       if (real) return float_kernel(core, view);
       return wide ? staged_wide_kernel(core, view) : staged_kernel(core, view, small);

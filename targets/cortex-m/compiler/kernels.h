@@ -74,6 +74,8 @@ LowerKernel lane_kernel(const OpView& view);
 LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t waits);
 // Grouped, dilated by columns, transposed: made of plain convolutions.
 LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small);
+// The same, or a grouped one as a convolution of all channels where that takes less time.
+LowerKernel grouped_kernel(CoreClass core, const OpView& view, bool small, int64_t waits);
 // The same of int16, where estimates say that it takes fewer than so many cycles.
 LowerKernel staged_wide_kernel(CoreClass core, const OpView& view,
                                std::optional<double> below = std::nullopt);

@@ -116,8 +116,31 @@ std::string kernel_of(Family family) {
   return "intarsia_mve_depthwise_" + name + "_s8";
 }
 
-Stmt lower(OpLowering& op, const std::vector<WeightRows>& parts, const Window& w,
-           const Channels& channels, const Layout& layout) {
+// Channels of the output in the order in which the kernels take them (device/mve_depthwise.h).
+std::vector<size_t> order_of(const Window& w) {
+  const int64_t multiplier = w.out_c / w.in_c;
+  std::vector<size_t> order;
+  for (int64_t c = 0; c < w.in_c; c += w.group) {
+    const int64_t together = std::min(w.in_c - c, w.group), all = together * multiplier;
+    for (int64_t i = 0; i < all; ++i)
+      order.push_back(static_cast<size_t>(
+          c * multiplier + (multiplier <= w.group ? i % together * multiplier + i / together : i)));
+  }
+  return order;
+}
+
+template <typename List>
+List in_order(const List& list, const std::vector<size_t>& order) {
+  List ordered;
+  for (const size_t channel : order) ordered.push_back(list[channel]);
+  return ordered;
+}
+
+Stmt lower(OpLowering& op, std::vector<WeightRows> parts, const Window& w, Channels channels,
+           const Layout& layout) {
+  const std::vector<size_t> order = order_of(layout.window);
+  for (WeightRows& part : parts) part = in_order(part, order);
+  channels.list = in_order(channels.list, order);
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
              Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch()}, 4);
@@ -136,6 +159,11 @@ Stmt lower(OpLowering& op, const std::vector<WeightRows>& parts, const Window& w
 }
 
 // Pixel by pixel (device/mve_depthwise_pixels.c).
+std::string pixels_kernel_of(const Window& w) {
+  return w.in_c == w.out_c ? "intarsia_mve_depthwise_pixels_s8"
+                           : "intarsia_mve_depthwise_shared_pixels_s8";
+}
+
 constexpr int64_t kPixelChannels8 = 8, kPixelWindows = 16, kPixelWindowBytes = 20;
 
 std::vector<uint8_t> pixel_constants(const Depthwise& d, const Channels& channels) {
@@ -180,9 +208,8 @@ Stmt lower_pixels(OpLowering& op, const Depthwise& d, const Channels& channels) 
   const auto size = static_cast<int64_t>(bytes.size());
   const BufferId weights =
       op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
-  return call_kernel(
-      op.b.func(),
-      {"intarsia_mve_depthwise_pixels_s8", w.values(), {op.in(0)}, op.out(), scratch, {weights}});
+  return call_kernel(op.b.func(),
+                     {pixels_kernel_of(w), w.values(), {op.in(0)}, op.out(), scratch, {weights}});
 }
 
 // Without wait states.
@@ -194,8 +221,8 @@ double mve_cycles(const std::string& kernel, const Window& w) {
 // Whether it saves what its code is worth beside the kernels that turn channels into planes.
 bool pixels_are_worth_it(const Window& w, const std::optional<Layout>& layout) {
   constexpr double kWorthItsCode = 8192;
-  if (w.in_c != w.out_c || !layout) return false;
-  return mve_cycles("intarsia_mve_depthwise_pixels_s8", w) + kWorthItsCode <=
+  if (!layout) return false;
+  return mve_cycles(pixels_kernel_of(w), w) + kWorthItsCode <=
          mve_cycles(kernel_of(layout->family), layout->window);
 }
 

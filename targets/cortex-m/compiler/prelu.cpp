@@ -66,7 +66,8 @@ LowerKernel relu_kernel(CoreClass core, const OpView& view, bool small) {
   const graph::Tensor &in = view.in(0), &out = view.out();
   const bool wide = in.type == DataType::Int16;
   const int64_t count = element_count(out.shape);
-  if ((core != CoreClass::Dsp && core != CoreClass::Mve) || !is_plain_of(in, in.type) ||
+  const bool with_simd = core == CoreClass::Dsp || core == CoreClass::Mve;
+  if (core == CoreClass::Lanes || (wide && !with_simd) || !is_plain_of(in, in.type) ||
       !is_plain_of(out, in.type) || (in.type != DataType::Int8 && !wide))
     return nullptr;
   // Of another scale or zero point each result of int8 is looked up.
@@ -74,7 +75,7 @@ LowerKernel relu_kernel(CoreClass core, const OpView& view, bool small) {
   if (scale(in) != scale(out) || zero_point(in) != zero_point(out))
     return small || (core != CoreClass::Mve && count < kWorthATable) ? nullptr
                                                                      : lookup_kernel(view);
-  if (count < kFewest) return nullptr;
+  if (!with_simd || count < kFewest) return nullptr;
   const Range range = activation_limits(view, view.node.attrs<graph::ReluAttrs>().activation);
   return [count, range, wide](OpLowering& op) {
     op.declare({Shape{count}}, Shape{count});

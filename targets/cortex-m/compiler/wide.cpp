@@ -291,7 +291,7 @@ LowerKernel mve_depthwise_of(const WideOperator& read, const std::vector<WideCha
   constexpr int64_t kLanes = 8, kMostBlock = 4096, kMostRuns = 16, kRunBytes = 24;
   const Wide& w = read.wide;
   const int64_t block_bytes = kLanes * (w.kernel_h * w.kernel_w + 12);
-  if (w.in_c != w.out_c || block_bytes > kMostBlock) return nullptr;
+  if (w.out_c % w.in_c != 0 || block_bytes > kMostBlock) return nullptr;
   return [read, channels, block_bytes](OpLowering& op) {
     const Wide& w = read.wide;
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
@@ -316,9 +316,9 @@ LowerKernel mve_depthwise_of(const WideOperator& read, const std::vector<WideCha
     const auto count = static_cast<int64_t>(bytes.size()) / 4;
     const BufferId weights = op.constant("weights", DataType::Int32, {count}, std::move(bytes),
                                          tir::ConstantUse::Weights);
-    return call_kernel(
-        op.b.func(),
-        {"intarsia_mve_depthwise_s16", w.values(), {op.in(0)}, op.out(), scratch, {weights}});
+    const char* kernel =
+        w.in_c == w.out_c ? "intarsia_mve_depthwise_s16" : "intarsia_mve_depthwise_shared_s16";
+    return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights}});
   };
 }
 

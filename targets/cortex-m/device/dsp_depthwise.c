@@ -25,6 +25,7 @@ struct passes {
   int32_t chunks, taps;
   int32_t columns;  // of a segment
   int32_t row_words, lane_words;
+  struct intarsia_lanes elements;  // of the block that is computed
 };
 
 // Every dilation-th row and column from these on; the whole image where nothing is dilated.
@@ -64,25 +65,6 @@ INTARSIA_INLINE struct passes passes_of(const struct intarsia_window *w) {
   return p;
 }
 
-// The bytes of a block's channels in a pixel.
-INTARSIA_INLINE uint32_t block_word(const int8_t *pixel, int32_t channel, const struct passes *p) {
-  uint32_t word = 0;
-  for (int32_t lane = 0; lane < p->lanes; ++lane)
-    word |= (uint32_t)(uint8_t)pixel[(channel + lane) / p->multiplier] << 8 * lane;
-  return word;
-}
-
-// The block's channels of a column of two rows of int16; of a row outside of the image NULL.
-INTARSIA_INLINE void merge_lanes(uint32_t *to, const int8_t *upper, const int8_t *lower,
-                                 int32_t channel, const struct passes *p) {
-  for (int32_t lane = 0; lane < p->lanes; ++lane) {
-    const int32_t at = (channel + lane) / p->multiplier;
-    const uint32_t above = upper ? (uint32_t)((const int16_t *)(const void *)upper)[at] : 0,
-                   below = lower ? (uint32_t)((const int16_t *)(const void *)lower)[at] : 0;
-    to[lane] = (above & 0xffffu) | below << 16;
-  }
-}
-
 // A pair of rows of the block that begins with `channel`, of elements of `size` bytes.
 INTARSIA_INLINE void stage(const struct intarsia_window *w, const struct passes *p,
                            const struct grid *grid, const int8_t *image, int32_t channel,
@@ -104,26 +86,21 @@ INTARSIA_INLINE void stage(const struct intarsia_window *w, const struct passes 
     int32_t column = 0;
     for (; column < p->columns && column < before; ++column, to += kMergedLanes)
       intarsia_merge(to, zero, zero);
-    if (column < inside && p->lanes == kMergedLanes && p->multiplier == 1) {
-      const int32_t at = (first + column * apart) * step + size * channel;
+    if (column < inside) {
+      const int32_t at = (first + column * apart) * step + size * (channel / p->multiplier);
       const int8_t *above = upper_inside ? upper + at : (const int8_t *)zeros;
       const int8_t *below = lower_inside ? lower + at : (const int8_t *)zeros;
       const int32_t above_step = upper_inside ? apart * step : 0,
                     below_step = lower_inside ? apart * step : 0;
-      if (size == 1)
+      if (p->lanes < kMergedLanes || p->multiplier != 1)
+        intarsia_merge_lanes(to, above, above_step, below, below_step, inside - column,
+                             &p->elements, size);
+      else if (size == 1)
         intarsia_merge_rows(to, above, above_step, below, below_step, inside - column);
       else
         intarsia_merge_halves(to, above, above_step, below, below_step, inside - column);
       to += (inside - column) * kMergedLanes;
       column = inside;
-    }
-    for (; column < inside; ++column, to += kMergedLanes) {
-      const int32_t at = (first + column * apart) * step;
-      if (size == 1)
-        intarsia_merge(to, upper_inside ? block_word(upper + at, channel, p) : zero,
-                       lower_inside ? block_word(lower + at, channel, p) : zero);
-      else
-        merge_lanes(to, upper_inside ? upper + at : 0, lower_inside ? lower + at : 0, channel, p);
     }
     for (; column < p->columns; ++column, to += kMergedLanes) intarsia_merge(to, zero, zero);
   }
@@ -376,7 +353,7 @@ INTARSIA_INLINE void block(const struct intarsia_window *w, const struct passes 
 INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output,
                                int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
                                row_function *outputs, bool doubled, int32_t size) {
-  const struct passes p = passes_of(w);
+  struct passes p = passes_of(w);
   const int32_t weight_words = p.phases * p.lanes * p.lane_words;
   uint32_t *expanded = (uint32_t *)(void *)scratch, *ring = expanded + weight_words;
   struct fir_row row;
@@ -384,6 +361,7 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   row.lanes = p.lanes, row.lane_bytes = 4 * p.lane_words;
   for (int32_t next = 0; next < w->out_c; next += kMergedLanes) {
     const int32_t channel = next + p.lanes <= w->out_c ? next : w->out_c - p.lanes;
+    p.elements = intarsia_lanes_from(channel, p.lanes, p.multiplier, size);
     weights = expand_weights(expanded, weights, weight_words, w->strip_h != 0, doubled);
     row.channels = (const struct intarsia_channel *)channel_words + channel;
     const int8_t *image = input;

@@ -19,8 +19,9 @@ enum { kLaneWeights = 12 };  // bytes of a channel's six pairs of weights
 struct ring {
   uint32_t *words;
   int32_t slots, row_words, columns;
-  int32_t step, pitch;  // elements between columns and between rows of the image
-  int32_t staged;       // pairs so far
+  int32_t step, pitch;             // elements between columns and between rows of the image
+  int32_t staged;                  // pairs so far
+  struct intarsia_lanes elements;  // of the block that is computed, where outputs share them
 };
 
 // Rows of outputs that begin on an even row of the padded input, or on an odd one, of a block. The assembly has it on
@@ -42,7 +43,7 @@ enum { kRestShift = 16, kFoursShift = 18 };
 
 // Merges the next pair of rows of the channels that `image` begins with, elements of `size` bytes.
 INTARSIA_INLINE void stage(const struct intarsia_window *w, const void *image, struct ring *ring,
-                           int32_t size) {
+                           int32_t size, bool multiplied) {
   uint32_t zeros[2];  // four elements
   zeros[0] = size == 1 ? ((uint32_t)w->in_zero & 0xffu) * 0x01010101u : 0u;
   if (size != 1) zeros[1] = 0;
@@ -56,7 +57,10 @@ INTARSIA_INLINE void stage(const struct intarsia_window *w, const void *image, s
   const int8_t *upper = upper_inside ? first + y * pitch : (const int8_t *)zeros;
   const int8_t *lower = lower_inside ? first + (y + 1) * pitch : (const int8_t *)zeros;
   const int32_t columns = inside < w->in_w ? inside : w->in_w;
-  if (size == 1)
+  if (multiplied)
+    intarsia_merge_lanes(to, upper, upper_inside ? step : 0, lower, lower_inside ? step : 0,
+                         columns, &ring->elements, size);
+  else if (size == 1)
     intarsia_merge_rows(to, upper, upper_inside ? step : 0, lower, lower_inside ? step : 0,
                         columns);
   else
@@ -65,11 +69,19 @@ INTARSIA_INLINE void stage(const struct intarsia_window *w, const void *image, s
 }
 INTARSIA_OUTLINE void stage_bytes(const struct intarsia_window *w, const void *image,
                                   struct ring *ring) {
-  stage(w, image, ring, 1);
+  stage(w, image, ring, 1, false);
 }
 INTARSIA_OUTLINE void stage_halves(const struct intarsia_window *w, const void *image,
                                    struct ring *ring) {
-  stage(w, image, ring, 2);
+  stage(w, image, ring, 2, false);
+}
+INTARSIA_OUTLINE void stage_shared_bytes(const struct intarsia_window *w, const void *image,
+                                         struct ring *ring) {
+  stage(w, image, ring, 1, true);
+}
+INTARSIA_OUTLINE void stage_shared_halves(const struct intarsia_window *w, const void *image,
+                                          struct ring *ring) {
+  stage(w, image, ring, 2, true);
 }
 
 // Columns beside the image, which no pair of rows changes.
@@ -356,7 +368,8 @@ INTARSIA_INLINE struct places places_of(const struct intarsia_window *w) {
 INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const struct places *places,
                                    const int8_t *input, int8_t *output, int8_t *scratch,
                                    const int8_t *weights, const int32_t *channel_words,
-                                   rows_function *by_1, rows_function *by_2, int32_t size) {
+                                   rows_function *by_1, rows_function *by_2, int32_t size,
+                                   bool multiplied) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   const int32_t phases = w->stride_h == 1 ? 2 : 1;  // rows of outputs that begin in one pair
   const int32_t steps = (w->out_h + phases - 1) / phases;
@@ -379,7 +392,9 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const struct
   for (int32_t next = 0; next < w->out_c;
        next += kMergedLanes, weights += phases * kMergedLanes * kLaneWeights) {
     const int32_t block = next + kMergedLanes <= w->out_c ? next : w->out_c - kMergedLanes;
-    const int8_t *image = input + size * block;
+    const int32_t multiplier = multiplied ? w->out_c / w->in_c : 1;
+    const int8_t *image = input + size * (block / multiplier);
+    if (multiplied) ring.elements = intarsia_lanes_from(block, kMergedLanes, multiplier, size);
     int8_t *to = output + size * block;
     work.channels = channels + block;
     for (int32_t n = 0; n < w->batches;
@@ -387,7 +402,11 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const struct
       ring.staged = 0;
       for (int32_t step = 0, run; step < steps; step += run) {
         while (ring.staged < step + ring.slots && ring.staged <= steps) {
-          if (size == 1)
+          if (multiplied && size == 1)
+            stage_shared_bytes(w, image, &ring);
+          else if (multiplied)
+            stage_shared_halves(w, image, &ring);
+          else if (size == 1)
             stage_bytes(w, image, &ring);
           else
             stage_halves(w, image, &ring);
@@ -447,49 +466,56 @@ INTARSIA_INLINE void dilated_3x3(const struct intarsia_window *w, const int8_t *
       grid.out_w = steps_over(w->out_w - x, across);
       depthwise_3x3(&grid, &places, input + size * (row * all.pitch + column * all.step),
                     output + size * (y * all.out_row + x * all.out_step), scratch, weights,
-                    channels, by_1, by_1, size);
+                    channels, by_1, by_1, size, false);
     }
 }
 
-#define INTARSIA_KERNEL(name, dilated, suffix, way, scale, load_limits, clamp)                     \
-  INTARSIA_ROWS_OF(suffix, 1, way, scale, load_limits, clamp)                                      \
-  INTARSIA_ROWS_OF(suffix, 2, way, scale, load_limits, clamp)                                      \
-  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output,             \
-            int8_t *scratch, const int8_t *weights, const int32_t *channels) {                     \
-    const struct places places = places_of(window);                                                \
-    depthwise_3x3(window, &places, input, output, scratch, weights, channels,                      \
-                  rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 1);              \
-  }                                                                                                \
-  void dilated(const struct intarsia_window *window, const int8_t *input, int8_t *output,          \
-               int8_t *scratch, const int8_t *weights, const int32_t *channels) {                  \
-    dilated_3x3(window, input, output, scratch, weights, channels, rows_##suffix##_by_1_pushes_80, \
-                1);                                                                                \
-  }
-#define INTARSIA_HALF_KERNEL(name, dilated, suffix, load_limits, clamp, store)                  \
-  INTARSIA_HALF_ROWS_OF(suffix, 1, load_limits, clamp, store)                                   \
-  INTARSIA_HALF_ROWS_OF(suffix, 2, load_limits, clamp, store)                                   \
-  void name(const struct intarsia_window *window, const int16_t *input, int16_t *output,        \
-            int8_t *scratch, const int8_t *weights, const int32_t *channels) {                  \
-    const struct places places = places_of(window);                                             \
-    depthwise_3x3(window, &places, (const int8_t *)input, (int8_t *)output, scratch, weights,   \
-                  channels, rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, 2); \
-  }                                                                                             \
-  void dilated(const struct intarsia_window *window, const int16_t *input, int16_t *output,     \
-               int8_t *scratch, const int8_t *weights, const int32_t *channels) {               \
-    dilated_3x3(window, (const int8_t *)input, (int8_t *)output, scratch, weights, channels,    \
-                rows_##suffix##_by_1_pushes_80, 2);                                             \
+// Of elements of a type: plain, with several outputs of each channel, and dilated.
+#define INTARSIA_ENTRIES(plain, multiplied, dilated, suffix, element, size)                       \
+  void plain(const struct intarsia_window *window, const element *input, element *output,         \
+             int8_t *scratch, const int8_t *weights, const int32_t *channels) {                   \
+    const struct places places = places_of(window);                                               \
+    depthwise_3x3(window, &places, (const int8_t *)input, (int8_t *)output, scratch, weights,     \
+                  channels, rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, size, \
+                  false);                                                                         \
+  }                                                                                               \
+  void multiplied(const struct intarsia_window *window, const element *input, element *output,    \
+                  int8_t *scratch, const int8_t *weights, const int32_t *channels) {              \
+    const struct places places = places_of(window);                                               \
+    depthwise_3x3(window, &places, (const int8_t *)input, (int8_t *)output, scratch, weights,     \
+                  channels, rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80, size, \
+                  true);                                                                          \
+  }                                                                                               \
+  void dilated(const struct intarsia_window *window, const element *input, element *output,       \
+               int8_t *scratch, const int8_t *weights, const int32_t *channels) {                 \
+    dilated_3x3(window, (const int8_t *)input, (int8_t *)output, scratch, weights, channels,      \
+                rows_##suffix##_by_1_pushes_80, size);                                            \
   }
 
-INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_s8, intarsia_dsp_depthwise_3x3_dilated_s8, whole,
-                INTARSIA_WHOLE, INTARSIA_SCALE_WHOLE, , INTARSIA_NOTHING)
+#define INTARSIA_KERNEL(plain, multiplied, dilated, suffix, way, scale, load_limits, clamp) \
+  INTARSIA_ROWS_OF(suffix, 1, way, scale, load_limits, clamp)                               \
+  INTARSIA_ROWS_OF(suffix, 2, way, scale, load_limits, clamp)                               \
+  INTARSIA_ENTRIES(plain, multiplied, dilated, suffix, int8_t, 1)
+#define INTARSIA_HALF_KERNEL(plain, multiplied, dilated, suffix, load_limits, clamp, store) \
+  INTARSIA_HALF_ROWS_OF(suffix, 1, load_limits, clamp, store)                               \
+  INTARSIA_HALF_ROWS_OF(suffix, 2, load_limits, clamp, store)                               \
+  INTARSIA_ENTRIES(plain, multiplied, dilated, suffix, int16_t, 2)
+
+INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_s8, intarsia_dsp_depthwise_3x3_multiplied_s8,
+                intarsia_dsp_depthwise_3x3_dilated_s8, whole, INTARSIA_WHOLE, INTARSIA_SCALE_WHOLE,
+                , INTARSIA_NOTHING)
 INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_rectified_s8,
+                intarsia_dsp_depthwise_3x3_multiplied_rectified_s8,
                 intarsia_dsp_depthwise_3x3_dilated_rectified_s8, rectified, INTARSIA_RECTIFIED,
                 INTARSIA_SCALE_RECTIFIED, , INTARSIA_NOTHING)
 INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_limited_s8,
+                intarsia_dsp_depthwise_3x3_multiplied_limited_s8,
                 intarsia_dsp_depthwise_3x3_dilated_limited_s8, limited, INTARSIA_LIMITED,
                 INTARSIA_SCALE_WHOLE, INTARSIA_LOAD_LIMITS, INTARSIA_CLAMP)
-INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_s16, intarsia_dsp_depthwise_3x3_dilated_s16, halves,
-                     , INTARSIA_NOTHING, INTARSIA_STORE_HALF)
+INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_s16, intarsia_dsp_depthwise_3x3_multiplied_s16,
+                     intarsia_dsp_depthwise_3x3_dilated_s16, halves, , INTARSIA_NOTHING,
+                     INTARSIA_STORE_HALF)
 INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_limited_s16,
+                     intarsia_dsp_depthwise_3x3_multiplied_limited_s16,
                      intarsia_dsp_depthwise_3x3_dilated_limited_s16, limited_halves,
                      INTARSIA_LOAD_LIMITS, INTARSIA_CLAMP, INTARSIA_STORE_LIMITED_HALF)

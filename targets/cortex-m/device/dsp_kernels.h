@@ -110,6 +110,19 @@ void intarsia_dsp_depthwise_3x3_limited_s8(const struct intarsia_window *window,
                                            const int8_t *input, int8_t *output, int8_t *scratch,
                                            const int8_t *weights, const int32_t *channels);
 
+// out_c a multiple of in_c: a channel of the output sees channel * in_c / out_c of the input.
+void intarsia_dsp_depthwise_3x3_multiplied_s8(const struct intarsia_window *window,
+                                              const int8_t *input, int8_t *output, int8_t *scratch,
+                                              const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_multiplied_rectified_s8(const struct intarsia_window *window,
+                                                        const int8_t *input, int8_t *output,
+                                                        int8_t *scratch, const int8_t *weights,
+                                                        const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_multiplied_limited_s8(const struct intarsia_window *window,
+                                                      const int8_t *input, int8_t *output,
+                                                      int8_t *scratch, const int8_t *weights,
+                                                      const int32_t *channels);
+
 // Dilated windows, by stride 1: each grid of every dilation-th row and column is an image of its own. strip_h and scratch are those of the
 // first grid, whose padding on the left is less than 3; in_w >= dilation_w.
 void intarsia_dsp_depthwise_3x3_dilated_s8(const struct intarsia_window *window,
@@ -142,6 +155,15 @@ void intarsia_dsp_depthwise_3x3_s16(const struct intarsia_window *window, const 
 void intarsia_dsp_depthwise_3x3_limited_s16(const struct intarsia_window *window,
                                             const int16_t *input, int16_t *output, int8_t *scratch,
                                             const int8_t *weights, const int32_t *channels);
+
+void intarsia_dsp_depthwise_3x3_multiplied_s16(const struct intarsia_window *window,
+                                               const int16_t *input, int16_t *output,
+                                               int8_t *scratch, const int8_t *weights,
+                                               const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_multiplied_limited_s16(const struct intarsia_window *window,
+                                                       const int16_t *input, int16_t *output,
+                                                       int8_t *scratch, const int8_t *weights,
+                                                       const int32_t *channels);
 
 void intarsia_dsp_depthwise_3x3_dilated_s16(const struct intarsia_window *window,
                                             const int16_t *input, int16_t *output, int8_t *scratch,

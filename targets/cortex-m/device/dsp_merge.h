@@ -2,6 +2,8 @@
 #ifndef INTARSIA_CORTEX_M_DSP_MERGE_H_
 #define INTARSIA_CORTEX_M_DSP_MERGE_H_
 
+#include <string.h>
+
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 
 enum { kMergedLanes = 4 };  // channels of a block: words per column of a pair of rows
@@ -70,6 +72,42 @@ INTARSIA_INLINE void intarsia_merge_halves(uint32_t *to, const int8_t *upper, in
     for (int32_t pair = 0; pair < kMergedLanes; pair += 2)
       intarsia_pair_halves(intarsia_load_word(upper + 2 * pair),
                            intarsia_load_word(lower + 2 * pair), &to[pair], &to[pair + 1]);
+}
+
+// Channels that several outputs each are made of: where the block's elements lie in a pixel, in bytes from the first of them.
+struct intarsia_lanes {
+  int32_t at[kMergedLanes];
+};
+
+// Of a block of `count` channels of the output; what is beyond them is the first one's.
+INTARSIA_INLINE struct intarsia_lanes intarsia_lanes_from(int32_t channel, int32_t count,
+                                                          int32_t multiplier, int32_t size) {
+  struct intarsia_lanes lanes = {{0}};
+  for (int32_t lane = 1; lane < kMergedLanes && lane < count; ++lane)
+    lanes.at[lane] = size * ((channel + lane) / multiplier - channel / multiplier);
+  return lanes;
+}
+
+INTARSIA_INLINE uint32_t intarsia_element(const int8_t *at, int32_t size) {
+  int16_t half;
+  if (size == 1) return (uint32_t)*at;
+  memcpy(&half, at, sizeof half);  // of words of zeros as well
+  return (uint32_t)half;
+}
+
+// Columns of a pair of rows of those, of elements of `size` bytes; of a row outside of the image as above.
+INTARSIA_INLINE void intarsia_merge_lanes(uint32_t *to, const int8_t *upper, int32_t upper_step,
+                                          const int8_t *lower, int32_t lower_step, int32_t columns,
+                                          const struct intarsia_lanes *lanes, int32_t size) {
+  const int32_t second = lanes->at[1], third = lanes->at[2], fourth = lanes->at[3];
+  for (; columns > 0; --columns, to += kMergedLanes, upper += upper_step, lower += lower_step) {
+#define INTARSIA_MERGED(at) \
+  (intarsia_element(upper + (at), size) & 0xffffu) | intarsia_element(lower + (at), size) << 16
+    const uint32_t a = INTARSIA_MERGED(0), b = INTARSIA_MERGED(second), c = INTARSIA_MERGED(third),
+                   d = INTARSIA_MERGED(fourth);
+#undef INTARSIA_MERGED
+    to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+  }
 }
 
 // Of int16, with any limits.

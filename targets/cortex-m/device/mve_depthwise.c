@@ -423,8 +423,11 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   s.vectors = vectors;
   s.group_step = results * out_column;
   s.held_step = family == WIDE ? pixel_step : s.group_step;
-  s.output_step = 1 - groups * s.group_step;
-  s.plane_step = multiplier == 1 ? pitch - travel : -travel;
+  // Of several channels of the output for each plane, the first of all planes follow each other, then the second ones, unless
+  // the planes are fewer than those.
+  const bool across = multiplier <= w->group;
+  s.output_step = (across ? multiplier : 1) - groups * s.group_step;
+  s.plane_step = across ? pitch - travel : -travel;
   uint32_t written[2][2] = {{0, 0}, {0, 0}};
   place_results(&s, family, out_row, out_column, w->out_w - s.further * results, written);
   for (int32_t n = 0; n < w->batches; ++n) {
@@ -454,12 +457,12 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
         memcpy(s.written, written[oy + out_rows > w->out_h ? 0 : 1], sizeof s.written);
         s.swapped = family == DENSE ? oy & 2 : 0;
         s.output = output + oy * out_row + c * multiplier;
-        for (int32_t plane = 0; plane < together; plane += multiplier == 1 ? together : 1) {
-          s.weights = held + plane * multiplier * vectors * kVector;
-          s.channels = table + plane * multiplier * 4;
-          s.plane = scratch + plane * pitch;
-          s.count = multiplier == 1 ? together : multiplier;
-          int8_t *next = s.output + multiplier;
+        for (int32_t part = 0; part < (across ? multiplier : together); ++part) {
+          s.count = across ? together : multiplier;
+          s.weights = held + part * s.count * vectors * kVector;
+          s.channels = table + part * s.count * 4;
+          s.plane = across ? scratch : scratch + part * pitch;
+          int8_t *next = s.output + (across ? 1 : multiplier);
           if (family == DENSE)
             dense_channels(&s, general);
           else if (family == HALVING)

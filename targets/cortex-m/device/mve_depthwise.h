@@ -15,6 +15,8 @@ extern "C" {
 //   wide     everything whose kernel_h * kernel_w (width with the gaps of dilation) is 64 at most. Where strip_w is 1 each row of the window
 //            comes twice, and counts as two: weights are sums of two bytes.
 //
+// Channels of constants: of each `group` planes the first channels of the output that they make, then the second ones, and so on; where
+// those are more than `group`, all of the first plane, then of the second one, and so on.
 // weights: of each output channel, the byte of tap (y, x), all others zero:
 //   dense    5 + 4 * x + y of 16; halving  2 + 5 * x + y of 16; after the last channel 16 zeros.
 //   wide     kernel_h * x + y of 16, 32 or 64.
@@ -35,6 +37,10 @@ INTARSIA_DECLARE(intarsia_mve_depthwise_wide_s8);
 // 20 bytes for each of up to sixteen pixels.
 void intarsia_mve_depthwise_pixels_s8(const struct intarsia_window *window, const int8_t *input,
                                       int8_t *output, int8_t *scratch, const int8_t *weights);
+// out_c a multiple of in_c.
+void intarsia_mve_depthwise_shared_pixels_s8(const struct intarsia_window *window,
+                                             const int8_t *input, int8_t *output, int8_t *scratch,
+                                             const int8_t *weights);
 
 #ifdef __cplusplus
 }

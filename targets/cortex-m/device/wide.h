@@ -52,6 +52,9 @@ void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *wide, const int
 // 24 bytes for each window, of 16 at most.
 void intarsia_mve_depthwise_s16(const struct intarsia_wide *wide, const int16_t *input,
                                 int16_t *output, int8_t *scratch, const int32_t *weights);
+// Several filters per channel: out_c a multiple of in_c.
+void intarsia_mve_depthwise_shared_s16(const struct intarsia_wide *wide, const int16_t *input,
+                                       int16_t *output, int8_t *scratch, const int32_t *weights);
 
 #ifdef __cplusplus
 }

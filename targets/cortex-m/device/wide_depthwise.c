@@ -230,6 +230,7 @@ struct wide_taps {
   int32_t low, high;
   int32_t pairs;
   int32_t pixel_step, output_step;
+  uint16_t places[kMveLanes];  // of elements in a pixel, from the first one, in bytes
 };
 
 #if INTARSIA_HAS_MVE
@@ -240,14 +241,14 @@ _Static_assert(
         offsetof(struct wide_taps, scales) == 36 && offsetof(struct wide_taps, output) == 40 &&
         offsetof(struct wide_taps, low) == 44 && offsetof(struct wide_taps, pairs) == 52 &&
         offsetof(struct wide_taps, pixel_step) == 56 &&
-        offsetof(struct wide_taps, output_step) == 60,
+        offsetof(struct wide_taps, output_step) == 60 && offsetof(struct wide_taps, places) == 64,
     "the assembly's numbers");
 #else
 INTARSIA_INLINE void eight_results(const struct wide_taps *taps, const int16_t *first,
                                    int16_t *output) {
   for (int32_t lane = 0; lane < taps->lanes; ++lane) {
     const int32_t at = 4 * (lane % 2 * 4 + lane / 2);
-    const int16_t *x = first + lane;
+    const int16_t *x = first + taps->places[lane] / 2;
     const int8_t *weight = taps->weights + lane;
     int32_t sum, multiplier, left;
     memcpy(&sum, taps->biases + at, sizeof sum);
@@ -361,60 +362,72 @@ INTARSIA_OUTLINE void pairs_of_eights(struct wide_taps *taps) {
 #endif
 }
 
-// The same of one window; products are added while the next ones' factors are loaded.
+// The same of one window; products are added while the next ones' factors are loaded. `load` takes eight elements from r0 on; where
+// they lie anywhere, `places` loads q6 for it.
+// clang-format off
+#define INTARSIA_ONE_OF_EIGHTS(places, load) \
+  register struct wide_taps *at __asm__("r12") = taps; \
+  __asm__ volatile( \
+      "ldr r6, [r12, #32]\n" \
+      "vldrw.32 q2, [r6]\n" \
+      "vldrw.32 q3, [r6, #16]\n" \
+      "ldm.w r12, {r0, r1, r2, r3, r4, r5}\n" places \
+      "ldr.w r8, [r12, #28]\n" \
+      "vmov.i32 q4, #0\n" \
+      "vctp.16 r8\n" \
+      "vmov.i32 q5, #0\n" \
+      "cbz r2, 3f\n" \
+      "ldr.w r6, [r12, #24]\n" \
+      "1: dls lr, r3\n" \
+      "2: vldrb.s16 q1, [r1], #8\n" \
+      "vadd.i32 q2, q2, q4\n" \
+      "vpst\n" \
+      load \
+      "add r0, r4\n" \
+      "vmullb.s16 q4, q0, q1\n" \
+      "vadd.i32 q3, q3, q5\n" \
+      "vmullt.s16 q5, q0, q1\n" \
+      "le lr, 2b\n" \
+      "add r0, r5\n" \
+      "add r1, r6\n" \
+      "subs r2, #1\n" \
+      "bne 1b\n" \
+      "3: ldr.w r6, [r12, #36]\n" \
+      "vadd.i32 q2, q2, q4\n" \
+      "vldrw.32 q0, [r6]\n" \
+      "vadd.i32 q3, q3, q5\n" \
+      "vmulh.s32 q2, q2, q0\n" \
+      "vldrw.32 q1, [r6, #16]\n" \
+      "vmulh.s32 q3, q3, q1\n" \
+      "vldrw.32 q0, [r6, #32]\n" \
+      "vrshl.s32 q2, q2, q0\n" \
+      "vldrw.32 q1, [r6, #48]\n" \
+      "vrshl.s32 q3, q3, q1\n" \
+      "ldrd r2, r3, [r12, #44]\n" \
+      "vqmovnb.s32 q4, q2\n" \
+      "ldr.w r6, [r12, #40]\n" \
+      "vdup.16 q0, r2\n" \
+      "vqmovnt.s32 q4, q3\n" \
+      "vdup.16 q1, r3\n" \
+      "vmax.s16 q4, q4, q0\n" \
+      "vmin.s16 q4, q4, q1\n" \
+      "vpst\n" \
+      "vstrht.16 q4, [r6]\n" \
+      : "+r"(at) \
+      : \
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "lr", "q0", "q1", "q2", "q3", "q4", \
+        "q5", "q6" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory")
+// clang-format on
 INTARSIA_OUTLINE void one_of_eights(struct wide_taps *taps) {
 #if INTARSIA_HAS_MVE
-  register struct wide_taps *at __asm__("r12") = taps;
-  __asm__ volatile(
-      "ldr r6, [r12, #32]\n"
-      "vldrw.32 q2, [r6]\n"
-      "vldrw.32 q3, [r6, #16]\n"
-      "ldm.w r12, {r0, r1, r2, r3, r4, r5}\n"
-      "ldr.w r8, [r12, #28]\n"
-      "vmov.i32 q4, #0\n"
-      "vctp.16 r8\n"
-      "vmov.i32 q5, #0\n"
-      "cbz r2, 3f\n"
-      "ldr.w r6, [r12, #24]\n"
-      "1: dls lr, r3\n"
-      "2: vldrb.s16 q1, [r1], #8\n"
-      "vadd.i32 q2, q2, q4\n"
-      "vpst\n"
-      "vldrht.u16 q0, [r0]\n"
-      "add r0, r4\n"
-      "vmullb.s16 q4, q0, q1\n"
-      "vadd.i32 q3, q3, q5\n"
-      "vmullt.s16 q5, q0, q1\n"
-      "le lr, 2b\n"
-      "add r0, r5\n"
-      "add r1, r6\n"
-      "subs r2, #1\n"
-      "bne 1b\n"
-      "3: ldr.w r6, [r12, #36]\n"
-      "vadd.i32 q2, q2, q4\n"
-      "vldrw.32 q0, [r6]\n"
-      "vadd.i32 q3, q3, q5\n"
-      "vmulh.s32 q2, q2, q0\n"
-      "vldrw.32 q1, [r6, #16]\n"
-      "vmulh.s32 q3, q3, q1\n"
-      "vldrw.32 q0, [r6, #32]\n"
-      "vrshl.s32 q2, q2, q0\n"
-      "vldrw.32 q1, [r6, #48]\n"
-      "vrshl.s32 q3, q3, q1\n"
-      "ldrd r2, r3, [r12, #44]\n"
-      "vqmovnb.s32 q4, q2\n"
-      "ldr.w r6, [r12, #40]\n"
-      "vdup.16 q0, r2\n"
-      "vqmovnt.s32 q4, q3\n"
-      "vdup.16 q1, r3\n"
-      "vmax.s16 q4, q4, q0\n"
-      "vmin.s16 q4, q4, q1\n"
-      "vpst\n"
-      "vstrht.16 q4, [r6]\n"
-      : "+r"(at)
-      :
-      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "lr", "q0", "q1", "q2", "q3", "q4",
-        "q5" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
+  INTARSIA_ONE_OF_EIGHTS(, "vldrht.u16 q0, [r0]\n");
+#else
+  eight_results(taps, taps->x, taps->output);
+#endif
+}
+INTARSIA_OUTLINE void one_of_shared(struct wide_taps *taps) {
+#if INTARSIA_HAS_MVE
+  INTARSIA_ONE_OF_EIGHTS("add.w r6, r12, #64\nvldrh.u16 q6, [r6]\n", "vldrht.u16 q0, [r0, q6]\n");
 #else
   eight_results(taps, taps->x, taps->output);
 #endif
@@ -433,13 +446,20 @@ _Static_assert(sizeof(struct wide_run) == 24, "the compiler's number");
 // An odd number of windows has a pair at its end that overlaps the one before. `pixels` and `results` in bytes: from one window to
 // the next, in a row and below each other.
 INTARSIA_INLINE void run_of_windows(struct wide_taps *taps, const struct wide_run *run,
-                                    const int32_t *pixels, const int32_t *results) {
+                                    const int32_t *pixels, const int32_t *results, bool is_shared) {
   const int32_t down = run->count < 0, count = down ? -run->count : run->count;
+  const int32_t pixel = pixels[down], result = results[down];
+  if (is_shared) {
+    for (int32_t left = count; left > 0; --left) {
+      one_of_shared(taps);
+      taps->x += pixel / 2, taps->output += result / 2;
+    }
+    return;
+  }
   if (count == 1) {
     one_of_eights(taps);
     return;
   }
-  const int32_t pixel = pixels[down], result = results[down];
   const int16_t *x = taps->x;
   int16_t *output = taps->output;
   taps->pixel_step = pixel, taps->output_step = result;
@@ -508,13 +528,14 @@ INTARSIA_OUTLINE void run_at(const struct intarsia_wide *w, const struct wide_gr
 
 // Block by block, so that its constants are copied once and read without waiting; where windows are, is worked out before that, for
 // as many runs as there is room for.
-void intarsia_mve_depthwise_s16(const struct intarsia_wide *w, const int16_t *input,
-                                int16_t *output, int8_t *scratch, const int32_t *weights) {
-  const int32_t out_c = w->out_c;
+INTARSIA_INLINE void mve_depthwise(const struct intarsia_wide *w, const int16_t *input,
+                                   int16_t *output, int8_t *scratch, const int32_t *weights,
+                                   int32_t multiplier) {
+  const int32_t in_c = w->in_c, out_c = w->out_c;
   const int32_t block_bytes = 3 * kTableBytes + kMveLanes * w->kernel_h * w->kernel_w;
-  const int32_t in_image = w->in_h * w->in_w * out_c, out_image = w->out_h * w->out_w * out_c;
-  const int32_t row_step = 2 * w->dilation_h * w->in_w * out_c;
-  const int32_t pixels[2] = {2 * w->stride_w * out_c, 2 * w->stride_h * w->in_w * out_c};
+  const int32_t in_image = w->in_h * w->in_w * in_c, out_image = w->out_h * w->out_w * out_c;
+  const int32_t row_step = 2 * w->dilation_h * w->in_w * in_c;
+  const int32_t pixels[2] = {2 * w->stride_w * in_c, 2 * w->stride_h * w->in_w * in_c};
   const int32_t results[2] = {2 * out_c, 2 * w->out_w * out_c};
   const struct wide_grid grid = grid_of(w);
   struct wide_run *runs = (struct wide_run *)(void *)(scratch + block_bytes);
@@ -523,16 +544,18 @@ void intarsia_mve_depthwise_s16(const struct intarsia_wide *w, const int16_t *in
   taps.low = w->low, taps.high = w->high;
   taps.biases = scratch;
   taps.scales = scratch + block_bytes - 2 * kTableBytes;
-  taps.step = 2 * w->dilation_w * out_c;
+  taps.step = 2 * w->dilation_w * in_c;
   for (int32_t begin = 0; begin < grid.all_runs; begin += kMostRuns) {
     const int32_t count = intarsia_min_i32(kMostRuns, grid.all_runs - begin);
     for (int32_t i = 0; i < count; ++i) run_at(w, &grid, begin + i, &runs[i]);
     const int8_t *block = (const int8_t *)weights;
     for (int32_t first = 0; first < out_c; first += kMveLanes, block += block_bytes) {
       taps.lanes = intarsia_min_i32(kMveLanes, out_c - first);
+      for (int32_t lane = 0; lane < kMveLanes && (multiplier != 1 || !INTARSIA_HAS_MVE); ++lane)
+        taps.places[lane] = (uint16_t)(2 * ((first + lane) / multiplier - first / multiplier));
       (void)intarsia_copy(scratch, block, block_bytes);
       for (int32_t n = 0; n < w->batches; ++n) {
-        const int16_t *image = input + n * in_image + first;
+        const int16_t *image = input + n * in_image + first / multiplier;
         int16_t *image_results = output + n * out_image + first;
         for (const struct wide_run *run = runs; run < runs + count; ++run) {
           taps.x = image + run->x;
@@ -541,9 +564,19 @@ void intarsia_mve_depthwise_s16(const struct intarsia_wide *w, const int16_t *in
           taps.weights = block_weights + run->tap;
           taps.weights_rest = kMveLanes * (w->kernel_w - run->columns);
           taps.row_rest = row_step - run->columns * taps.step;
-          run_of_windows(&taps, run, pixels, results);
+          run_of_windows(&taps, run, pixels, results, multiplier != 1);
         }
       }
     }
   }
+}
+
+void intarsia_mve_depthwise_s16(const struct intarsia_wide *w, const int16_t *input,
+                                int16_t *output, int8_t *scratch, const int32_t *weights) {
+  mve_depthwise(w, input, output, scratch, weights, 1);
+}
+
+void intarsia_mve_depthwise_shared_s16(const struct intarsia_wide *w, const int16_t *input,
+                                       int16_t *output, int8_t *scratch, const int32_t *weights) {
+  mve_depthwise(w, input, output, scratch, weights, w->out_c / w->in_c);
 }

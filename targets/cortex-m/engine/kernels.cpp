@@ -141,6 +141,7 @@ void add_engine(EngineRegistry& registry) {
   ADD(intarsia_mve_wide_conv_s16, wide, kWideFields);
   ADD(intarsia_mve_wide_depthwise_s16, wide, kWideFields);
   ADD(intarsia_mve_depthwise_s16, wide, kWideFields);
+  ADD(intarsia_mve_depthwise_shared_s16, wide, kWideFields);
   ADD(intarsia_dsp_svdf_s8, svdf, kSvdfFields);
   ADD(intarsia_dsp_svdf_s16, svdf, kSvdfFields);
   ADD(intarsia_mve_svdf_s8, svdf, kSvdfFields);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/kernel_costs.h"
 #include "compiler/kernels.h"
 #include "kernel_program.h"
 #include "wide_modules.h"
@@ -14,6 +15,11 @@ namespace intarsia::test::cortex_m {
 namespace {
 
 using graph::OpKind;
+using targets::cortex_m::CoreClass;
+using targets::cortex_m::KernelFamily;
+using targets::cortex_m::KernelWork;
+using targets::cortex_m::operator_work;
+using targets::cortex_m::OperatorWork;
 
 constexpr int64_t kQuick = int64_t{1} << 30;  // sums of the quick arithmetic stay below
 
@@ -324,6 +330,40 @@ TEST(Choices, DepthwiseWindowsThatAreMostlyPaddingAreTakenByPixels) {
   EXPECT_EQ(depthwise(16, 64).find("pixels"), std::string::npos) << depthwise(16, 64);
 }
 
+// Groups of few channels are one convolution whose weights are mostly zero, which lays windows out once and has fuller blocks of channels.
+TEST(Choices, GroupsOfFewChannelsAreOneConvolution) {
+  const auto kernel = [](const char* core, int64_t inputs, int64_t outputs, int64_t size) {
+    Random random(9);
+    WindowCase c{OpKind::Conv2d, 1, 16, 16, inputs, outputs, size, size, 1};
+    c.groups = 3, c.small_multipliers = true;
+    return kernel_of(core, window_module(random, c));
+  };
+  EXPECT_TRUE(kernel("cortex-m0", 12, 15, 1).starts_with("intarsia_thumb_conv_"));
+  EXPECT_TRUE(kernel("cortex-m4", 12, 15, 1).starts_with("intarsia_dsp_conv_"));
+  EXPECT_EQ(kernel("cortex-m55", 12, 15, 1), "intarsia_mve_conv_s8");
+  for (const char* core : {"cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"})
+    EXPECT_TRUE(kernel(core, 96, 96, 3).starts_with("intarsia_staged_")) << core;
+}
+
+// Rows of windows are filled up to words where laying four pixels out together saves more than products with the filling take, as of a
+// first layer's three channels; not where there are many channels of results.
+TEST(Choices, RowsOfWindowsAreFilledUpWhereThatSavesTime) {
+  const auto fours_laid_out = [](int64_t outputs) {
+    Random random(9);
+    WindowCase c{OpKind::Conv2d, 1, 33, 33, 3, outputs, 3, 3, 2};
+    c.small_multipliers = true;
+    const graph::Module module = window_module(random, c);
+    const graph::Function& function = module.functions[0];
+    const auto work =
+        operator_work(CoreClass::Dsp, module, function, function.nodes[0]).value_or(OperatorWork{});
+    for (const KernelWork& part : work.kernels)
+      if (part.family == KernelFamily::DspWindows) return part.amounts.at(0);
+    return -1.0;
+  };
+  EXPECT_GT(fours_laid_out(24), 0);
+  EXPECT_EQ(fours_laid_out(128), 0);
+}
+
 // A filter of one channel is a convolution, but where its columns are dilated.
 TEST(Choices, DepthwiseOfOneChannelIsAConvolution) {
   const auto depthwise = [](int64_t columns, int64_t dilation) {
@@ -333,8 +373,8 @@ TEST(Choices, DepthwiseOfOneChannelIsAConvolution) {
     return kernel_of("cortex-m4", window_module(random, c));
   };
   EXPECT_EQ(depthwise(3, 1), "intarsia_dsp_conv_by_four_s8");
-  EXPECT_EQ(depthwise(1, 1), "intarsia_dsp_conv_s8");
-  EXPECT_EQ(depthwise(1, 2), "intarsia_dsp_conv_s8");
+  EXPECT_EQ(depthwise(1, 1), "intarsia_dsp_conv_by_four_s8");
+  EXPECT_EQ(depthwise(1, 2), "intarsia_dsp_conv_by_four_s8");
   const std::string dilated = depthwise(3, 2);
   EXPECT_EQ(dilated.find("_dsp_conv_"), std::string::npos) << dilated;
 }

@@ -30,6 +30,7 @@ std::vector<graph::Module> cases(const std::string& core) {
                            deep_convolutions,
                            depthwise_convolutions,
                            dilated_depthwise_convolutions,
+                           multiplied_depthwise_convolutions,
                            fully_connected_layers,
                            additions,
                            differences_and_products,
@@ -52,9 +53,9 @@ std::vector<graph::Module> cases(const std::string& core) {
     for (const auto& make :
          {float_convolutions, float_depthwise_convolutions, float_matrix_products, resizings,
           hybrid_layers, shifted_layers, rows_to_steps, float_elements, moved_rows, steps_to_floats,
-          wide_convolutions, wide_depthwise_of_three_columns, wide_depthwise_of_any_window,
-          wide_sums_and_poolings, wide_products_and_curves, wide_matrix_products,
-          wide_staged_convolutions})
+          wide_convolutions, wide_depthwise_of_three_columns, wide_depthwise_with_multipliers,
+          wide_depthwise_of_any_window, wide_sums_and_poolings, wide_products_and_curves,
+          wide_matrix_products, wide_staged_convolutions})
       for (graph::Module& module : make()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;

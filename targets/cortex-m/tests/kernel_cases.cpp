@@ -216,6 +216,37 @@ std::vector<graph::Module> dilated_depthwise_convolutions() {
   return modules;
 }
 
+// Several results of each channel: windows of three columns, any others, and high ones of one column on many pixels.
+std::vector<graph::Module> multiplied_depthwise_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(57);
+  for (int i = 0; i < 60; ++i) {
+    WindowCase c{OpKind::DepthwiseConv2d, random.range(1, 2), random.range(5, 14),
+                 random.range(5, 14)};
+    c.channels = random.range(2, i % 4 == 0 ? 19 : 9);
+    c.out_channels = c.channels * (i % 9 == 8 ? random.range(9, 20) : random.range(2, 5));
+    c.kernel_h = random.range(1, 5), c.kernel_w = random.range(1, 5), c.stride = random.range(1, 2);
+    if (i % 2 == 0) c.kernel_w = 3, c.kernel_h = c.stride + random.range(1, 2);
+    if (i % 6 == 2) std::swap(c.kernel_h, c.kernel_w);
+    c.padding = {random.range(0, c.kernel_h - 1), random.range(0, c.kernel_w - 1),
+                 random.range(0, c.kernel_h - 1), random.range(0, c.kernel_w - 1)};
+    if (i % 5 == 1) {
+      c.height = random.range(20, 22), c.width = random.range(150, 200), c.batches = 1;
+      c.kernel_h = 20, c.kernel_w = i % 2 == 0 ? 1 : 2, c.stride = 1;
+      c.padding = {i % 3, 0, i % 3, 0};
+      c.channels = random.range(5, 9), c.out_channels = 2 * c.channels;
+    }
+    c.activation = any_activation(random);
+    c.small_multipliers = i % 8 != 7;
+    modules.push_back(window_module(random, c));
+    if (i % 4 == 0) {
+      graph::Function& function = modules.back().functions[0];
+      function.tensors[function.outputs[0].at()].quantization.zero_point[0] = -128;
+    }
+  }
+  return modules;
+}
+
 std::vector<graph::Module> fully_connected_layers() {
   std::vector<graph::Module> modules;
   Random random(4);

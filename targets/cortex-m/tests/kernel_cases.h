@@ -18,6 +18,7 @@ std::vector<graph::Module> deep_convolutions();
 std::vector<graph::Module> depthwise_convolutions();
 std::vector<graph::Module> depthwise_convolutions_of_few_pixels();
 std::vector<graph::Module> dilated_depthwise_convolutions();
+std::vector<graph::Module> multiplied_depthwise_convolutions();
 std::vector<graph::Module> fully_connected_layers();
 std::vector<graph::Module> long_and_thin();
 std::vector<graph::Module> grouped_and_dilated_convolutions();
@@ -41,6 +42,7 @@ std::vector<graph::Module> steps_to_floats();
 // Int16 activations.
 std::vector<graph::Module> wide_depthwise_of_any_window();
 std::vector<graph::Module> wide_depthwise_of_three_columns();
+std::vector<graph::Module> wide_depthwise_with_multipliers();
 std::vector<graph::Module> wide_convolutions();
 std::vector<graph::Module> wide_sums_and_poolings();
 std::vector<graph::Module> wide_products_and_curves();

@@ -58,6 +58,20 @@ TEST_P(EveryCore, DilatedDepthwiseConvolutionsAndMultipliers) {
     EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
   check(kernels);
 }
+TEST_P(EveryCore, DepthwiseConvolutionsWithMultipliers) {
+  KernelProgram kernels(GetParam());
+  kernels.add(multiplied_depthwise_convolutions());
+  for (const char* kernel :
+       {"intarsia_dsp_depthwise_3x3_multiplied_s8",
+        "intarsia_dsp_depthwise_3x3_multiplied_rectified_s8",
+        "intarsia_dsp_depthwise_3x3_multiplied_limited_s8", "intarsia_dsp_depthwise_s8"})
+    EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
+  for (const char* kernel :
+       {"intarsia_mve_depthwise_shared_pixels_s8", "intarsia_mve_depthwise_dense_s8",
+        "intarsia_mve_depthwise_halving_s8", "intarsia_mve_depthwise_wide_s8"})
+    EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m55")) << kernel;
+  check(kernels);
+}
 TEST_P(EveryCore, FullyConnected) {
   check_all(fully_connected_layers());
 }
@@ -86,6 +100,16 @@ TEST_P(EveryCore, WideDepthwiseOfThreeColumns) {
        {"intarsia_dsp_depthwise_3x3_s16", "intarsia_dsp_depthwise_3x3_limited_s16",
         "intarsia_dsp_depthwise_3x3_dilated_s16", "intarsia_dsp_depthwise_3x3_dilated_limited_s16"})
     EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
+  check(kernels);
+}
+TEST_P(EveryCore, WideDepthwiseWithMultipliers) {
+  KernelProgram kernels(GetParam());
+  kernels.add(wide_depthwise_with_multipliers());
+  for (const char* kernel : {"intarsia_dsp_depthwise_3x3_multiplied_s16",
+                             "intarsia_dsp_depthwise_3x3_multiplied_limited_s16"})
+    EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
+  EXPECT_EQ(kernels.calls("intarsia_mve_depthwise_shared_s16"),
+            GetParam() == std::string("cortex-m55"));
   check(kernels);
 }
 TEST_P(EveryCore, WideDepthwiseOfAnyWindow) {

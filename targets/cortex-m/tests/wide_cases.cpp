@@ -49,6 +49,23 @@ std::vector<graph::Module> wide_depthwise_of_three_columns() {
   return modules;
 }
 
+std::vector<graph::Module> wide_depthwise_with_multipliers() {
+  std::vector<graph::Module> modules;
+  Random random(58);
+  for (int i = 0; i < 40; ++i) {
+    WideCase c{OpKind::DepthwiseConv2d, random.range(1, 12), random.range(1, 12)};
+    c.batches = i % 7 == 0 ? 2 : 1;
+    c.channels = random.range(2, 9), c.out_channels = c.channels * random.range(2, 5);
+    c.kernel_h = random.range(1, 5), c.kernel_w = random.range(1, 5);
+    (i % 4 == 3 ? c.dilation : c.stride) = random.range(1, 2);
+    if (i % 2 == 0) c.kernel_w = 3, c.kernel_h = c.stride + random.range(1, 2);
+    c.padding = any_padding(random, c);
+    c.activation = any_activation(random);
+    modules.push_back(wide_module(random, c));
+  }
+  return modules;
+}
+
 // Windows of any size, fewer channels than four, several results a channel, and columns of pixels.
 std::vector<graph::Module> wide_depthwise_of_any_window() {
   std::vector<graph::Module> modules;

@@ -213,14 +213,16 @@ TEST(Broadcasting, ShortRowsShareACall) {
   }
 }
 
-// All values of a byte, where a loop would limit each of sixteen by itself.
-TEST(Elements, LimitsAreLookedUpWithHelium) {
-  KernelProgram kernels("cortex-m55");
-  Random random(53);
-  kernels.add(
-      plain_module(random, OpKind::Relu, graph::ReluAttrs{graph::Activation::Relu6}, {1, 300}));
-  EXPECT_TRUE(kernels.calls("intarsia_each_lookup_s8"));
-  check(kernels);
+// All values of a byte, where a loop would scale each element, or limit each of sixteen by itself.
+TEST(Elements, LimitsAtAnotherScaleAreLookedUp) {
+  for (const char* core : {"cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    Random random(53);
+    kernels.add(
+        plain_module(random, OpKind::Relu, graph::ReluAttrs{graph::Activation::Relu6}, {1, 300}));
+    EXPECT_TRUE(kernels.calls("intarsia_each_lookup_s8")) << core;
+    check(kernels);
+  }
 }
 
 // Windows of two columns and of one become windows of two with twice the channels, where these share more than the second
