@@ -143,8 +143,9 @@ bool four_is_faster(int64_t channels, int64_t run) {
 }
 
 // Bytes of a kernel row in the columns of the DSP kernel: filled up to whole words, so that four pixels' rows are made into
-// pairs where they lie, where that saves more than the products with the filling take.
+// pairs where they lie, where that saves more than the products with the filling take, beyond what the estimate knows.
 int64_t dsp_row_bytes(const Window& w, const Channels& channels) {
+  constexpr double kSure = 0.97;
   const int64_t run = w.kernel_w * w.in_c, filled = round_up(run, kFour);
   const auto cycles = [&](int64_t row_bytes) {
     Window with = w;
@@ -153,7 +154,7 @@ int64_t dsp_row_bytes(const Window& w, const Channels& channels) {
         channels.quick && four_is_faster(w.out_c, round_up(w.kernel_h * row_bytes, kFour));
     return cycles_of_work(CostCore::M4, dsp_convolution(with, Way::Rectified, by_four)).value_or(0);
   };
-  return filled != run && cycles(filled) <= cycles(run) ? filled : run;
+  return filled != run && cycles(filled) <= kSure * cycles(run) ? filled : run;
 }
 
 Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64_t scratch_bytes) {
