@@ -47,14 +47,26 @@ Lines lines_of(const Window& w, Pooling pooling) {
   return {strip, ((strip - 1) * w.stride_w + w.kernel_w) * column};
 }
 
+// By the code: what loops of known bounds take at least.
+double loop_cycles(const Window& w) {
+  constexpr double kOutput = 15, kLoopTap = 6;
+  return static_cast<double>(w.pixels() * w.out_c) *
+         (kOutput + kLoopTap * static_cast<double>(w.kernel_h * w.kernel_w));
+}
+
+// Averages of few taps: the division takes most of the time, unless many channels share what a pixel takes.
+bool small_averages_pay(const Window& w) {
+  const auto cycles =
+      cycles_of_work(CostCore::M4, {pool(CoreClass::Dsp, w, /*average=*/true, /*wide=*/false)});
+  return cycles && *cycles < loop_cycles(w);
+}
+
 // Whether they save so much that their two kilobytes are worth it, of the kernel that takes pixel by pixel or, without one, of loops.
 bool rows_pay(CoreClass core, const Window& w, Pooling pooling, bool by_pixel) {
-  constexpr double kLeastSaved = 8192, kOutput = 15, kLoopTap = 6;
+  constexpr double kLeastSaved = 8192;
   const CostCore cost_core = core == CoreClass::Mve ? CostCore::M55 : CostCore::M4;
   const bool average = pooling == Pooling::Average, wide = pooling == Pooling::WideMax;
-  const auto outputs = static_cast<double>(w.pixels() * w.out_c);
-  const double loops =
-      outputs * (kOutput + kLoopTap * static_cast<double>(w.kernel_h * w.kernel_w));
+  const double loops = loop_cycles(w);
   const double others =
       by_pixel ? cycles_of_work(cost_core, {pool(core, w, average, wide)}).value_or(loops) : loops;
   const KernelWork work = average ? rows_average_pool(core, w) : rows_max_pool(core, w, wide);
@@ -134,7 +146,7 @@ LowerKernel pool_kernel(CoreClass core, const OpView& view, bool small) {
   const int64_t taps = w.kernel_h * w.kernel_w;
   if (average && taps > kMostTaps && !lanes) return nullptr;
   const bool pays =
-      !average || core != CoreClass::Dsp || taps > 4;  // the division takes most of small windows
+      !average || core != CoreClass::Dsp || taps > 4 || (!wide && small_averages_pay(w));
   const bool by_pixel = w.in_c >= least_channels && pays;
   if (!lanes && !small && !(average && wide)) {
     const Pooling pooling = average ? Pooling::Average : wide ? Pooling::WideMax : Pooling::Max;
