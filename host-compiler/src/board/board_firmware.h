@@ -43,6 +43,9 @@ std::vector<std::string> build_command(const Board& board, const Core& core,
 
 // --- run ---
 
+// A simulated device is a program beside the emulator, which shares one memory with it: whether all that the board has for devices lies there.
+Result<void> check_memories_of_devices(const Board& board);
+
 // What the inference main is to do; see boards/README.md.
 struct RunRequest {
   int32_t repeat = 1;

@@ -1,4 +1,9 @@
 // Command lines that build and start a board's firmware.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "board/board_firmware.h"
@@ -158,6 +163,30 @@ Result<std::vector<std::string>> run_command(const Board& board, const StartRequ
     append(command, {"-plugin", plugin});
   }
   return command;
+}
+
+Result<void> check_memories_of_devices(const Board& board) {
+  const std::string& shared = board.emulator->shared_memory;
+  std::vector<std::string> places = board.roles.activations;
+  places.insert(places.end(), board.roles.constants.begin(), board.roles.constants.end());
+  places.push_back(board.roles.streams);
+  Diagnostics problems;
+  std::set<std::string> told;
+  for (const std::string& place : places) {
+    const Memory* memory = board.find_memory(place);
+    if (memory == nullptr || place == shared || !told.insert(place).second) continue;
+    const bool is_cpus =
+        !memory->accessible_by.empty() &&
+        std::ranges::all_of(memory->accessible_by, [](const auto& who) { return who == "cpu"; });
+    if (!is_cpus)
+      problems.add(
+          board.name,
+          fmt::format("devices reach '{}' too, and the emulator shares '{}' alone with them", place,
+                      shared),
+          fmt::format("give '{}' \"accessible_by\": [\"cpu\"] in the board's file", place));
+  }
+  if (!problems.empty()) return problems;
+  return {};
 }
 
 }  // namespace intarsia::board

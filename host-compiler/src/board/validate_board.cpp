@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "board/process_board.h"
 
@@ -226,28 +223,6 @@ class Validator {
               "{:#x} and {:#x} bytes from there are not in the reserved end of the shared memory",
               begin, size),
           "the firmware and the devices talk there");
-    check_reached_by_devices(shared);
-  }
-
-  // A simulated device is a program beside the emulator, which shares one memory with it.
-  void check_reached_by_devices(const std::string& shared) {
-    std::vector<std::string> places = board_.roles.activations;
-    places.insert(places.end(), board_.roles.constants.begin(), board_.roles.constants.end());
-    places.push_back(board_.roles.streams);
-    std::set<std::string> told;
-    for (const std::string& place : places) {
-      const Memory* memory = board_.find_memory(place);
-      if (memory == nullptr || place == shared || !told.insert(place).second) continue;
-      const bool is_cpus = !memory->accessible_by.empty() &&
-                           std::ranges::all_of(memory->accessible_by,
-                                               [](const std::string& who) { return who == "cpu"; });
-      if (!is_cpus)
-        complain("run: shared_memory",
-                 fmt::format("devices reach '{}' too, and the emulator shares '{}' alone with them",
-                             place, shared),
-                 fmt::format("give '{}' \"accessible_by\": [\"cpu\"], or leave device_window out",
-                             place));
-    }
   }
 
   const Board& board_;

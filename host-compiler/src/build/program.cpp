@@ -68,6 +68,7 @@ std::string simulators_of(const BuildSetting& setting, const build::PackageRun* 
 
 Result<std::string> build_program(const BuildSetting& setting, const std::string& work_folder) {
   const bool simulates = runs_beside_simulators(setting);
+  if (simulates) INTARSIA_TRY_VOID(board::check_memories_of_devices(setting.board));
   const bool has_devices = std::filesystem::exists(setting.board.folder + "/devices.c");
   if (!setting.board.native() && !setting.manifest.devices.empty() && !simulates && !has_devices)
     return Diagnostics(

@@ -203,5 +203,19 @@ TEST(Firmware, EveryExitStatusOfTheFirmwareHasWords) {
   EXPECT_EQ(exit_status_meaning(99), "the program ended with status 99");
 }
 
+// The emulator shares one memory with simulated devices.
+TEST(Firmware, MemoriesThatDevicesReachButCannotShare) {
+  const Result<void> checked = check_memories_of_devices(sample_board());
+  ASSERT_FALSE(checked.ok());
+  EXPECT_THAT(
+      checked.error().to_string(),
+      testing::HasSubstr("sample: devices reach 'ram' too, and the emulator shares 'ddr' alone "
+                         "with them; give 'ram' \"accessible_by\": [\"cpu\"]"));
+  Board board = sample_board();
+  for (Memory& memory : board.memories)
+    if (memory.name != "ddr") memory.accessible_by = {"cpu"};
+  EXPECT_TRUE(check_memories_of_devices(board).ok());
+}
+
 }  // namespace
 }  // namespace intarsia::board

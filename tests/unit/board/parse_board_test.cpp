@@ -261,12 +261,6 @@ INSTANTIATE_TEST_SUITE_P(
                   "\"device_window_size\": \"64K\"",
                   "run: device_window: 0xdfff0000 and 0x10000 bytes from there are not in the "
                   "reserved end"},
-        Complaint{
-            "\"shared_memory\": \"ddr\"",
-            "\"shared_memory\": \"ddr\", \"device_window\": \"0x9FFFFFC0\", "
-            "\"device_window_size\": 64",
-            "run: shared_memory: devices reach 'ram' too, and the emulator shares 'ddr' alone "
-            "with them; give 'ram' \"accessible_by\": [\"cpu\"], or leave device_window out"},
         Complaint{"[\"cpu\", \"ethos-u\"]", "\"cpu\"", "'accessible_by' is not a list of texts"},
         Complaint{"\"stack_size\": \"4K\",", "\"stack_size\": \"4K\"",
                   "sample.json: is not JSON: parse error at line 18"}));
