@@ -54,11 +54,13 @@ double loop_cycles(const Window& w) {
          (kOutput + kLoopTap * static_cast<double>(w.kernel_h * w.kernel_w));
 }
 
-// Averages of few taps: the division takes most of the time, unless many channels share what a pixel takes.
+// Averages of few taps: the division takes most of the time, unless many channels share what a pixel takes. What is saved has to be
+// worth the kernel's code, some 700 bytes, by the measure of the kernels that take rows first.
 bool small_averages_pay(const Window& w) {
+  constexpr double kWorthItsCode = 2048;
   const auto cycles =
       cycles_of_work(CostCore::M4, {pool(CoreClass::Dsp, w, /*average=*/true, /*wide=*/false)});
-  return cycles && *cycles < loop_cycles(w);
+  return cycles && *cycles + kWorthItsCode <= loop_cycles(w);
 }
 
 // Whether they save so much that their two kilobytes are worth it, of the kernel that takes pixel by pixel or, without one, of loops.

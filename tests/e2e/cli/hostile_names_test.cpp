@@ -77,8 +77,9 @@ TEST_F(HostileNames, AreNoCodeInAnyFormat) {
         if (file.ends_with(".pack")) continue;  // compressed
         expect_harmless(text, format + ": " + file);
         EXPECT_FALSE(has(text, "\npub fn injected")) << format << ": " << file;
-        if (file.ends_with(".c") || file.ends_with(".h"))
+        if (file.ends_with(".c") || file.ends_with(".h")) {
           EXPECT_FALSE(has(text, "; */ #include")) << format << ": " << file;
+        }
       }
     }
 }
