@@ -3,6 +3,7 @@
 // command line all come from this one value, so they cannot disagree.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,6 +38,11 @@ struct Memory {
 
   // The first address behind it.
   uint64_t end() const { return base + size; }
+  // Whether no device beside the CPU reaches it.
+  bool is_cpus_alone() const {
+    return !accessible_by.empty() &&
+           std::ranges::all_of(accessible_by, [](const std::string& who) { return who == "cpu"; });
+  }
 };
 
 // Names of memories.

@@ -1,5 +1,4 @@
 // Command lines that build and start a board's firmware.
-#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -175,10 +174,7 @@ Result<void> check_memories_of_devices(const Board& board) {
   for (const std::string& place : places) {
     const Memory* memory = board.find_memory(place);
     if (memory == nullptr || place == shared || !told.insert(place).second) continue;
-    const bool is_cpus =
-        !memory->accessible_by.empty() &&
-        std::ranges::all_of(memory->accessible_by, [](const auto& who) { return who == "cpu"; });
-    if (!is_cpus)
+    if (!memory->is_cpus_alone())
       problems.add(
           board.name,
           fmt::format("devices reach '{}' too, and the emulator shares '{}' alone with them", place,

@@ -122,10 +122,7 @@ Roles parse_roles(const json& value, const std::string& where, Diagnostics& prob
 std::string memory_of_streams(const Board& board) {
   for (const std::string& name : board.roles.constants) {
     const Memory* memory = board.find_memory(name);
-    const bool is_cpus = memory != nullptr && !memory->accessible_by.empty() &&
-                         std::ranges::all_of(memory->accessible_by,
-                                             [](const std::string& who) { return who == "cpu"; });
-    if (!is_cpus) return name;
+    if (memory == nullptr || !memory->is_cpus_alone()) return name;
   }
   return board.roles.constants.empty() ? "" : board.roles.constants.front();
 }

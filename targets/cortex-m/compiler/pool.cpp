@@ -66,7 +66,7 @@ bool small_averages_pay(const Window& w) {
 // Whether they save so much that their two kilobytes are worth it, of the kernel that takes pixel by pixel or, without one, of loops.
 bool rows_pay(CoreClass core, const Window& w, Pooling pooling, bool by_pixel) {
   constexpr double kLeastSaved = 8192;
-  const CostCore cost_core = core == CoreClass::Mve ? CostCore::M55 : CostCore::M4;
+  const CostCore cost_core = core_of_class(core);
   const bool average = pooling == Pooling::Average, wide = pooling == Pooling::WideMax;
   const double loops = loop_cycles(w);
   const double others =

@@ -145,6 +145,12 @@ void read_relu(Reader& in) {
   in.result(in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, zero}));
 }
 
+TensorId limited_to(Reader& in, OpKind kind, TensorId id, int64_t whole, std::string_view suffix) {
+  const graph::Tensor x = in.tensor(id);
+  const TensorId end = in.make_constant(integer_values(x.type, {}, {whole}), x.quantization);
+  return in.emit_alike(kind, NoAttrs{}, {id, end}, suffix);
+}
+
 void read_clip(Reader& in) {
   const bool is_old = in.node().operator_set < 11;
   const bool quantised = in.is_real(0);
@@ -181,12 +187,8 @@ void read_clip(Reader& in) {
       if (const auto activation = in.activation_of(in.node());
           activation != graph::Activation::None)
         return in.emit(OpKind::Relu, graph::ReluAttrs{activation}, {id}, x.type, x.quantization);
-      const auto limit_to = [&](OpKind kind, int64_t whole) {
-        const TensorId end = in.make_constant(integer_values(x.type, {}, {whole}), x.quantization);
-        return in.emit(kind, NoAttrs{}, {id, end}, x.type, x.quantization);
-      };
-      if (first != low) id = limit_to(OpKind::Maximum, first);
-      if (last != high && id.valid()) id = limit_to(OpKind::Minimum, last);
+      if (first != low) id = limited_to(in, OpKind::Maximum, id, first);
+      if (last != high && id.valid()) id = limited_to(in, OpKind::Minimum, id, last);
       return id;
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/onnx/elements.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "intarsia/plugin/rounding.h"
@@ -163,16 +164,11 @@ bool has_usable_scale(Reader& in) {
 
 // Integers that are beyond the range become its ends.
 static TensorId within_range(Reader& in, TensorId id, const QuantizedAs& as) {
-  const auto limited = [&](OpKind kind, int64_t end) {
-    const TensorId limit = in.make_constant(integer_values(as.type, {}, {end}), as.quantization);
-    return in.emit(kind, NoAttrs{}, {id, limit}, as.type, as.quantization, "range");
-  };
   // As an activation, which other operators can take along.
   if (as.least == 0)
-    return in.emit(OpKind::Relu, graph::ReluAttrs{graph::Activation::Relu}, {id}, as.type,
-                   as.quantization, "range");
-  if (as.least) id = limited(OpKind::Maximum, *as.least);
-  if (as.most && id.valid()) id = limited(OpKind::Minimum, *as.most);
+    return in.emit_alike(OpKind::Relu, graph::ReluAttrs{graph::Activation::Relu}, {id}, "range");
+  if (as.least) id = limited_to(in, OpKind::Maximum, id, *as.least, "range");
+  if (as.most && id.valid()) id = limited_to(in, OpKind::Minimum, id, *as.most, "range");
   return id;
 }
 

@@ -151,18 +151,13 @@ bool convolve_integers(Reader& in, const Window& window, const NormalisedChannel
   const auto weights = [&](TensorId id) {
     return normalised != nullptr && id.valid() ? normalised_weights(in, id, *normalised) : id;
   };
-  const auto bias_of_normalised = [&] {
-    auto reals = in.has(2) ? reals_of_bias(in, 2, filters[0])
-                           : std::vector<double>(static_cast<size_t>(filters[0]), 0);
-    return reals ? std::optional(normalised_bias(*reals, *normalised)) : std::nullopt;
-  };
   const TensorId of_bytes = in.attempt([&]() -> TensorId {
     if (!tail.as) return {};
     const TensorId x = in.value(0).tensor, w = weights(symmetric_weights(in, in.value(1).tensor));
     if (!w.valid()) return {};
     TensorId bias;
     if (normalised != nullptr) {
-      const auto reals = bias_of_normalised();
+      const auto reals = normalised_bias(in, 2, *normalised);
       bias = reals ? bias_in_steps(in, *reals, x, w) : TensorId{};
     } else if (in.has(2)) {
       bias = integer_bias(in, 2, x, w, filters[0]);
@@ -182,7 +177,7 @@ bool convolve_integers(Reader& in, const Window& window, const NormalisedChannel
     if (!w.valid()) return {};
     TensorId bias;
     if (normalised != nullptr) {
-      const auto reals = bias_of_normalised();
+      const auto reals = normalised_bias(in, 2, *normalised);
       if (!reals) return {};
       bias = in.make_constant(real_values({filters[0]}, {reals->begin(), reals->end()}));
     } else if (in.has(2)) {
@@ -304,10 +299,9 @@ void read_conv_transpose(Reader& in) {
     const TensorId image = in.to_channels_last(as_image(in, in.value(0).tensor));
     if (normalised != nullptr) {
       filters = normalised_weights(in, filters, *normalised);
-      const auto reals = in.has(2) ? reals_of_bias(in, 2, weights[1])
-                                   : std::vector<double>(static_cast<size_t>(weights[1]), 0);
+      const auto reals = normalised_bias(in, 2, *normalised);
       if (!filters.valid() || !reals) return {};
-      offsets = bias_in_steps(in, normalised_bias(*reals, *normalised), image, filters);
+      offsets = bias_in_steps(in, *reals, image, filters);
     } else if (in.has(2)) {
       offsets = integer_bias(in, 2, image, filters, in.shape(filters)[0]);
     }

@@ -1,6 +1,8 @@
 // What the readers of operators on single elements share.
 #pragma once
 
+#include <string_view>
+
 #include "import/onnx/reader.h"
 
 namespace intarsia::onnx {
@@ -10,5 +12,9 @@ void read_as_unary(Reader& in, graph::OpKind kind, const graph::Attributes& attr
 
 // Elements of `a` where the condition holds, of `b` elsewhere, broadcast; of any type.
 graph::TensorId choice(Reader& in, graph::TensorId condition, graph::TensorId a, graph::TensorId b);
+
+// Integers no further than one of their own steps: Maximum or Minimum.
+graph::TensorId limited_to(Reader& in, graph::OpKind kind, graph::TensorId id, int64_t whole,
+                           std::string_view suffix = {});
 
 }  // namespace intarsia::onnx

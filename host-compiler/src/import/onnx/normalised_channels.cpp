@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/onnx/weighted.h"
+
 namespace intarsia::onnx {
 
 using graph::TensorId;
@@ -76,8 +78,13 @@ TensorId normalised_weights(Reader& in, TensorId weights, const NormalisedChanne
   return in.make_constant(integer_values(DataType::Int8, source.shape, numbers), q);
 }
 
-std::vector<double> normalised_bias(std::vector<double> bias, const NormalisedChannels& by) {
-  for (size_t c = 0; c < bias.size(); ++c) bias[c] = bias[c] * by.factors[c] + by.offsets[c];
+std::optional<std::vector<double>> normalised_bias(Reader& in, size_t operand,
+                                                   const NormalisedChannels& by) {
+  const size_t channels = by.factors.size();
+  auto bias = in.has(operand) ? reals_of_bias(in, operand, static_cast<int64_t>(channels))
+                              : std::vector<double>(channels, 0);
+  for (size_t c = 0; bias && c < channels; ++c)
+    (*bias)[c] = (*bias)[c] * by.factors[c] + by.offsets[c];
   return bias;
 }
 

@@ -24,7 +24,8 @@ std::optional<NormalisedChannels> normalisation_behind(const Reader& in, int64_t
 graph::TensorId normalised_weights(Reader& in, graph::TensorId weights,
                                    const NormalisedChannels& by);
 
-// What is added to the sums then; `bias` is what was added without the normalisation.
-std::vector<double> normalised_bias(std::vector<double> bias, const NormalisedChannels& by);
+// What is added to the sums then, where the operator's own bias, which may be absent, is known.
+std::optional<std::vector<double>> normalised_bias(Reader& in, size_t operand,
+                                                   const NormalisedChannels& by);
 
 }  // namespace intarsia::onnx
