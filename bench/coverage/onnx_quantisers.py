@@ -215,7 +215,8 @@ def off_the_npu(options, path):
 
 def cell(options, quantise, name, folder):
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        # Quark writes a report into the current folder.
+        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             quantise(name, folder)
     except Exception as problem:  # of the quantiser
         return f"not quantised: {words_of(problem)[:60]}"

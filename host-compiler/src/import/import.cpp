@@ -21,25 +21,43 @@ constexpr std::string_view kGraphText = "intarsia.graph";
 
 // What a file is that people try because it holds, or is named like, a model.
 struct OtherFormat {
-  std::string_view beginning, what, hint;
+  size_t at;  // where in the file its mark is
+  std::string_view mark, what, hint;
 };
 constexpr std::string_view kConvert = "convert the network to .tflite first";
-constexpr std::array<OtherFormat, 7> kOtherFormats = {{
-    {"\x89HDF", "is an HDF5 file (Keras)", kConvert},
-    {"PK\x03\x04", "is a zip archive (Keras, PyTorch, numpy)", kConvert},
-    {"\x1f\x8b", "is compressed with gzip", "unpack it first"},
-    {"\x89PNG", "is a PNG picture", "give the network; pictures go to --input"},
-    {"\x93NUMPY", "is a numpy array", "give the network; arrays go to --input"},
-    {"\x7f"
+constexpr std::string_view kExport =
+    "give the network that it was made of, exported from PyTorch to .onnx or converted to .tflite";
+constexpr std::array<OtherFormat, 17> kOtherFormats = {{
+    {0, "\x89HDF", "is an HDF5 file (Keras)", kConvert},
+    {0, "PK\x03\x04", "is a zip archive (Keras, PyTorch, numpy)", kConvert},
+    {0, "\x1f\x8b", "is compressed with gzip", "unpack it first"},
+    {0, "\x89PNG", "is a PNG picture", "give the network; pictures go to --input"},
+    {0, "\x93NUMPY", "is a numpy array", "give the network; arrays go to --input"},
+    {0,
+     "\x7f"
      "ELF",
      "is a compiled program", "give the network"},
-    {"version https://git-lfs", "is a Git LFS pointer", "fetch the file with git lfs pull"},
+    {0, "version https://git-lfs", "is a Git LFS pointer", "fetch the file with git lfs pull"},
+    // Flatbuffers have their identifier behind the offset of the root.
+    {4, "TOSA", "is a TOSA graph, which has no scales of its tensors", kExport},
+    {4, "ET12", "is a program of ExecuTorch, lowered for its runtime already", kExport},
+    {4, "ORTM", "is a model in the format of ONNX Runtime",
+     "give the .onnx model that it was made of"},
+    {0, "ML\xefR", "is MLIR bytecode (StableHLO, TOSA)", kConvert},
+    {0, "module", "is MLIR text, or a program", kConvert},
+    {0, "<?xml", "is XML (OpenVINO keeps networks in it)",
+     "give the .onnx or .tflite model that it was made of"},
+    {0, "7767517\n", "is a network of ncnn", "give the .onnx model that it was made of"},
+    {0, "GGUF", "is a file of weights (GGUF)", "give the network as .onnx or .tflite"},
+    {8, "{\"__metadata__\"", "is a file of weights (safetensors)",
+     "give the network as .onnx or .tflite"},
+    {0, "\x80\x02", "is a Python pickle (PyTorch)", "export the network to .onnx first"},
 }};
 
 Diagnostics not_a_model(std::string_view content, const std::string& file) {
   if (content.empty()) return {file, "is empty", "give a .tflite model or an .onnx one"};
   for (const OtherFormat& format : kOtherFormats) {
-    if (content.starts_with(format.beginning)) {
+    if (content.size() > format.at && content.substr(format.at).starts_with(format.mark)) {
       return {file, std::string(format.what), std::string(format.hint)};
     }
   }

@@ -1,7 +1,8 @@
 """Variables, which keep their values between invocations, branches and loops. make_cases.py runs them."""
 import numpy as np
-from tflite_writer import RESOURCE, Cases, Model, options
+from tflite_writer import RESOURCE, Cases, Model, flexible, options
 
+VALID = 1
 CASES = case = Cases()
 
 
@@ -48,6 +49,35 @@ def variable_delays_s8():
     g.outputs(all_three)
     model.invocations = 4
     return model
+
+
+def strided_stream(invocations):
+    """Two strided convolutions of a stream: the first one runs in every second invocation, the second one in every sixth."""
+    model = Model()
+    g = model.subgraph()
+    rng = np.random.default_rng(17)
+
+    def layer(x, slots, cycles, depth):
+        q = dict(scale=0.1, zero=5 - depth)
+        made = int(g.graph.tensors[x].shape[3])
+        held = g.tensor([1, slots, 1, made], np.int8, **dict(scale=0.1, zero=5 - made), variable=True)
+        y = g.tensor([1, 1, 1, depth], np.int8, **q)
+        weights = g.tensor([depth, slots, 1, made], np.int8, 0.004, 0, data=rng.integers(-127, 128, (depth, slots, 1, made)))
+        bias = g.constant(rng.integers(-900, 900, depth), np.int32, scale=0.1 * 0.004)
+        g.op("CIRCULAR_BUFFER", [x], [held], custom=flexible(cycles_max=cycles))
+        g.op("CONV_2D", [held, weights, bias], [y], options("Conv2DOptions", padding=VALID, strideH=1, strideW=1))
+        return y
+
+    x = g.tensor([1, 1, 1, 3], np.int8, 0.1, 2)
+    g.inputs(x)
+    g.outputs(layer(layer(x, 4, 2, 4), 3, 3, 2))
+    model.invocations = invocations
+    return model
+
+
+@case
+def stream_goes_on_s8():
+    return strided_stream(12)
 
 
 @case

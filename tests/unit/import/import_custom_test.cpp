@@ -388,13 +388,98 @@ ModelSpec circular_buffer(std::vector<uint8_t> options) {
 
 TEST(ImportCustom, CircularBuffer) {
   EXPECT_EQ(errors(circular_buffer(flexible({{"cycles_max", 1}}))), "");
-  EXPECT_EQ(errors(circular_buffer(flexible({{"cycles_max", 4}}))),
-            "some/m.tflite: operator 0 'y' (custom 'CIRCULAR_BUFFER' v1): ends 3 of 4 invocations "
-            "early; split the model there, and convert the parts with cycles_max 1\n");
+  EXPECT_EQ(errors(circular_buffer(flexible({{"cycles_max", 4}}))), "");
+  EXPECT_EQ(
+      errors(circular_buffer(flexible({{"cycles_max", 0}}))),
+      "some/m.tflite: operator 0 'y' (custom 'CIRCULAR_BUFFER' v1): does not say after how "
+      "many inputs the model goes on; convert the model with cycles_max from 1 to 1073741824\n");
+  EXPECT_THAT(errors(circular_buffer(flexible({{"cycles_max", -1}}))),
+              HasSubstr("goes on after -1 inputs"));
   EXPECT_THAT(errors(circular_buffer({})), HasSubstr("has no options that can be read"));
   ModelSpec other = circular_buffer(flexible({{"cycles_max", 1}}));
   other.tensors[1].shape = {1, 4, 1, 2};
   EXPECT_THAT(errors(other), HasSubstr("needs inputs that are one slot of the output"));
+}
+
+// ---- invocations that end early ----
+
+TensorSpec bytes(const char* name, std::vector<int32_t> shape, bool is_variable = false) {
+  TensorSpec tensor{name, std::move(shape), kInt8, {0.5f}, {-3}};
+  tensor.variable = is_variable;
+  return tensor;
+}
+
+OperatorSpec slots(int32_t from, int32_t to, double cycles) {
+  return {kCustom, {from}, {to}, {}, 1, "CIRCULAR_BUFFER", {}, flexible({{"cycles_max", cycles}})};
+}
+
+// What the model gives, one invocation after another, each with an input of one byte.
+std::vector<std::vector<int>> stream(const ModelSpec& model, int invocations) {
+  const auto module = import(model);
+  EXPECT_TRUE(module.ok()) << module.error().to_string();
+  std::vector<std::vector<int>> given;
+  if (!module.ok()) return given;
+  graph::Evaluator evaluator(*module);
+  for (int i = 1; i <= invocations; ++i) {
+    const auto outputs = evaluator.run({{static_cast<uint8_t>(i)}});
+    EXPECT_TRUE(outputs.ok());
+    given.emplace_back();
+    for (const graph::TensorValue& output : *outputs)
+      for (const uint8_t byte : output) given.back().push_back(static_cast<int8_t>(byte));
+  }
+  return given;
+}
+
+using Stream = std::vector<std::vector<int>>;
+
+TEST(EarlyEnds, OutputsAreThoseOfTheLastWholeInvocation) {
+  ModelSpec m;
+  m.add(bytes("x", {1, 1, 1, 1})), m.add(bytes("held", {1, 2, 1, 1}, true));
+  m.add(bytes("behind", {1, 2, 1, 1})), m.add(bytes("before", {1, 1, 1, 1}));
+  m.inputs = {0}, m.outputs = {2, 1, 3};
+  m.operators = {{kRelu, {0}, {3}}, slots(0, 1, 3), {kRelu, {1}, {2}}};
+  EXPECT_EQ(stream(m, 7), (Stream{{-3, -3, -3, 1, 1},
+                                  {-3, -3, 1, 2, 2},
+                                  {2, 3, 2, 3, 3},
+                                  {2, 3, 3, 4, 4},
+                                  {2, 3, 4, 5, 5},
+                                  {5, 6, 5, 6, 6},
+                                  {5, 6, 6, 7, 7}}));
+}
+
+// The second one is reached in every second invocation, and goes on in every fourth.
+TEST(EarlyEnds, OneBehindAnother) {
+  ModelSpec m;
+  m.add(bytes("x", {1, 1, 1, 1})), m.add(bytes("first", {1, 2, 1, 1}, true));
+  m.add(bytes("largest", {1, 1, 1, 1})), m.add(bytes("second", {1, 2, 1, 1}, true));
+  m.add(bytes("y", {1, 2, 1, 1}));
+  m.inputs = {0}, m.outputs = {4};
+  OperatorSpec pool{kMaxPool2d, {1}, {2}};
+  pool.options = options_of(&format::CreatePool2dOptions, format::Padding::Valid, 1, 1, 1, 2,
+                            format::Activation::None);
+  m.operators = {slots(0, 1, 2), pool, slots(2, 3, 2), {kRelu, {3}, {4}}};
+  EXPECT_EQ(stream(m, 9),
+            (Stream{{-3, -3}, {-3, -3}, {-3, -3}, {2, 4}, {2, 4}, {2, 4}, {2, 4}, {6, 8}, {6, 8}}));
+}
+
+TEST(EarlyEnds, NotBeforeOperatorsThatKeepTheirState) {
+  ModelSpec m;
+  m.add(bytes("x", {1, 1, 1, 1})), m.add(bytes("held", {1, 2, 1, 1}, true));
+  m.add(bytes("flat", {1, 2}));
+  const int32_t feature = m.add({"feature", {2, 2}, kInt8, {0.5f}, {0}, {1, 2, 3, 4}});
+  const int32_t time = m.add({"time", {2, 2}, kInt16, {0.5f}, {0}, std::vector<uint8_t>(8, 1)});
+  const int32_t state = m.add({"state", {1, 4}, kInt16, {0.5f}, {0}});
+  m.tensors[static_cast<size_t>(state)].variable = true;
+  const int32_t y = m.add(bytes("y", {1, 2}));
+  m.inputs = {0}, m.outputs = {y};
+  OperatorSpec svdf{kSvdf, {2, feature, time, -1, state}, {y}};
+  svdf.options = options_of(&format::CreateSvdfOptions, 1, format::Activation::None, false);
+  m.operators = {slots(0, 1, 2), {kReshape, {1}, {2}}, svdf};
+  EXPECT_EQ(
+      errors(m),
+      "some/m.tflite: operator 0 'held' (custom 'CIRCULAR_BUFFER' v1): ends invocations early "
+      "before 'y', which keeps state of its own; split the model there, and convert the parts "
+      "with cycles_max 1\n");
 }
 
 // ---- TensorFlow's front end of floats: what of a damaged file is said, before anything is made ----

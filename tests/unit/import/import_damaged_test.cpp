@@ -30,6 +30,30 @@ TEST(NotAModel, IsSaidInOneLine) {
             "x.bin: is a Git LFS pointer; fetch the file with git lfs pull\n");
 }
 
+TEST(NotAModel, FormatsOfOtherToolsAreNamed) {
+  const std::string exported =
+      "; give the network that it was made of, exported from PyTorch to .onnx or converted to "
+      ".tflite\n";
+  EXPECT_EQ(refusal(std::string("\x10\0\0\0TOSA\0\0", 10)),
+            "x.bin: is a TOSA graph, which has no scales of its tensors" + exported);
+  EXPECT_EQ(refusal(std::string("\x10\0\0\0ET12eh00", 12)),
+            "x.bin: is a program of ExecuTorch, lowered for its runtime already" + exported);
+  EXPECT_EQ(
+      refusal(std::string("\x1c\0\0\0ORTM", 8)),
+      "x.bin: is a model in the format of ONNX Runtime; give the .onnx model that it was made "
+      "of\n");
+  EXPECT_EQ(refusal("ML\xefR\x0d"),
+            "x.bin: is MLIR bytecode (StableHLO, TOSA); convert the network to .tflite first\n");
+  EXPECT_EQ(
+      refusal("<?xml version=\"1.0\"?>\n<net name=\"x\">"),
+      "x.bin: is XML (OpenVINO keeps networks in it); give the .onnx or .tflite model that it "
+      "was made of\n");
+  EXPECT_EQ(refusal("7767517\n5 5\n"),
+            "x.bin: is a network of ncnn; give the .onnx model that it was made of\n");
+  EXPECT_EQ(refusal(std::string("\x80\x02\x8a\x0a", 4)),
+            "x.bin: is a Python pickle (PyTorch); export the network to .onnx first\n");
+}
+
 TEST(NotAModel, RightIdentifierAndNothingElse) {
   EXPECT_EQ(
       refusal(std::string("\x08\0\0\0TFL3", 8)),

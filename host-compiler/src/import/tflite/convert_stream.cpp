@@ -14,6 +14,8 @@ namespace {
 using graph::OpKind;
 
 constexpr int64_t kMostSteps = 64;  // of one invocation, each of which becomes operators
+constexpr int64_t kMostInvocations = 1
+                                     << 30;  // until the model goes on: they are counted in 32 bits
 
 Shape with_last(Shape shape, int64_t extent) {
   shape.back() = extent;
@@ -261,11 +263,11 @@ void SubgraphReader::compose_circular_buffer(const OperatorInfo& op, OperatorRea
   const graph::Tensor input = in.input(0), output = in.output();
   const int64_t cycle = CustomOptions(in).integer("cycles_max");
   if (!in.clean()) return;
-  if (cycle != 1)
-    return in.problem(cycle == 0
-                          ? std::string("does not say after how many inputs the model goes on")
-                          : fmt::format("ends {} of {} invocations early", cycle - 1, cycle),
-                      "split the model there, and convert the parts with cycles_max 1");
+  if (cycle < 1 || cycle > kMostInvocations)
+    return in.problem(
+        cycle == 0 ? std::string("does not say after how many inputs the model goes on")
+                   : fmt::format("goes on after {} inputs", cycle),
+        fmt::format("convert the model with cycles_max from 1 to {}", kMostInvocations));
   Shape slot = output.shape;
   if (slot.size() == 4) slot[1] = 1;
   if (slot.size() != 4 || input.shape != slot || output.shape[1] < 2 || input.type != output.type ||
@@ -283,10 +285,18 @@ void SubgraphReader::compose_circular_buffer(const OperatorInfo& op, OperatorRea
     values_[id] = put(op, OpKind::Concat, graph::AxisAttrs{1}, {kept, current(op.inputs[0])},
                       like(output, output.shape));
     same_as_[op.outputs[0]] = values_[id];
-    return;
+  } else {
+    put_last(op, OpKind::Concat, graph::AxisAttrs{1}, {kept, current(op.inputs[0])});
+    values_[id] = op.outputs[0];
   }
-  put_last(op, OpKind::Concat, graph::AxisAttrs{1}, {kept, current(op.inputs[0])});
-  values_[id] = op.outputs[0];
+  if (cycle == 1) return;
+  const VariableId count = remember(op, "count", number());
+  const int32_t counted =
+      put(op, OpKind::Add, graph::BinaryAttrs{}, {value_of(count), make(one_number(1))}, number());
+  values_[count] = put(op, OpKind::FloorMod, graph::NoAttrs{},
+                       {counted, make(one_number(static_cast<int32_t>(cycle)))}, number());
+  put(op, OpKind::Equal, graph::NoAttrs{}, {values_[count], make(one_number(0))}, truth());
+  early_ends_.push_back({&op, drafts_.size() - 1});
 }
 
 bool SubgraphReader::compose_stream(const OperatorInfo& op, OperatorReader& in) {

@@ -1,0 +1,184 @@
+#include "import/tflite/end_early.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "graph/cut_out.h"
+#include "support/c_identifier.h"
+
+namespace intarsia::tflite {
+
+namespace {
+
+using graph::Function;
+using graph::Node;
+using graph::OpKind;
+using graph::Tensor;
+using graph::TensorId;
+
+TensorId add_tensor(Function& function, Tensor tensor) {
+  function.tensors.push_back(std::move(tensor));
+  return TensorId{static_cast<int32_t>(function.tensors.size() - 1)};
+}
+
+// Those that only the branch has now.
+void drop_unused_tensors(Function& function) {
+  std::vector<TensorId> ids(function.tensors.size());
+  std::vector<std::vector<TensorId>*> lists{&function.inputs, &function.outputs};
+  for (Node& node : function.nodes) lists.insert(lists.end(), {&node.inputs, &node.outputs});
+  for (const std::vector<TensorId>* list : lists)
+    for (const TensorId id : *list)
+      if (id.valid()) ids[id.at()].index = 0;
+  std::vector<Tensor> used;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (!ids[i].valid()) continue;
+    ids[i].index = static_cast<int32_t>(used.size());
+    used.push_back(std::move(function.tensors[i]));
+  }
+  function.tensors = std::move(used);
+  for (std::vector<TensorId>* list : lists)
+    for (TensorId& id : *list)
+      if (id.valid()) id = ids[id.at()];
+}
+
+class EarlyEnd {
+ public:
+  EarlyEnd(ModelReader& reader, Function& model, size_t last, const std::string& name)
+      : reader_(reader),
+        model_(model),
+        name_(c_identifier(name, "operator")),
+        flag_(model.nodes[last].outputs[0]) {
+    for (const Node& node : model.nodes) names_.insert(node.name);
+    std::vector<graph::NodeId> behind;
+    for (size_t i = 0; i < model.nodes.size(); ++i) {
+      const Node& node = model.nodes[i];
+      if (node.kind == OpKind::AssignVariable)
+        assignments_.push_back(node);
+      else if (i <= last || node.kind == OpKind::ReadVariable)
+        always_.push_back(node);  // reading state changes nothing
+      else
+        behind.push_back({static_cast<int32_t>(i)});
+    }
+    branch_ = graph::FunctionCutter(model).cut(behind);
+  }
+
+  std::optional<std::string> keeps_state() const {
+    for (const Node& node : branch_.function.nodes)
+      for (const TensorId id : node.outputs)
+        if (branch_.function.tensor(id).variable) return node.name;
+    return std::nullopt;
+  }
+
+  void make_branch() {
+    if (branch_.outputs.empty()) return;  // nobody sees what is behind
+    // A value may be kept by several variables, whose values before it differ.
+    for (size_t i = 0; i < branch_.outputs.size(); ++i) {
+      const TensorId made = branch_.outputs[i], inside = branch_.function.outputs[i];
+      const bool is_output = std::ranges::count(model_.outputs, made) > 0;
+      bool is_assigned = false;
+      for (size_t a = 0, count = assignments_.size(); a < count; ++a) {
+        if (assignments_[a].inputs[0] != made) continue;
+        const TensorId now = choose(inside, made, value_of(assignments_[a].outputs[0]));
+        assignments_[a].inputs[0] = now;
+        if (is_output && !is_assigned) std::ranges::replace(model_.outputs, made, now);
+        is_assigned = true;
+      }
+      if (is_output && !is_assigned) keep_output(inside, made);
+    }
+    Function& goes_on = branch_.function;
+    goes_on.outputs = chosen_;
+    goes_on.name = reader_.function_name(name_ + "_goes_on");
+    Function ends{.name = reader_.function_name(name_ + "_ends")};
+    for (const TensorId id : goes_on.inputs)
+      ends.inputs.push_back(add_tensor(ends, goes_on.tensor(id)));
+    for (const size_t place : before_) ends.outputs.push_back(ends.inputs[place]);
+
+    Node choice{.kind = OpKind::If,
+                .name = take_name(name_ + "_goes_on"),
+                .attributes = graph::IfAttrs{goes_on.name, ends.name},
+                .inputs = branch_.inputs,
+                .outputs = now_};
+    choice.inputs.insert(choice.inputs.begin(), flag_);
+    model_.nodes = std::move(always_);
+    model_.nodes.push_back(std::move(choice));
+    model_.nodes.insert(model_.nodes.end(), assignments_.begin(), assignments_.end());
+    reader_.module().functions.push_back(std::move(goes_on));
+    reader_.module().functions.push_back(std::move(ends));
+  }
+
+ private:
+  // What the branch makes, or what there was before. Gives the tensor that has it.
+  TensorId choose(TensorId inside, TensorId made, TensorId before) {
+    auto place = std::ranges::find(branch_.inputs, before) - branch_.inputs.begin();
+    if (place == std::ssize(branch_.inputs)) {
+      branch_.inputs.push_back(before);
+      branch_.function.inputs.push_back(add_tensor(branch_.function, model_.tensor(before)));
+    }
+    before_.push_back(static_cast<size_t>(place));
+    chosen_.push_back(inside);
+    now_.push_back(add_tensor(model_, model_.tensor(made)));
+    return now_.back();
+  }
+
+  void keep_output(TensorId inside, TensorId made) {
+    Tensor kept = model_.tensor(made);
+    kept.variable = true;
+    kept.name += "_before";
+    const TensorId variable = add_tensor(model_, std::move(kept));
+    const TensorId now = choose(inside, made, value_of(variable));
+    std::ranges::replace(model_.outputs, made, now);
+    assignments_.push_back({.kind = OpKind::AssignVariable,
+                            .name = take_name("assign_" + model_.tensor(variable).name),
+                            .inputs = {now},
+                            .outputs = {variable}});
+  }
+
+  TensorId value_of(TensorId variable) {
+    for (const Node& node : always_)
+      if (node.kind == OpKind::ReadVariable && node.inputs[0] == variable) return node.outputs[0];
+    Tensor value = model_.tensor(variable);
+    value.variable = false;
+    value.initial = {};
+    value.name += "_value";
+    always_.push_back({.kind = OpKind::ReadVariable,
+                       .name = take_name("read_" + model_.tensor(variable).name),
+                       .inputs = {variable},
+                       .outputs = {add_tensor(model_, std::move(value))}});
+    return always_.back().outputs[0];
+  }
+
+  std::string take_name(const std::string& hint) {
+    std::string name = hint;
+    for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", hint, i);
+    return name;
+  }
+
+  ModelReader& reader_;
+  Function& model_;
+  const std::string name_;
+  const TensorId flag_;
+  std::set<std::string> names_;
+  std::vector<Node> always_, assignments_;
+  graph::CutOut branch_;
+  // For each output of both branches: what is made, which operand was there before, and what the model has of both.
+  std::vector<TensorId> chosen_;
+  std::vector<size_t> before_;
+  std::vector<TensorId> now_;
+};
+
+}  // namespace
+
+std::optional<std::string> end_early(ModelReader& reader, Function& model, size_t last,
+                                     const std::string& name) {
+  EarlyEnd end(reader, model, last, name);
+  if (auto own = end.keeps_state()) return own;
+  end.make_branch();
+  drop_unused_tensors(model);
+  return std::nullopt;
+}
+
+}  // namespace intarsia::tflite
