@@ -81,6 +81,28 @@ def stream_goes_on_s8():
 
 
 @case
+def stream_keeps_state_s8():
+    """A layer that keeps state of its own runs in every second invocation."""
+    model = Model()
+    g = model.subgraph()
+    rng = np.random.default_rng(3)
+    x = g.tensor([1, 1, 1, 3], np.int8, 0.1, 2)
+    held, rows = g.tensor([1, 4, 1, 3], np.int8, 0.1, 2, variable=True), g.tensor([1, 12], np.int8, 0.1, 2)
+    feature = g.tensor([4, 12], np.int8, 0.01, 0, data=rng.integers(-127, 128, (4, 12)))
+    time = g.tensor([4, 5], np.int16, 2.0**-15, 0, data=rng.integers(-20000, 20000, (4, 5)))
+    bias = g.constant(rng.integers(-9000, 9000, 4), np.int32, scale=2.0**-24)
+    state = g.tensor([1, 20], np.int16, 2.0**-9, 0, variable=True)
+    y = g.tensor([1, 4], np.int8, 0.25, -3)
+    g.op("CIRCULAR_BUFFER", [x], [held], custom=flexible(cycles_max=2))
+    g.op("RESHAPE", [held, g.constant([1, 12])], [rows], options("ReshapeOptions", newShape=[1, 12]))
+    g.op("SVDF", [rows, feature, time, bias, state], [y], options("SVDFOptions", rank=1))
+    g.inputs(x)
+    g.outputs(y)
+    model.invocations = 8
+    return model
+
+
+@case
 def if_chooses():
     model = Model()
     g, plus, minus = model.subgraph(), model.subgraph("plus"), model.subgraph("minus")

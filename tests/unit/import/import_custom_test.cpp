@@ -462,26 +462,6 @@ TEST(EarlyEnds, OneBehindAnother) {
             (Stream{{-3, -3}, {-3, -3}, {-3, -3}, {2, 4}, {2, 4}, {2, 4}, {2, 4}, {6, 8}, {6, 8}}));
 }
 
-TEST(EarlyEnds, NotBeforeOperatorsThatKeepTheirState) {
-  ModelSpec m;
-  m.add(bytes("x", {1, 1, 1, 1})), m.add(bytes("held", {1, 2, 1, 1}, true));
-  m.add(bytes("flat", {1, 2}));
-  const int32_t feature = m.add({"feature", {2, 2}, kInt8, {0.5f}, {0}, {1, 2, 3, 4}});
-  const int32_t time = m.add({"time", {2, 2}, kInt16, {0.5f}, {0}, std::vector<uint8_t>(8, 1)});
-  const int32_t state = m.add({"state", {1, 4}, kInt16, {0.5f}, {0}});
-  m.tensors[static_cast<size_t>(state)].variable = true;
-  const int32_t y = m.add(bytes("y", {1, 2}));
-  m.inputs = {0}, m.outputs = {y};
-  OperatorSpec svdf{kSvdf, {2, feature, time, -1, state}, {y}};
-  svdf.options = options_of(&format::CreateSvdfOptions, 1, format::Activation::None, false);
-  m.operators = {slots(0, 1, 2), {kReshape, {1}, {2}}, svdf};
-  EXPECT_EQ(
-      errors(m),
-      "some/m.tflite: operator 0 'held' (custom 'CIRCULAR_BUFFER' v1): ends invocations early "
-      "before 'y', which keeps state of its own; split the model there, and convert the parts "
-      "with cycles_max 1\n");
-}
-
 // ---- TensorFlow's front end of floats: what of a damaged file is said, before anything is made ----
 
 TensorSpec real_tensor(const char* name, std::vector<int32_t> shape) {

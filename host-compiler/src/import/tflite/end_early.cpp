@@ -66,13 +66,6 @@ class EarlyEnd {
     branch_ = graph::FunctionCutter(model).cut(behind);
   }
 
-  std::optional<std::string> keeps_state() const {
-    for (const Node& node : branch_.function.nodes)
-      for (const TensorId id : node.outputs)
-        if (branch_.function.tensor(id).variable) return node.name;
-    return std::nullopt;
-  }
-
   void make_branch() {
     if (branch_.outputs.empty()) return;  // nobody sees what is behind
     // A value may be kept by several variables, whose values before it differ.
@@ -172,13 +165,9 @@ class EarlyEnd {
 
 }  // namespace
 
-std::optional<std::string> end_early(ModelReader& reader, Function& model, size_t last,
-                                     const std::string& name) {
-  EarlyEnd end(reader, model, last, name);
-  if (auto own = end.keeps_state()) return own;
-  end.make_branch();
+void end_early(ModelReader& reader, Function& model, size_t last, const std::string& name) {
+  EarlyEnd(reader, model, last, name).make_branch();
   drop_unused_tensors(model);
-  return std::nullopt;
 }
 
 }  // namespace intarsia::tflite

@@ -2,17 +2,15 @@
 // Micro's CIRCULAR_BUFFER do that collects several inputs before the model goes on.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "import/tflite/model_reader.h"
 
 namespace intarsia::tflite {
 
-// What lies behind node `last` of the model, which makes a bool, runs where that is true: it becomes a branch that has the name. Where it is false, state
-// that it assigns stays, and outputs of the model that it makes are what the last whole invocation left, at first zero points. Gives
-// the name of an operator that keeps state of its own, and can be in no branch; the model is as it was then.
-std::optional<std::string> end_early(ModelReader& reader, graph::Function& model, size_t last,
-                                     const std::string& name);
+// What lies behind node `last` of the model, which makes a bool, runs where that is true: it becomes a branch that has the name. Where it is
+// false, state that it assigns or keeps stays, and outputs of the model that it makes are what the last whole invocation left, at first
+// zero points.
+void end_early(ModelReader& reader, graph::Function& model, size_t last, const std::string& name);
 
 }  // namespace intarsia::tflite

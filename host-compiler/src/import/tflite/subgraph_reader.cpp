@@ -197,17 +197,10 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
   if (!problems_.empty()) return std::nullopt;
   assign_at_end();
   graph::Function function = assemble(name);
-  end_early(function);
-  return problems_.empty() ? std::optional(std::move(function)) : std::nullopt;
-}
-
-// The last one first: its branch is in that of the one before.
-void SubgraphReader::end_early(graph::Function& function) {
+  // The last one first: its branch is in that of the one before.
   for (auto end = early_ends_.rbegin(); end != early_ends_.rend(); ++end)
-    if (const auto own = tflite::end_early(model_, function, end->draft, end->op->name))
-      problem(*end->op,
-              fmt::format("ends invocations early before '{}', which keeps state of its own", *own),
-              "split the model there, and convert the parts with cycles_max 1");
+    end_early(model_, function, end->draft, end->name);
+  return function;
 }
 
 std::optional<graph::Function> read_subgraph(ModelReader& model, const Signature& signature,

@@ -217,7 +217,6 @@ class SubgraphReader {
   bool find_out(const OperatorInfo& op, const Draft& draft);
   void assign_at_end();
   graph::Function assemble(const std::string& name);
-  void end_early(graph::Function& function);
 
   void problem(const OperatorInfo& op, std::string what, std::string hint = {}) {
     problems_.add(fmt::format("{}: {}", file_.name(), op.label()), std::move(what),
@@ -284,9 +283,9 @@ class SubgraphReader {
   std::map<VariableId, int32_t> values_;     // what each variable holds now
   std::map<VariableId, int32_t> variables_;  // the model's own tensors of them
   std::set<std::string> names_;
-  // Operators that end invocations early, and the drafts that say whether they do.
+  // Of operators that end invocations early the names, and the drafts that say whether the model goes on.
   struct EarlyEnd {
-    const OperatorInfo* op;
+    std::string name;
     size_t draft;
   };
   std::vector<EarlyEnd> early_ends_;
