@@ -1,6 +1,7 @@
 #include "budgets/budgets_file.h"
 
 #include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -58,6 +59,24 @@ void read_limits(const json& value, const LimitKey& key, const std::string& wher
     problems.append(limit.error());
 }
 
+void read_ram_budget(JsonReader& reader, const std::string& where, ModelBudget& entry,
+                     Diagnostics& problems) {
+  const json* budget = reader.optional_value("ram_budget");
+  if (budget == nullptr) return;
+  if (*budget == "auto") {
+    entry.options["ram-budget"] = "auto";
+    return;
+  }
+  const size_t before = problems.items().size();
+  const uint64_t bytes = reader.optional_amount("ram_budget", 0);
+  if (problems.items().size() > before) return;
+  if (bytes == 0 || bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    problems.add(where, fmt::format("'ram_budget' cannot be {}", bytes),
+                 "write bytes, for example \"20K\", \"auto\" for what the board has, or leave it "
+                 "out");
+  entry.options["ram-budget"] = std::to_string(bytes);
+}
+
 ModelBudget parse_model(const json& value, const std::string& where, const fs::path& folder,
                         Diagnostics& problems) {
   JsonReader reader(value, where, problems, kPage);
@@ -79,10 +98,7 @@ ModelBudget parse_model(const json& value, const std::string& where, const fs::p
       text = located(text);
     entry.options[key.option] = std::move(text);
   }
-  if (const json* budget = reader.optional_value("ram_budget"); budget && *budget == "auto")
-    entry.options["ram-budget"] = "auto";
-  else if (const uint64_t bytes = reader.optional_amount("ram_budget", 0); bytes > 0)
-    entry.options["ram-budget"] = std::to_string(bytes);
+  read_ram_budget(reader, where, entry, problems);
   entry.pins = reader.optional_texts("pins");
   for (const LimitKey& key : kLimitKeys)
     if (const json* limit = reader.optional_value(key.key))

@@ -1,6 +1,7 @@
 #include "budgets/compare.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -8,11 +9,17 @@
 namespace intarsia::budgets {
 namespace {
 
-// Whole bytes or cycles that `before` may grow to; a double would round large figures.
+// Whole bytes or cycles that `before` may grow to; a double would round large figures. As much as there is where that
+// is more.
 int64_t allowed(int64_t before, Growth growth) {
   constexpr int64_t kWhole = 100'000;  // thousandths of a per cent
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  if (before <= 0 || growth <= 0) return before;
   const int64_t quotient = before / kWhole, remainder = before % kWhole;
-  return before + quotient * growth + remainder * growth / kWhole;
+  const auto fits = [growth](int64_t factor) { return factor == 0 || growth <= kMost / factor; };
+  if (!fits(quotient) || !fits(remainder)) return kMost;
+  const int64_t whole = quotient * growth, more = remainder * growth / kWhole;
+  return whole > kMost - before || more > kMost - before - whole ? kMost : before + whole + more;
 }
 
 class Comparer {

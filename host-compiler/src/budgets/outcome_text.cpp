@@ -23,12 +23,15 @@ std::string shares_text(const std::vector<Share>& shares) {
 std::string verdict_text(const Verdict& verdict) {
   const std::string_view unit = to_string(unit_of(verdict.limit.kind));
   const std::string name = verdict.limit.name();
+  const auto of_limit = [&](int64_t part) {
+    return verdict.limit.most == 0 ? "" : fmt::format(" ({})", percent(part, verdict.limit.most));
+  };
   if (!verdict.exceeded())
-    return fmt::format("  within    {:<16} {:>10} {} of {} ({})\n", name, verdict.figure, unit,
-                       verdict.limit.most, percent(verdict.figure, verdict.limit.most));
-  std::string text = fmt::format("  EXCEEDED  {:<16} {:>10} {} of {}: {} too many ({})\n", name,
-                                 verdict.figure, unit, verdict.limit.most, verdict.excess(),
-                                 percent(verdict.excess(), verdict.limit.most));
+    return fmt::format("  within    {:<16} {:>10} {} of {}{}\n", name, verdict.figure, unit,
+                       verdict.limit.most, of_limit(verdict.figure));
+  std::string text =
+      fmt::format("  EXCEEDED  {:<16} {:>10} {} of {}: {} too many{}\n", name, verdict.figure, unit,
+                  verdict.limit.most, verdict.excess(), of_limit(verdict.excess()));
   for (const Verdict::Reason& reason : verdict.reasons)
     text += reason.shares.empty()
                 ? fmt::format("            {}\n", reason.text)
@@ -45,13 +48,14 @@ std::string growth_text(Growth growth) {
 
 std::string change_text(const Change& change) {
   const int64_t by = change.now - change.before;
-  std::string text = fmt::format("  {:<9} {:<16} {:>10} -> {} {}: {:+} ({}{})",
-                                 change.is_detail    ? ""
-                                 : change.too_much() ? "GREW"
-                                 : by < 0            ? "shrank"
-                                                     : "grew",
-                                 change.figure, change.before, change.now, to_string(change.unit),
-                                 by, by > 0 ? "+" : "", percent(by, change.before));
+  std::string text =
+      fmt::format("  {:<9} {:<16} {:>10} -> {} {}: {:+} ({}{})",
+                  change.is_detail    ? ""
+                  : change.too_much() ? "GREW"
+                  : by < 0            ? "shrank"
+                                      : "grew",
+                  change.figure, change.before, change.now, to_string(change.unit), by,
+                  by > 0 && change.before != 0 ? "+" : "", percent(by, change.before));
   if (change.too_much()) text += fmt::format("; allowed: {}", change.allowed);
   return text + "\n";
 }

@@ -79,6 +79,21 @@ TEST(BudgetsFile, EveryProblemIsReported) {
     EXPECT_THAT(all, HasSubstr(expected));
 }
 
+// As --ram-budget 0 is: without a word it would be no budget at all.
+TEST(BudgetsFile, ABudgetOfNoBytesIsNone) {
+  const std::string all = problems(R"({"models": [
+    {"model": "m", "max_ram": 1, "ram_budget": 0},
+    {"model": "m", "max_ram": 1, "ram_budget": "0K"},
+    {"model": "m", "max_ram": 1, "ram_budget": 9300000000000000000},
+    {"model": "m", "max_ram": 1, "ram_budget": "2Q"}
+  ]})");
+  for (const char* expected :
+       {"models[0]: 'ram_budget' cannot be 0; write bytes", "models[1]: 'ram_budget' cannot be 0;",
+        "models[2]: 'ram_budget' cannot be 9300000000000000000;",
+        "models[3]: 'ram_budget' is not a number"})
+    EXPECT_THAT(all, HasSubstr(expected));
+}
+
 TEST(BudgetsFile, RepeatedKeysAreErrors) {
   EXPECT_EQ(problems(R"({"models": [{"model": "m", "max_ram": 1}, {"model": "n", "max_ram": 1,
                          "max_ram": 2}]})"),

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "sample_figures.h"
 
 namespace intarsia::budgets {
@@ -83,6 +85,8 @@ TEST(Compare, GrowthIsAllowedToTheByte) {
   EXPECT_TRUE(compared(before, now, 100).passed());
   now.cycles[0].cycles += 1;
   EXPECT_FALSE(compared(before, now, 100).passed());
+  // A percentage that stands for "as much as it wants" has no end either.
+  EXPECT_TRUE(compared(before, now, std::numeric_limits<Growth>::max()).passed());
 }
 
 TEST(Compare, OperatorsThatMoved) {

@@ -48,6 +48,16 @@ TEST(Outcome, OfWhatDoesNot) {
   EXPECT_THAT(text, HasSubstr("kws: FAILED: 1 of 1 budget exceeded, 2 figures grew too much\n"));
 }
 
+TEST(Outcome, OfNothing) {
+  Figures before = sample_figures();
+  before.memories[1].peak = 0;
+  const std::string text =
+      outcome_text(outcome_of({{Kind::Ram, "", 0}, {Kind::Ram, "psram", 0}}, &before));
+  EXPECT_THAT(text, HasSubstr("EXCEEDED  ram                    1500 bytes of 0: 1500 too many\n"));
+  EXPECT_THAT(text, HasSubstr("within    ram of psram              0 bytes of 0\n"));
+  EXPECT_THAT(text, HasSubstr("0 -> 500 bytes: +500 (from nothing); allowed: 0\n"));
+}
+
 TEST(Outcome, AsJson) {
   Figures before = sample_figures();
   before.memories[0].peak = 900;
