@@ -128,6 +128,8 @@ struct ElfSection {
   std::string name;
   uint32_t address = 0;
   uint32_t size = 0;
+  uint32_t index = 0;      // in the file
+  bool has_bytes = false;  // false: memory that is only set aside
 };
 
 // Bytes of the file, and where they are loaded to.
@@ -146,6 +148,7 @@ struct ElfFunction {
 struct ElfImage {
   std::vector<ElfSection> sections;
   std::map<std::string, uint32_t, std::less<>> symbols;
+  std::map<std::string, uint32_t, std::less<>> homes;  // of the symbols: their section's index
   std::vector<ElfSegment> segments;
   std::vector<ElfFunction> functions;
 };

@@ -14,6 +14,7 @@ constexpr uint32_t kHeaderBytes = 52;
 constexpr uint32_t kSectionBytes = 40;
 constexpr uint32_t kSymbolBytes = 16;
 constexpr uint32_t kTypeSymbolTable = 2;
+constexpr uint32_t kTypeNoBits = 8;
 constexpr uint32_t kFlagAllocated = 2;
 constexpr uint32_t kProgramHeaderBytes = 32;
 constexpr uint32_t kLoaded = 1;        // type of a program header
@@ -72,6 +73,7 @@ void read_symbols(Bytes& bytes, const SectionHeader& table, uint32_t names, ElfI
     const uint32_t value = bytes.u32(at + 4), type = bytes.number(at + 12, 1) & 15;
     // Bit 0 of a function's value is the state of the core.
     if (type == kTypeFunction) image.functions.push_back({name, value & ~1u, bytes.u32(at + 8)});
+    image.homes.emplace(name, section);
     image.symbols.emplace(std::move(name), value);
   }
 }
@@ -113,9 +115,11 @@ Result<ElfImage> parse_elf(std::string_view contents, const std::string& where) 
   if (!bytes.good() || name_index >= headers.size()) return damaged();
   const uint64_t names = headers[name_index].offset;
   ElfImage image;
-  for (const SectionHeader& header : headers) {
+  for (uint32_t i = 0; i < headers.size(); ++i) {
+    const SectionHeader& header = headers[i];
     if ((header.flags & kFlagAllocated) != 0 && header.size > 0) {
-      image.sections.push_back({bytes.text(names + header.name), header.address, header.size});
+      image.sections.push_back({bytes.text(names + header.name), header.address, header.size, i,
+                                header.type != kTypeNoBits});
     }
     if (header.type == kTypeSymbolTable) {
       if (header.link >= headers.size()) return damaged();

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "board/board_firmware.h"
 #include "board/process_board.h"
 #include "build/measurable.h"
@@ -49,6 +52,28 @@ Result<board::ElfImage> link_model(const BuildSetting& setting, const build::Obj
   return board::read_elf(output);
 }
 
+bool begins(const board::ElfSection& section, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(names,
+                             [&](std::string_view name) { return section.name.starts_with(name); });
+}
+
+// The model's part of the flash. What is in no section of the contract's or of the compiler's was sent there by
+// --section: constants, or the streams.
+void count_flash(const board::ElfImage& image, const std::string& model, Measurements& result) {
+  const auto package = image.homes.find(model + "_package");
+  for (const board::ElfSection& section : image.sections) {
+    // Tables for unwinding and for programs' ends: linker scripts leave them out.
+    if (!section.has_bytes || begins(section, {".ARM.ex", ".eh_frame", ".fini_array"})) continue;
+    const bool has_streams = package != image.homes.end() && package->second == section.index;
+    if (has_streams || begins(section, {".intarsia.streams"}))
+      result.stream_bytes += section.size;
+    else if (begins(section, {".text", ".rodata", ".data", ".srodata", ".sdata"}))
+      result.code_bytes += section.size;
+    else
+      result.constant_bytes += section.size;
+  }
+}
+
 }  // namespace
 
 Result<void> build::may_be_measured(const BuildSetting& setting) {
@@ -73,16 +98,7 @@ Result<Measurements> measure(const BuildSetting& setting) {
 
   Measurements result;
   result.compiler = compiler_text(setting);
-  for (const board::ElfSection& section : image.sections) {
-    if (section.name.starts_with(".intarsia.weights") ||
-        section.name.starts_with(".intarsia.constants."))
-      result.constant_bytes += section.size;
-    else if (section.name.starts_with(".intarsia.streams"))
-      result.stream_bytes += section.size;
-    else if (section.name.starts_with(".text") || section.name.starts_with(".rodata") ||
-             section.name.starts_with(".data"))
-      result.code_bytes += section.size;
-  }
+  count_flash(image, setting.manifest.model, result);
   std::vector<std::string> graphs;
   for (const std::string& path : objects.call_graphs) {
     INTARSIA_TRY(std::string text, read_text_file(path));

@@ -21,19 +21,20 @@ bool have_program(const std::string& name) {
   return false;
 }
 
-Result<Measurements> measured(int table, int weights, const std::string& more = "") {
+Result<Measurements> measured(int table, int weights, const std::string& more = "",
+                              const std::string& section = ".intarsia.weights") {
   INTARSIA_TRY(const TemporaryFolder folder, TemporaryFolder::make());
   const std::string source = fmt::format(
       "#include <stdint.h>\n"
       "int32_t m_init(void);\nint32_t m_run(int32_t i);\nvoid *m_input(int32_t i);\n"
       "const void *m_output(int32_t i);\n"
       "static const int32_t table[{}] = {{1, 2, 3}};\n"
-      "__attribute__((section(\".intarsia.weights\"))) const int8_t m_weights[{}] = {{1}};\n"
+      "__attribute__((section(\"{}\"))) const int8_t m_weights[{}] = {{1}};\n"
       "int32_t m_init(void) {{ return 0; }}\n"
       "void *m_input(int32_t i) {{ (void)i; return 0; }}\n"
       "const void *m_output(int32_t i) {{ return i == 0 ? m_weights : 0; }}\n"
-      "{}int32_t m_run(int32_t i) {{ return table[i] + m_weights[i]; }}\n",
-      table, weights, more);
+      "#define MORE\n{}int32_t m_run(int32_t i) {{ return table[i] + m_weights[i] MORE; }}\n",
+      table, section, weights, more);
   INTARSIA_TRY_VOID(write_folder(folder.path(), {{"m.c", source}}));
   INTARSIA_TRY(const board::Board board,
                board::find_board(INTARSIA_SOURCE_DIR "/boards", "mps2-an386"));
@@ -66,6 +67,24 @@ TEST(Measure, WhatNobodyReachesIsNotCounted) {
       64, 100, "int32_t unused(int32_t i);\nint32_t unused(int32_t i) { return 7 * i; }\n");
   ASSERT_TRUE(small.ok() && more.ok());
   EXPECT_EQ(more->code_bytes, small->code_bytes);
+}
+
+TEST(Measure, ConstantsOfASectionOfTheUsersCount) {
+  if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << "no arm-none-eabi-gcc";
+  const Result<Measurements> usual = measured(64, 100);
+  const std::string streams =
+      "extern const uint8_t m_package[48];\n"
+      "__attribute__((section(\".ospi\"))) const uint8_t m_package[48] = {1};\n"
+      "static uint8_t scratch[500];\n"
+      "#undef MORE\n#define MORE + m_package[i] + ++scratch[i]\n";
+  const Result<Measurements> sent = measured(64, 100, "", ".qspi");
+  const Result<Measurements> both = measured(64, 100, streams, ".qspi");
+  for (const Result<Measurements>* each : {&usual, &sent, &both})
+    ASSERT_TRUE(each->ok()) << each->error().to_string();
+  EXPECT_EQ(sent->constant_bytes, 100);
+  EXPECT_EQ(sent->code_bytes, usual->code_bytes);
+  EXPECT_EQ(both->constant_bytes, 100) << "without memory that is only set aside";
+  EXPECT_EQ(both->stream_bytes, 48);
 }
 
 }  // namespace
