@@ -29,11 +29,19 @@ std::string constant_line(std::string_view line, bool beginnings) {
                      beginnings ? value.substr(0, kShown) : "", size_of_value(value));
 }
 
+// `_Alignas(4) static const int8_t name[18] ATTRIBUTE = {`, of which the end may be on lines of its own: whether an array
+// begins like this, as only arrays of constants do.
+bool begins_array(std::string_view line) {
+  if (line.starts_with("_Alignas(")) line.remove_prefix(std::min(line.find(") ") + 2, line.size()));
+  if (line.starts_with("static ")) line.remove_prefix(std::string_view("static ").size());
+  return line.starts_with("const ") && line.find('@') == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string with_constants(std::string_view text, bool beginnings) {
   std::string result;
-  bool in_array = false;
+  bool in_head = false, in_array = false;
   size_t lines = 0;  // of the array
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -47,8 +55,9 @@ std::string with_constants(std::string_view text, bool beginnings) {
     if (in_array && ++lines > (beginnings ? kLinesShown : 0)) continue;
     result += is_constant_line(line) ? constant_line(line, beginnings) : std::string(line);
     result += '\n';
-    // Of the sources, only arrays of constants begin like this.
-    if (line.starts_with("const ") && line.ends_with("= {")) in_array = true, lines = 0;
+    in_head = begins_array(line) || (in_head && line.starts_with(' '));
+    if (in_head && line.ends_with("= {")) in_array = true, lines = 0;
+    if (line.ends_with('{') || line.ends_with(';')) in_head = false;  // or of a function
   }
   return result;
 }

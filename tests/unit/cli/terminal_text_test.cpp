@@ -124,6 +124,22 @@ TEST(DumpedConstants, ArraysOfSourcesToo) {
   EXPECT_THAT(with_constants(text, false), Not(HasSubstr("1, 2")));
 }
 
+TEST(DumpedConstants, ArraysAreKnownWithWhatIsAroundTheirNames) {
+  const std::string rows = "  1, 2,\n  3, 4,\n  5, 6,\n};\n";
+  for (const std::string head :
+       {"static const int8_t w[6] INTARSIA_WEIGHTS = {\n",
+        "_Alignas(4) static const int8_t w[6] INTARSIA_WEIGHTS = {\n",
+        "_Alignas(16) const uint8_t w[6]\n    INTARSIA_SECTION(\".a_long_name\") = {\n"}) {
+    EXPECT_EQ(with_constants(head + rows, false), head + "  /* 3 lines more */\n};\n");
+    EXPECT_EQ(with_constants(head + rows, true),
+              head + "  1, 2,\n  3, 4,\n  /* 1 lines more */\n};\n");
+  }
+  const std::string function =
+      "const void *m_output(const struct m *model) {\n  static const struct s sum = {\n    1,\n"
+      "  };\n  return 0;\n}\n";
+  EXPECT_EQ(with_constants(function, false), function);
+}
+
 // Commands of others between two of one operator do not make it two rows.
 TEST(DeviceProfile, HasOneRowForEachOperator) {
   const nlohmann::ordered_json profile = nlohmann::ordered_json::parse(R"([{
