@@ -35,7 +35,8 @@ _OPTIONS = {
     "--weights-file": "weights_file",
     "--widen-weights": "widen_weights",
 }
-_OPTION = re.compile("|".join(sorted(map(re.escape, _OPTIONS), key=len, reverse=True)) + r"(?![\w-])")
+# Whole ones: a file's name may have such letters in it.
+_OPTION = re.compile(r"(?<![\w/.-])(?:" + "|".join(sorted(map(re.escape, _OPTIONS), key=len, reverse=True)) + r")(?![\w-])")
 
 
 def _in_python(text: str) -> str:

@@ -159,7 +159,7 @@ def _compile_one(model: Any, row: SweepRow, target: TargetLike, board: str | Non
 
 def _named_models(models: Any) -> dict[str, Any]:
     """Models by name, as what can be sent to a worker: paths that are absolute, or bytes."""
-    if isinstance(models, (str, bytes, os.PathLike)) or hasattr(models, "SerializeToString"):
+    if isinstance(models, (str, bytes, bytearray, memoryview, os.PathLike)) or hasattr(models, "SerializeToString"):
         models = [models]
     if isinstance(models, Mapping):
         named = dict(models)

@@ -52,6 +52,12 @@ def test_an_unknown_argument_is_a_type_error(digits):
         intarsia.compile(digits, optimize="speed")
 
 
+def test_names_of_files_are_no_options(tmp_path):
+    path = tmp_path / "kws--target.tflite"
+    assert str(path) in problems_of(intarsia.compile, path)[0]
+    assert str(intarsia.Error([("--pins", "--pin a; --pin-b", "--pin")])) == "--pins: pins a; --pin-b; pins"
+
+
 def test_options_are_named_as_in_python(digits):
     assert problems_of(intarsia.compile, digits, target="cortex-m44")[0].startswith("target: ")
     assert "--" not in problems_of(intarsia.compile, digits, pins={"no_such": "c"})[0]

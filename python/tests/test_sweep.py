@@ -109,6 +109,12 @@ def test_an_exception_of_a_worker_is_raised(digits):
         intarsia.sweep(digits, "cortex-m4", executor=Broken())
 
 
+def test_one_model_may_be_in_any_bytes(digits):
+    contents = digits.read_bytes()
+    rows = [intarsia.sweep(model, ["cortex-m4"]).rows for model in (contents, bytearray(contents), memoryview(contents))]
+    assert [len(each) for each in rows] == [1, 1, 1] and rows[0] == rows[1] == rows[2] and rows[0][0].error is None
+
+
 def test_models_are_named_by_their_files(digits, tmp_path):
     (tmp_path / "digits.tflite").write_bytes(digits.read_bytes())
     swept = intarsia.sweep([digits, tmp_path / "digits.tflite", LAST_THREE], None)
