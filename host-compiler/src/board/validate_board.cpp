@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "board/process_board.h"
+#include "support/c_identifier.h"
 
 namespace intarsia::board {
 namespace {
@@ -19,6 +21,22 @@ bool is_identifier(const std::string& name) {
          std::all_of(name.begin(), name.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
          });
+}
+
+// Section names of our own begin with the same prefix; `data` and `bss` have symbols for their ends as every memory has;
+// the rest are words of GNU ld in the block that lists memories.
+constexpr std::array kTakenByScript = {
+    "vectors", "weights", "constants", "streams", "unknown", "data", "bss", "o", "org", "l", "len"};
+
+// A memory is a variable in the run of a model, beside these, a member of its resources and the middle of a macro.
+bool taken_by_code(const std::string& name) {
+  for (const char* variable : {"model", "pools", "status", "name", "package"})
+    if (name == variable) return true;
+  for (const std::string_view numbered : {"iteration", "device", "input", "output"})
+    if (name.starts_with(numbered) && name.size() > numbered.size() &&
+        name.find_first_not_of("0123456789", numbered.size()) == std::string::npos)
+      return true;
+  return is_c_keyword(name);
 }
 
 // One board's checks; each reports with the place in the file.
@@ -79,11 +97,12 @@ class Validator {
       if (!is_identifier(memory.name)) {
         complain(place, "the name is not lower-case letters, digits and _ after a letter");
       }
-      // Section names of our own begin with the same prefix.
-      if (memory.name == "vectors" || memory.name == "weights" || memory.name == "constants" ||
-          memory.name == "streams" || memory.name == "unknown") {
-        complain(place, "this name is taken by a section of the linker script");
-      }
+      if (std::ranges::find(kTakenByScript, memory.name) != kTakenByScript.end())
+        complain(place, "this name is taken by a section of the linker script",
+                 fmt::format("call it '{}_memory'", memory.name));
+      else if (taken_by_code(memory.name))
+        complain(place, "this name has another meaning in the code that is generated",
+                 fmt::format("call it '{}_memory'", memory.name));
       if (std::find(seen.begin(), seen.end(), memory.name) != seen.end()) {
         complain(place, "two memories have this name");
       }
@@ -149,6 +168,27 @@ class Validator {
     check_list("activations", roles.activations);
     for (const std::string& name : roles.activations)
       check_role("activations", name, MemoryKind::Ram);
+    check_room("activations", roles.activations);
+    check_room("constants", roles.constants);
+    if (std::ranges::find(roles.constants, roles.streams) == roles.constants.end())
+      check_room("streams", {roles.streams});
+  }
+
+  // A plan takes no bytes of a memory for bytes without end.
+  void check_room(const char* role, const std::vector<std::string>& names) {
+    if (board_.native()) return;
+    for (const std::string& name : names) {
+      const Memory* memory = board_.find_memory(name);
+      if (memory == nullptr || memory->size == 0) continue;
+      const uint64_t stack = name == board_.roles.stack ? board_.stack_size : 0;
+      if (memory->reserved + stack != memory->size) continue;  // more is complained of elsewhere
+      complain(fmt::format("roles: {}", role),
+               fmt::format("'{}' has nothing left for a model: all of it is for {}", name,
+                           stack > 0 && memory->reserved > 0 ? "'reserved' and the stack"
+                           : stack > 0                       ? "the stack"
+                                                             : "'reserved'"),
+               "leave the memory out of this role, or leave something of it");
+    }
   }
 
   // Each memory once.

@@ -199,6 +199,23 @@ INSTANTIATE_TEST_SUITE_P(
         Complaint{"{\"name\": \"rom\"", "{\"name\": \"ram\"", "two memories have this name"},
         Complaint{"{\"name\": \"rom\"", "{\"name\": \"Rom-1\"", "the name is not lower-case"},
         Complaint{"{\"name\": \"rom\"", "{\"name\": \"weights\"", "this name is taken"},
+        Complaint{"{\"name\": \"rom\"", "{\"name\": \"data\"",
+                  "memory 'data': this name is taken by a section of the linker script; call it "
+                  "'data_memory'"},
+        Complaint{"{\"name\": \"rom\"", "{\"name\": \"org\"", "this name is taken"},
+        Complaint{"{\"name\": \"rom\"", "{\"name\": \"extern\"",
+                  "memory 'extern': this name has another meaning in the code that is generated; "
+                  "call it 'extern_memory'"},
+        Complaint{"{\"name\": \"rom\"", "{\"name\": \"model\"", "another meaning"},
+        Complaint{"{\"name\": \"rom\"", "{\"name\": \"input0\"", "another meaning"},
+        Complaint{"\"base\": \"0x20000000\", \"size\": \"64K\"",
+                  "\"base\": \"0x20000000\", \"size\": \"5K\"",
+                  "roles: activations: 'ram' has nothing left for a model: all of it is for "
+                  "'reserved' and the stack; leave the memory out of this role"},
+        Complaint{"\"size\": 65536, \"cycles_per_access\": 4",
+                  "\"size\": 65536, \"reserved\": 65536",
+                  "roles: constants: 'rom' has nothing left for a model: all of it is for "
+                  "'reserved'"},
         Complaint{"\"data\": \"ram\"", "\"data\": \"rams\"",
                   "roles: data: there is no memory 'rams'; did you mean 'ram'?"},
         Complaint{"\"data\": \"ram\"", "\"data\": \"rom\"",
