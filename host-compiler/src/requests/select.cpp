@@ -1,6 +1,7 @@
 #include "requests/select.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -243,7 +244,9 @@ BuildSetting build_setting(const Environment& environment, const ModelOptions& o
                        core,
                        environment.resource_root,
                        for_speed ? "-O3" : optimise_flag(options)};
-  setting.time_limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
+  // Rounded up: 0 is for ever.
+  setting.time_limit =
+      std::chrono::milliseconds(static_cast<int64_t>(std::ceil(options.timeout * 1000)));
   return setting;
 }
 

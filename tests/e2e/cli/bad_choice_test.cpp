@@ -138,6 +138,8 @@ TEST_F(BadChoice, UsageInWords) {
                           "--repeat: 'abc' is no whole number from 1 to 1000000"));
   EXPECT_TRUE(usage_error(intarsia({"build", digits_path(), "-o", "o", "--timeout", "soon"}),
                           "--timeout: 'soon' is no number from 0 to 1000000"));
+  EXPECT_TRUE(refused(intarsia({"build", digits_path(), "-o", "o", "--timeout", "0.0004"}),
+                      {"the C compiler was stopped after 0.001 s", "--timeout SECONDS"}));
   EXPECT_TRUE(usage_error(compile({"--policy", "costs"}),
                           "'costs' is none of priority, cost; did you mean 'cost'?"));
   const ProcessOutcome stage = intarsia({"dump", digits_path(), "--stage", "foo"});
