@@ -1,5 +1,7 @@
 // Budgets as a gate for continuous integration: models are compiled and measured as `compile` does it, and what their
 // reports say is held against limits and against earlier reports.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "budgets/budgets_file.h"
@@ -66,6 +68,11 @@ Job job_of(const CommonOptions& common, const ModelBudget& entry) {
   take("io", job.common.io);
   if (const auto found = entry.options.find("ram-budget"); found != entry.options.end())
     set_ram_budget(job.common, found->second);
+  const auto name = [](const std::string& pin) { return pin.substr(0, pin.rfind('=')); };
+  std::erase_if(job.common.pins, [&](const std::string& pin) {
+    return std::ranges::any_of(entry.pins,
+                               [&](const std::string& own) { return name(own) == name(pin); });
+  });
   job.common.pins.insert(job.common.pins.end(), entry.pins.begin(), entry.pins.end());
   return job;
 }

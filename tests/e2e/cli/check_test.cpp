@@ -207,6 +207,14 @@ TEST_F(Check, AFileOfBudgets) {
   EXPECT_EQ(json["models"][2]["passed"], true);
 }
 
+// Options of the command line are for all models, and a model's own go before those.
+TEST_F(Check, PinsOfAModelGoFirst) {
+  write_json("b.json",
+             {{"models", {{{"model", digits_path()}, {"max_ram", "1M"}, {"pins", {"widen=c"}}}}}});
+  EXPECT_TRUE(done(intarsia({"check", "--file", "b.json", "--pin", "widen=npu"})));
+  EXPECT_TRUE(refused(intarsia({"check", "--file", "b.json", "--pin", "stem=npu"}), {"'npu'"}));
+}
+
 TEST_F(Check, BadFilesOfBudgets) {
   EXPECT_TRUE(
       refused(intarsia({"check", "--file", "absent.json"}), {"absent.json: cannot be read"}));
