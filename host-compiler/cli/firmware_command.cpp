@@ -32,6 +32,12 @@ Result<int> write_package_file(Context& context, const CompileCommand& command) 
   CompileCommand folder = command;
   folder.common.json = false;  // which the package's figures can be printed as
   INTARSIA_TRY_VOID(check_no_folder_options(folder));
+  if (command.common.flash_budget)
+    return Diagnostics("--flash-budget", "is of code and constants, and a package has no code",
+                       "leave it out; 'compile' says how large the package is");
+  if (!command.common.sections.empty())
+    return Diagnostics("--section", "a package has no sections: it lies where the firmware has it",
+                       "leave it out");
   if (fs::is_directory(command.output_folder))
     return Diagnostics(command.output_folder, "is a folder, and --format executor writes a file",
                        "for example -o kws.intarsia");

@@ -156,6 +156,16 @@ TEST_F(BadChoice, AnUnknownFormatListsAllOfTheHelp) {
   EXPECT_TRUE(refused(compile({"--format", "tflit"}), {"did you mean 'tflite'?"}));
 }
 
+// What is asked of a file and cannot be in it is said.
+TEST_F(BadChoice, APackageForFirmwareHasNeitherCodeNorSections) {
+  const auto package = [&](const char* option, const char* value) {
+    return intarsia({"compile", digits_path(), "--format", "executor", option, value, "-o", "p"});
+  };
+  EXPECT_TRUE(refused(package("--flash-budget", "1K"), {"--flash-budget: is of code"}));
+  EXPECT_TRUE(refused(package("--section", "weights=.qspi"), {"--section: a package has no"}));
+  EXPECT_FALSE(exists("p"));
+}
+
 TEST_F(BadChoice, AReportIsAReport) {
   for (const std::string option : {"", "--baseline", "--trace"}) {
     ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "out"})));
