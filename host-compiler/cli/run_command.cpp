@@ -87,7 +87,9 @@ void print_result(const RunCommand& command, const FinishedRun& ran) {
     if (command.common.json) continue;
     fmt::print("{}: '{}' {}[{}]", file, shown_text(tensor.name), to_string(tensor.type),
                fmt::join(tensor.shape, ","));
-    if (tensor.quantization.present())
+    if (tensor.quantization.per_channel())
+      fmt::print(" with a scale for each index of axis {}", tensor.quantization.axis);
+    else if (tensor.quantization.present())
       fmt::print(" real = {:.9g} * (q - {})", tensor.quantization.scale[0],
                  tensor.quantization.zero_point[0]);
     fmt::print("\n");
@@ -145,15 +147,15 @@ Result<void> make_folder(const RunCommand& command, const OutputFolder& folder) 
 
 Result<void> write_results(const RunCommand& command, const FinishedRun& ran,
                            const std::string& trace) {
-  for (size_t i = 0; i < ran.result.outputs.size(); ++i)
-    INTARSIA_TRY_VOID(write_file(fmt::format("{}/{}", command.output_folder, ran.files.name(i)),
-                                 ran.result.outputs[i]));
-  if (command.trace_file.empty()) return {};
-  if (trace.empty())
+  if (!command.trace_file.empty() && trace.empty())
     return Diagnostics(
         "--trace",
         fmt::format("no part of {} runs on a simulated device that keeps time", ran.model),
         "choose a target with one; 'intarsia explain' says who runs each operator");
+  for (size_t i = 0; i < ran.result.outputs.size(); ++i)
+    INTARSIA_TRY_VOID(write_file(fmt::format("{}/{}", command.output_folder, ran.files.name(i)),
+                                 ran.result.outputs[i]));
+  if (command.trace_file.empty()) return {};
   return write_file(command.trace_file, std::string_view(trace));
 }
 
@@ -300,6 +302,9 @@ Result<int> run_on_firmware(Context& context, const RunCommand& command) {
 }
 
 Result<int> run(Context& context, const RunCommand& command) {
+  if (command.batch && !command.trace_file.empty())
+    return Diagnostics("--trace", "is of one inference after another, not of --batch",
+                       "leave one of the two out; --repeat runs samples one after another");
   if (!command.firmware.empty()) return run_on_firmware(context, command);
   if (command.in_flash)
     return Diagnostics("--in-flash", "is of packages that a firmware runs",

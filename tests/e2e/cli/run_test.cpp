@@ -88,6 +88,10 @@ TEST_F(RunHere, ABatchIsOfModelsInThisProcess) {
   EXPECT_TRUE(usage_error(intarsia({"run", digits_path(), "--input", "images.bin", "--jobs", "2",
                                     "--output-dir", "out"}),
                           "--batch"));
+  EXPECT_TRUE(
+      refused(intarsia({"run", digits_path(), "--target", "ethos-u55-128", "--input", "images.bin",
+                        "--batch", "--trace", "t.json", "--output-dir", "out"}),
+              {"--trace: is of one inference after another", "--repeat"}));
   write("odd.bin", std::vector<uint8_t>(65));
   EXPECT_TRUE(refused(
       intarsia({"run", digits_path(), "--input", "odd.bin", "--batch", "--output-dir", "out"}),
