@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cycles_report.h"
+#include "intarsia/graph/tensor_values.h"
 #include "text_table.h"
 
 namespace intarsia::cli {
@@ -147,6 +148,14 @@ std::string first_difference(const graph::Module& module, const std::vector<Valu
             !text.empty())
           return text;
     }
+  // What no operator makes: inputs that are outputs, and constants.
+  for (size_t o = 0; o < function.outputs.size(); ++o) {
+    const graph::Tensor& tensor = function.tensor(function.outputs[o]);
+    for (size_t s = 0; s < expected.size(); ++s)
+      if (const auto difference = graph::first_difference(tensor, expected[s][o], actual[s][o]))
+        return fmt::format("output '{}', sample {}, {}", tensor.name, s,
+                           difference->text(tensor.shape));
+  }
   return "";
 }
 

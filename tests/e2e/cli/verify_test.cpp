@@ -338,6 +338,22 @@ TEST_F(Verify, ABoardWithoutAnEmulator) {
 // A program that does not end.
 constexpr const char* kSpin = "_run(struct digits *model) {\n";
 
+// A constant that is an output: nothing computes it but the copy that the compiler adds.
+TEST_F(Verify, OutputsThatNoOperatorMakesAreCompared) {
+  write("pass.graph", std::string("intarsia.graph pass\nconst @0 one = f32[1, -2]\n"
+                                  "func @main(%0) -> (%1, %2) {\n  %0 x: f32[2]\n  %1 y: f32[2]\n"
+                                  "  %2 c: f32[2] = @0\n  relu first(%0) -> (%1)\n}\n"
+                                  "entry @main\n"));
+  ASSERT_TRUE(done(intarsia({"compile", "pass.graph", "-o", "package"})));
+  EXPECT_TRUE(done(intarsia({"verify", "package", "--reference", "pass.graph"})));
+  std::string data = *read_text_file(path("package/pass_data.h"));
+  const size_t at = data.find("-2.0f");
+  ASSERT_NE(at, std::string::npos);
+  write("package/pass_data.h", data.replace(at, 5, "-3.0f"));
+  EXPECT_TRUE(refused(intarsia({"verify", "package", "--reference", "pass.graph"}),
+                      {"differ, first at output 'c', sample 0"}));
+}
+
 class Stuck : public Verify {
  protected:
   void SetUp() override {
