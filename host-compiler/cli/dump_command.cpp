@@ -41,8 +41,9 @@ std::string plan_text(const CompiledProgram& model) {
   return text;
 }
 
-std::string plan_json(const CompiledProgram& model) {
-  using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
+
+Json plan_json(const CompiledProgram& model) {
   Json pools = Json::array(), buffers = Json::array();
   for (size_t p = 0; p < model.plan.memory.pools.size(); ++p) {
     const PoolUse& use = model.plan.use[p];
@@ -70,7 +71,19 @@ std::string plan_json(const CompiledProgram& model) {
                        {"ended_early", model.plan.search_ended_early}};
   Json all = {{"pools", std::move(pools)}, {"buffers", std::move(buffers)}, {"search", search}};
   if (!constants.empty()) all["constants"] = std::move(constants);
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return all;
+}
+
+// Of one CPU its plan; of several a list with the name of each.
+std::string plans_json(const std::vector<CompiledProgram>& programs) {
+  Json all = Json::array();
+  for (const CompiledProgram& program : programs) {
+    Json row = {{"cpu", program.cpu}};
+    row.update(plan_json(program));
+    all.push_back(std::move(row));
+  }
+  const Json shown = programs.size() == 1 ? plan_json(programs.front()) : std::move(all);
+  return shown.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string sources_text(const EmittedModel& emitted) {
@@ -89,10 +102,11 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
   if (last == Stage::Import) return graph::print(model.imported);
   if (last == Stage::Eliminate) return graph::print(model.reduced.module);
   if (last == Stage::Partition) return graph::print(model.partitioned.module);
+  if (last == Stage::Plan && command.common.json) return plans_json(model.programs);
   std::string text;
   for (const CompiledProgram& program : model.programs) {
     if (last == Stage::Lower) text += tir::print(program.lowered);
-    if (last == Stage::Plan) text += command.common.json ? plan_json(program) : plan_text(program);
+    if (last == Stage::Plan) text += plan_text(program);
     if (last == Stage::Emit) text += sources_text(program.emitted);
   }
   return text;
