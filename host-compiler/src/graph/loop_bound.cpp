@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <map>
 
 namespace intarsia::graph {
 namespace {
@@ -81,10 +82,18 @@ class BoundFinder {
         body_(*module.find(node.attrs<WhileAttrs>().body)) {}
 
   bool can_search() const { return has_operands(condition_) && has_operands(body_); }
-  std::optional<LoopBound> find() const { return of_condition(condition_.outputs[0]); }
+  std::optional<LoopBound> find() { return of_condition(condition_.outputs[0], 0); }
 
  private:
-  std::optional<LoopBound> of_condition(TensorId id, size_t depth = 0) const {
+  // Conditions share what they are made of: each tensor is looked at once.
+  std::optional<LoopBound> of_condition(TensorId id, size_t depth) {
+    if (const auto known = known_.find(id.at()); known != known_.end()) return known->second;
+    const std::optional<LoopBound> bound = search(id, depth);
+    known_.emplace(id.at(), bound);
+    return bound;
+  }
+
+  std::optional<LoopBound> search(TensorId id, size_t depth) {
     const Node* maker = maker_of(condition_, start_of(condition_, id));
     if (depth++ > condition_.nodes.size()) return std::nullopt;
     if (maker == nullptr) {
@@ -102,8 +111,8 @@ class BoundFinder {
       if (!a && !b) return std::nullopt;
       return LoopBound{a ? a->iterations : b->iterations, false};
     }
-    const TensorId left = maker->inputs[0];
-    const TensorId right = maker->inputs.size() > 1 ? maker->inputs[1] : TensorId{};
+    if (maker->inputs.size() < 2) return std::nullopt;
+    const TensorId left = maker->inputs[0], right = maker->inputs[1];
     switch (maker->kind) {
       case OpKind::Less:
         return counts_up(left, right, 0) ? counts_up(left, right, 0) : counts_down(right, left, 0);
@@ -125,7 +134,8 @@ class BoundFinder {
     if (!first || !step || !end || *step <= 0 || *step > kFar || *end > kFar - *step - 1 ||
         *first < -kFar)
       return std::nullopt;
-    return LoopBound{std::max<int64_t>(0, (*end + extra - *first + *step - 1) / *step), true};
+    if (*end + extra <= *first) return LoopBound{0, true};  // however far below
+    return LoopBound{(*end + extra - *first + *step - 1) / *step, true};
   }
 
   // Runs while counter > limit - extra.
@@ -135,7 +145,8 @@ class BoundFinder {
     if (!first || !step || !end || *step >= 0 || *step < -kFar || *end < -kFar - *step + 1 ||
         *first > kFar)
       return std::nullopt;
-    return LoopBound{std::max<int64_t>(0, (*first - *end + extra - *step - 1) / -*step), true};
+    if (*first <= *end - extra) return LoopBound{0, true};
+    return LoopBound{(*first - *end + extra - *step - 1) / -*step, true};
   }
 
   // What the loop's operand behind an input of the condition is at first.
@@ -157,7 +168,8 @@ class BoundFinder {
     if (is_counter(0)) {
       const std::optional<int64_t> by = scalar(module_, body_, maker->inputs[1]);
       if (!by) return std::nullopt;
-      return maker->kind == OpKind::Add ? *by : -*by;
+      if (maker->kind == OpKind::Add) return by;
+      return *by < -kFar ? std::nullopt : std::optional(-*by);
     }
     return maker->kind == OpKind::Add && is_counter(1) ? scalar(module_, body_, maker->inputs[0])
                                                        : std::nullopt;
@@ -176,13 +188,14 @@ class BoundFinder {
   const Node& node_;
   const Function& condition_;
   const Function& body_;
+  std::map<size_t, std::optional<LoopBound>> known_;
 };
 
 }  // namespace
 
 std::optional<LoopBound> loop_bound(const Module& module, const Function& function,
                                     const Node& node) {
-  const BoundFinder finder(module, function, node);
+  BoundFinder finder(module, function, node);
   return finder.can_search() ? finder.find() : std::nullopt;
 }
 

@@ -1,4 +1,9 @@
 // Branches, loops and variables: the schedule gives what the evaluator gives.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "graph/loop_bound.h"
 #include "lowering_testing.h"
 
 namespace intarsia::testing {
@@ -188,6 +193,56 @@ TEST(Control, ALoopWithoutABoundIsRefusedByName) {
   EXPECT_NE(
       refused(replaced(kEarly, "logical_and both", "logical_or both")).find("may run for ever"),
       std::string::npos);
+}
+
+// kFibonacci with a counter of 64 bits from `first` to `limit`.
+std::optional<graph::LoopBound> bound_of_long_loop(const std::string& first,
+                                                   const std::string& limit,
+                                                   const std::string& compare) {
+  std::string text = kFibonacci;
+  for (size_t at = 0; (at = text.find("i32[]", at)) != std::string::npos;)
+    text.replace(at, 5, "i64[]");
+  text = replaced(text, "zero = i32[0]", "zero = i64[" + first + "]");
+  text = replaced(text, "one = i32[1]", compare == "less" ? "one = i64[1]" : "one = i64[-1]");
+  text = replaced(text, "limit = i32[7]", "limit = i64[" + limit + "]");
+  // Before anybody has said that there are no sums of such numbers.
+  const graph::Module module = *graph::parse(replaced(text, "less compare", compare + " compare"));
+  return graph::loop_bound(module, module.entry_function(), module.entry_function().nodes.front());
+}
+
+TEST(Control, ALoopWhoseLimitIsBehindItDoesNotRun) {
+  const std::string least = "-9223372036854775808", most = "9223372036854775807";
+  for (const auto& [first, limit, compare] :
+       std::vector<std::array<std::string, 3>>{{"1", least, "less"},
+                                               {most, "-5", "less"},
+                                               {"-1", most, "greater"},
+                                               {least, "5", "greater"},
+                                               {"7", "7", "less"}}) {
+    const std::optional<graph::LoopBound> bound = bound_of_long_loop(first, limit, compare);
+    ASSERT_TRUE(bound.has_value()) << first << " " << limit;
+    EXPECT_EQ(bound->iterations, 0) << first << " " << limit;
+    EXPECT_TRUE(bound->exact);
+  }
+  EXPECT_EQ(bound_of_long_loop("3", "7", "less")->iterations, 4);
+  EXPECT_EQ(bound_of_long_loop("7", "3", "greater")->iterations, 4);
+}
+
+// Each step of the condition twice the paths to the counter.
+TEST(Control, AConditionMayShareWhatItIsMadeOf) {
+  std::string tensors, nodes;
+  for (int i = 0; i < 64; ++i) {
+    tensors += fmt::format("  %{} b{}: bool[1]\n", 7 + i, i);
+    nodes += fmt::format("  logical_and and{0}(%{1}, %{1}) -> (%{2})\n", i, 6 + i, 7 + i);
+  }
+  std::string text = replaced(kEarly, "goes_on(%0, %1) -> (%6)", "goes_on(%0, %1) -> (%70)");
+  text = replaced(text, "  %6 both: bool[1]\n", "  %6 both: bool[1]\n" + tensors);
+  text = replaced(text, "(%4, %5) -> (%6)\n", "(%4, %5) -> (%6)\n" + nodes);
+  const graph::Module module = parsed(text);
+  const std::optional<graph::LoopBound> bound =
+      graph::loop_bound(module, module.entry_function(), module.entry_function().nodes.front());
+  ASSERT_TRUE(bound.has_value());
+  EXPECT_EQ(bound->iterations, 100);
+  EXPECT_FALSE(bound->exact);
 }
 
 TEST(Control, FunctionsThatRunEachOtherAreRefused) {
