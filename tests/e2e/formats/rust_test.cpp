@@ -56,7 +56,7 @@ TEST_F(Rust, TwoModelsAndASecondRunAreExact) {
         std::string("[package]\nname = \"user\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n"
                     "[dependencies]\nintarsia_digits = { path = \"../crate\" }\n"
                     "intarsia_other = { path = \"../other\" }\n\n[workspace]\n"));
-  write("user/src/main.rs", std::string(R"(use intarsia_digits::{input0, Memory, Model};
+  write("user/src/main.rs", std::string(R"(use intarsia_digits::{input0, output0, Memory, Model};
 
 fn main() {
     let (mut one, mut two) = (Memory::new(), Box::new(Memory::new()));
@@ -75,6 +75,15 @@ fn main() {
         third.run().unwrap();
         assert_eq!(first.output0(), second.output0());
     }
+    // The largest number that is less than half a step away from zero, and the next one.
+    let mut real = output0::SCALE / 2.0;
+    while real / output0::SCALE >= 0.5 {
+        real = f32::from_bits(real.to_bits() - 1);
+    }
+    assert_eq!(output0::quantize(real), output0::quantize(0.0));
+    assert_eq!(output0::quantize(-real), output0::quantize(0.0));
+    let next = f32::from_bits(real.to_bits() + 1);
+    assert_eq!(output0::quantize(next), output0::quantize(output0::SCALE));
     assert_eq!(input0::quantize(1000.0), i8::MAX);
     assert_eq!(input0::quantize(-1000.0), i8::MIN);
     println!("same");
