@@ -350,8 +350,9 @@ TEST_F(Verify, OutputsThatNoOperatorMakesAreCompared) {
   const size_t at = data.find("-2.0f");
   ASSERT_NE(at, std::string::npos);
   write("package/pass_data.h", data.replace(at, 5, "-3.0f"));
-  EXPECT_TRUE(refused(intarsia({"verify", "package", "--reference", "pass.graph"}),
-                      {"differ, first at output 'c', sample 0"}));
+  const ProcessOutcome outcome = intarsia({"verify", "package", "--reference", "pass.graph"});
+  EXPECT_EQ(outcome.exit_code, kUserError);
+  EXPECT_TRUE(contains(outcome.err, "differ, first at output 'c', sample 0")) << outcome.err;
 }
 
 class Stuck : public Verify {
