@@ -8,7 +8,12 @@
 #include "intarsia/executor/image.h"
 #include "intarsia_board/port.h"
 
-enum { kMostTensors = 16, kHeaderBytes = 16, kPayloadBytesAt = 8 };
+/* Inputs, or outputs, of a package; 'intarsia firmware' says how many its models need. */
+#ifndef INTARSIA_MAX_TENSORS
+#define INTARSIA_MAX_TENSORS 16
+#endif
+
+enum { kMostTensors = INTARSIA_MAX_TENSORS, kHeaderBytes = 16, kPayloadBytesAt = 8 };
 
 static struct intarsia_executor executor;
 static struct intarsia_tensor_info inputs[kMostTensors];

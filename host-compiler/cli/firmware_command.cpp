@@ -137,13 +137,9 @@ Result<int> make(Context& context, const FirmwareCommand& command) {
   INTARSIA_TRY(const executable::Room room, room_of(command));
   const PackageOptions package_options =
       options_for(selection.board, selection.core, context.resource_root).package;
-  INTARSIA_TRY(executable::Firmware firmware,
-               executable::make_firmware(
-                   {programs, models, selection.board, context.registry, package_options, room}));
-  if (command.same_interface) {
-    firmware.image.interface_id = models.front().program.interface_id;
-    firmware.package.files.front().text = executable::image_text(firmware.image);
-  }
+  INTARSIA_TRY(const executable::Firmware firmware,
+               executable::make_firmware({programs, models, selection.board, context.registry,
+                                          package_options, room, command.same_interface}));
   if (!command.sources_folder.empty())
     INTARSIA_TRY_VOID(write_folder(command.sources_folder, firmware.package.files));
   if (command.output_file.empty()) {

@@ -39,6 +39,7 @@ Json firmware_json(const FirmwareFile& file) {
           {"kept_bytes", file.kept_bytes},
           {"package_bytes", file.package_bytes},
           {"interface_id", file.image.interface_id},
+          {"tensors", file.image.tensors},
           {"memories", memories},
           {"devices", file.image.devices},
           {"kernels", kernels_json(file.image.kernels)}};
@@ -68,6 +69,7 @@ Result<FirmwareFile> read_firmware_file(const std::string& firmware) {
       !text_of("core", file.core) || !number_of("kept_at", file.kept_at) ||
       !number_of("kept_bytes", file.kept_bytes) || !number_of("package_bytes", file.package_bytes))
     return Diagnostics(path, "is not what 'intarsia firmware' writes", "build the firmware again");
+  number_of("tensors", file.image.tensors);
   if (json.contains("kernels") && json["kernels"].is_array())
     for (const Json& row : json["kernels"]) {
       executable::KernelCode kernel;

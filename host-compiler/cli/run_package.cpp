@@ -66,6 +66,19 @@ Result<void> check_kernels(const RunCommand& command, const PackageProgram& prog
                      "firmware that has them");
 }
 
+// A firmware of an earlier version does not say how many it takes.
+Result<void> check_tensors(const RunCommand& command, const PackageProgram& program,
+                           const FirmwareFile& firmware) {
+  const size_t tensors = std::max(program.inputs.size(), program.outputs.size());
+  if (firmware.image.tensors == 0 || tensors <= firmware.image.tensors) return {};
+  return Diagnostics(
+      command.common.model,
+      fmt::format("has {} inputs and {} outputs, and {} takes {} of each", program.inputs.size(),
+                  program.outputs.size(), command.firmware, firmware.image.tensors),
+      "'intarsia firmware' with the package's model among the models builds a "
+      "firmware that takes them");
+}
+
 }  // namespace
 
 Result<PackageResult> run_package_on_firmware(Context& context, const RunCommand& command) {
@@ -77,6 +90,7 @@ Result<PackageResult> run_package_on_firmware(Context& context, const RunCommand
     return Diagnostics(command.common.model, "holds command streams and no program",
                        "compile the model with --format executor");
   INTARSIA_TRY_VOID(check_kernels(command, *package.program, firmware));
+  INTARSIA_TRY_VOID(check_tensors(command, *package.program, firmware));
   CommonOptions options = command.common;
   if (options.board == "host") options.board = firmware.board;
   INTARSIA_TRY(const std::vector<std::string> folders, context.board_folders());

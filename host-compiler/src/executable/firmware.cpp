@@ -30,6 +30,14 @@ int64_t package_bytes(const FirmwareRequest& request) {
   return rounded(most + most / 4);
 }
 
+// Inputs, or outputs, of a package: as many as any of the models has, and a few for other ones.
+size_t most_tensors(const std::vector<ExecutableModel>& models) {
+  size_t most = 16;
+  for (const ExecutableModel& model : models)
+    most = std::max({most, model.program.inputs.size(), model.program.outputs.size()});
+  return most;
+}
+
 // RAM for a package from a file: of what devices read, where they read streams; else the memory with most room.
 std::string buffer_memory(const board::Board& board, bool read_by_devices) {
   const board::Memory* streams = board.find_memory(board.roles.streams);
@@ -132,11 +140,13 @@ Result<Firmware> make_firmware(const FirmwareRequest& request) {
   manifest.core = options.core;
   manifest.devices = devices.devices;
   manifest.include_dirs = {".", options.resource_root + "/boards/common/include"};
-  constexpr size_t kMostTensors = 16;  // boards/common/executor_model.c
-  manifest.inputs.resize(kMostTensors);
+  if (request.same_interface) image.interface_id = request.models.front().program.interface_id;
+  image.tensors = most_tensors(request.models);
+  manifest.inputs.resize(image.tensors);
   package.files.push_back({"image.c", image_text(image)});
   INTARSIA_TRY(std::string model,
                read_text_file(options.resource_root + "/boards/common/executor_model.c"));
+  model.insert(0, fmt::format("#define INTARSIA_MAX_TENSORS {}\n\n", image.tensors));
   package.files.push_back({"executor_model.c", std::move(model)});
   INTARSIA_TRY(packaging::RuntimeTrees runtime,
                packaging::portable_runtime(options, {.core = true, .executor = true}));

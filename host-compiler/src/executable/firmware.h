@@ -24,6 +24,7 @@ struct FirmwareRequest {
   const TargetRegistry& registry;
   const PackageOptions& options;
   const Room& room;
+  bool same_interface = false;  // packages have the first model's inputs and outputs
 };
 
 struct Firmware {

@@ -15,6 +15,7 @@ struct Image {
   std::vector<MemoryBlock> memories;
   std::vector<std::string> devices;  // kind and attributes, in the order of the boards' glue
   uint32_t interface_id = 0;         // of the packages that are taken; 0: all
+  size_t tensors = 0;                // inputs, or outputs, that a package has at most
   MemoryBlock package_buffer;        // for packages from files; of no bytes: there is none
   uint64_t kept_at = 0,
            kept_bytes = 0;  // where a package lies beside the program; of no bytes: nowhere

@@ -136,6 +136,58 @@ TEST_F(Executor, RefusesAnNpuOfAnotherConfiguration) {
   EXPECT_THAT(outcome.err, HasSubstr("'ethos-u -macs=256"));
 }
 
+TEST_F(Executor, OfOneInterfaceRefusesPackagesOfOthers) {
+  firmware({digits_path(), kAnomaly}, {"--same-interface"});
+  package(digits_path(), "digits.intarsia", {});
+  package(kAnomaly, "anomaly.intarsia", {});
+  write_image("image.bin", 3);
+  ASSERT_TRUE(done(intarsia({"run", "digits.intarsia", "--firmware", "fw", "--input", "image.bin",
+                             "--output-dir", "out"})));
+  EXPECT_EQ(read("out/out0.bin"), recorded_scores(3));
+  write("anomaly.bin", pattern(static_cast<size_t>(input_bytes(kAnomaly))));
+  const ProcessOutcome other = intarsia({"run", "anomaly.intarsia", "--firmware", "fw", "--input",
+                                         "anomaly.bin", "--output-dir", "out"});
+  EXPECT_EQ(other.exit_code, kUserError);
+  EXPECT_THAT(other.err, HasSubstr("status 25"));
+}
+
+// A graph of so many inputs, each with an output of its own, and the same kernel for all of them.
+std::string wide_graph(size_t inputs) {
+  std::string from, to, tensors, nodes;
+  for (size_t i = 0; i < inputs; ++i) {
+    const char* comma = i == 0 ? "" : ", ";
+    from += fmt::format("{}%{}", comma, i);
+    to += fmt::format("{}%{}", comma, inputs + i);
+    tensors += fmt::format("  %{0} x{0}: i16[1,4] q(0.5:0)\n", i);
+    nodes += fmt::format("  relu r{0}(%{0}) -> (%{1})\n", i, inputs + i);
+  }
+  for (size_t i = 0; i < inputs; ++i)
+    tensors += fmt::format("  %{} y{}: i16[1,4] q(0.5:0)\n", inputs + i, i);
+  return fmt::format("intarsia.graph wide\nfunc @main({}) -> ({}) {{\n{}{}}}\nentry @main\n", from,
+                     to, tensors, nodes);
+}
+
+TEST_F(Executor, TakesAsManyInputsAsItsModelsHave) {
+  constexpr size_t kMany = 20;
+  write("wide.graph", wide_graph(kMany));
+  write("narrow.graph", wide_graph(1));
+  package(path("wide.graph"), "wide.intarsia", {});
+  std::vector<std::string> run = {"run", "wide.intarsia", "--firmware",
+                                  "fw",  "--output-dir",  "out"};
+  for (size_t i = 0; i < kMany; ++i) {
+    const std::string name = fmt::format("in{}.bin", i);
+    write(name, std::vector<uint8_t>(8, static_cast<uint8_t>(i)));
+    run.insert(run.end(), {"--input", name});
+  }
+  firmware({path("wide.graph")}, {});
+  ASSERT_TRUE(done(intarsia(run)));
+  for (size_t i = 0; i < kMany; ++i)
+    EXPECT_EQ(read(fmt::format("out/out{}.bin", i)),
+              std::vector<uint8_t>(8, static_cast<uint8_t>(i)));
+  firmware({path("narrow.graph")}, {});
+  EXPECT_TRUE(refused(intarsia(run), {"has 20 inputs and 20 outputs, and fw takes 16 of each"}));
+}
+
 TEST_F(Executor, RefusesWhatTheFirmwareHasNotAndSaysWhatToDo) {
   firmware({digits_path()}, {});
   package(kAnomaly, "other.intarsia", {});
