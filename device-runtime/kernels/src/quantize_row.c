@@ -52,11 +52,15 @@ void intarsia_quantize_row_asymmetric(const float* input, int8_t* output, float*
   const double below = (double)least / step;
   const double above = (double)largest / step;
   const double zero = 128.0 - below < 127.0 + above ? -128.0 - below : 127.0 - above;
-  int32_t whole = (int32_t)zero;
-  const double fraction = zero - (double)whole;
-  whole += (fraction >= 0.5) - (fraction <= -0.5);
-  if (whole < -128) whole = -128;
-  if (whole > 127) whole = 127;
+  // Of an infinite row it is no number, which counts as the least.
+  int32_t whole = -128;
+  if (zero >= 127.0) {
+    whole = 127;
+  } else if (zero > -128.0) {
+    whole = (int32_t)zero;
+    const double fraction = zero - (double)whole;
+    whole += (fraction >= 0.5) - (fraction <= -0.5);
+  }
   *scale = (float)step;
   *zero_point = whole;
   const float steps = 1.0f / *scale;
