@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -184,10 +185,23 @@ Result<void> write_folder(const std::string& folder, const std::vector<SourceFil
   return {};
 }
 
-Result<TemporaryFolder> TemporaryFolder::make() {
+namespace {
+
+// Absolute, since compilers are started in other folders. An empty TMPDIR is as good as none.
+Result<fs::path> temporary_folders() {
+  const char* named = std::getenv("TMPDIR");
+  if (named == nullptr || *named == '\0') return fs::path(P_tmpdir);
   std::error_code error;
-  const fs::path base = fs::temp_directory_path(error);
-  if (error) return file_failure("temporary folder", "cannot be found", error);
+  if (!fs::is_directory(named, error))
+    return Diagnostics("TMPDIR", fmt::format("'{}' is not a folder", named),
+                       "name a folder that is there, or leave TMPDIR unset");
+  return fs::absolute(named);
+}
+
+}  // namespace
+
+Result<TemporaryFolder> TemporaryFolder::make() {
+  INTARSIA_TRY(const fs::path base, temporary_folders());
   const std::string pattern = (base / "intarsia-XXXXXX").string();
   interrupt::RemovedPath made = interrupt::RemovedPath::new_folder(pattern);
   if (made.path().empty()) return file_failure(pattern, "cannot be made", last_failure());

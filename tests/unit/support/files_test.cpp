@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <string>
 
 #include "support/bounded_read.h"
 
@@ -58,6 +60,39 @@ TEST(Files, DevicesAndPipesAreWrittenInto) {
       full +
           ": cannot be written: No space left on device; make room there, or name another place\n");
   EXPECT_TRUE(fs::is_symlink(full));
+}
+
+// Sets TMPDIR, and puts back what it was.
+class TemporaryFolders : public testing::Test {
+ protected:
+  void TearDown() override {
+    if (before_.empty())
+      unsetenv("TMPDIR");
+    else
+      setenv("TMPDIR", before_.c_str(), 1);
+  }
+
+ private:
+  const std::string before_ = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "";
+};
+
+TEST_F(TemporaryFolders, AreMadeWhereTmpdirSays) {
+  const Result<TemporaryFolder> folder = TemporaryFolder::make();
+  ASSERT_TRUE(folder.ok());
+  setenv("TMPDIR", folder->path().c_str(), 1);
+  EXPECT_EQ(fs::path(TemporaryFolder::make()->path()).parent_path(), folder->path());
+  setenv("TMPDIR", fs::relative(folder->path()).c_str(), 1);
+  EXPECT_TRUE(fs::path(TemporaryFolder::make()->path()).is_absolute());
+
+  setenv("TMPDIR", "", 1);
+  EXPECT_TRUE(TemporaryFolder::make().ok());
+
+  setenv("TMPDIR", "/absent/folder", 1);
+  const Result<TemporaryFolder> refused = TemporaryFolder::make();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().to_string(),
+            "TMPDIR: '/absent/folder' is not a folder; name a folder that is there, or leave "
+            "TMPDIR unset\n");
 }
 
 TEST(BoundedRead, NoMoreThanAskedForAndOne) {
