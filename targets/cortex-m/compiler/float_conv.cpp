@@ -45,7 +45,7 @@ StagedPart part_of_rows(const OpView& v) {
   s.batches = s.in_h = s.out_h = 1;
   s.in_w = s.out_w = element_count(v.in(0).shape) / weights[1];
   s.in_c = s.group_in = kFloat * weights[1];
-  s.out_c = s.group_out = kFloat * weights[0];
+  s.out_c = s.group_out = s.row_out = kFloat * weights[0];
   s.groups = s.row_step = s.column_step = s.phases = 1;
   s.row_stride = s.column_stride = s.tap_rows = s.tap_columns = 1;
   s.kernel_h = s.kernel_w = 1;
@@ -104,21 +104,15 @@ bool is_float_product(CoreClass core, const OpView& view) {
 }  // namespace
 
 LowerKernel float_kernel(CoreClass core, const OpView& view) {
-  constexpr size_t kMostParts = 16;
   if (!is_float_product(core, view)) return nullptr;
-  std::vector<StagedPart> parts;
-  if (view.node.kind == graph::OpKind::FullyConnected)
-    parts.push_back(part_of_rows(view));
-  else
-    parts = staged_parts(view, kFloat);
-  if (parts.size() > kMostParts) return nullptr;
-  std::vector<StagedCall> calls;
-  for (const StagedPart& part : parts) {
-    std::optional<StagedCall> call = make_call(view, part);
-    if (!call) return nullptr;
-    calls.push_back(std::move(*call));
-  }
-  return [calls](OpLowering& op) { return lower_staged(op, calls); };
+  std::optional<std::vector<StagedCall>> calls;
+  if (view.node.kind != graph::OpKind::FullyConnected)
+    calls = cheapest_calls(core, view, kFloat,
+                           [&](const StagedPart& part) { return make_call(view, part); });
+  else if (std::optional<StagedCall> rows = make_call(view, part_of_rows(view)))
+    calls = {std::move(*rows)};
+  if (!calls) return nullptr;
+  return [calls = std::move(*calls)](OpLowering& op) { return lower_staged(op, calls); };
 }
 
 Window float_depthwise_window(const OpView& view) {

@@ -88,7 +88,7 @@ StagedPart hybrid_rows(const OpView& v) {
   s.batches = s.in_h = s.out_h = 1;
   s.in_w = s.out_w = element_count(v.in(0).shape) / weights[1];
   s.in_c = s.group_in = weights[1];
-  s.out_c = s.group_out = weights[0];
+  s.out_c = s.group_out = s.row_out = weights[0];
   s.groups = s.row_step = s.column_step = s.phases = 1;
   s.row_stride = s.column_stride = s.tap_rows = s.tap_columns = 1;
   s.kernel_h = s.kernel_w = 1, s.out_zero = 1;
@@ -125,7 +125,7 @@ std::optional<StagedCall> hybrid_call(CoreClass core, const OpView& v, const Sta
                   {},
                   0};
   Staged& s = call.staged;
-  s.out_c *= kResult, s.group_out *= kResult;
+  s.out_c *= kResult, s.group_out *= kResult, s.row_out *= kResult;
   const int64_t run = round_up(s.kernel_h * s.kernel_w * s.group_in, int64_t{4});
   const std::optional<int64_t> scratch = choose_pieces(
       s, [&](int64_t pixels) { return vectors ? kResult : run * (pixels >= 4 ? 8 : 2); });

@@ -109,7 +109,8 @@ struct Pieces {
     add(convolution, convolution_of(kernel, w, way));
     const bool together = s.group_out == s.out_c && s.column_step == 1 &&
                           (band == 1 || (s.row_step == 1 && count == s.out_w));
-    if (!together) results += band * count, result_words += band * count * words(s.group_out);
+    const int64_t runs_of_results = band * count * (s.group_out / s.row_out);
+    if (!together) results += runs_of_results, result_words += runs_of_results * words(s.row_out);
   }
 };
 

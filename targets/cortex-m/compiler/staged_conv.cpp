@@ -47,16 +47,16 @@ Staged whole_image(const OpView& v, int64_t bytes) {
   Staged s;
   s.batches = in[0], s.in_h = in[1], s.in_w = in[2], s.in_c = bytes * in[3];
   s.out_h = out[1], s.out_w = out[2], s.out_c = bytes * out[3];
-  s.groups = 1, s.group_in = s.in_c, s.group_out = s.out_c;
+  s.groups = 1, s.group_in = s.in_c, s.group_out = s.row_out = s.out_c;
   s.row_step = s.column_step = s.phases = 1;
   s.row_stride = s.column_stride = s.tap_rows = s.tap_columns = 1;
   return s;
 }
 
-// All columns of a window of the input at once, where they are as many for every input column: neighbours in the
+// All results of a window of the input at once, where they are as many for every input column, or row. Columns are neighbours in the
 // output, which is one of fewer columns with more channels then.
-bool columns_go_together(const std::vector<Phase>& phases, int64_t stride, int64_t out_w) {
-  return out_w % stride == 0 && std::all_of(phases.begin(), phases.end(), [&](const Phase& phase) {
+bool go_together(const std::vector<Phase>& phases, int64_t stride, int64_t out) {
+  return out % stride == 0 && std::all_of(phases.begin(), phases.end(), [&](const Phase& phase) {
            return phase.start == phases[0].start && phase.kernel.size() == phases[0].kernel.size();
          });
 }
@@ -75,17 +75,21 @@ void widen_together(std::vector<Phase>& phases) {
   }
 }
 
-std::vector<StagedPart> parts_of_transposed(const OpView& v, int64_t bytes, bool widened) {
+std::vector<StagedPart> parts_of_transposed(const OpView& v, int64_t bytes, Joined joined) {
   const auto& a = v.node.attrs<graph::TransposeConv2dAttrs>();
   const Shape &weights = v.in(1).shape, &out = v.out().shape;
   std::vector<StagedPart> parts;
-  std::vector<Phase> columns = phases_of(weights[2], a.stride_w, a.pad_left, out[2]);
-  if (widened) widen_together(columns);
-  const bool together = columns_go_together(columns, a.stride_w, out[2]);
-  for (const Phase& y : phases_of(weights[1], a.stride_h, a.pad_top, out[1]))
+  std::vector<Phase> columns = phases_of(weights[2], a.stride_w, a.pad_left, out[2]),
+                     rows = phases_of(weights[1], a.stride_h, a.pad_top, out[1]);
+  if (joined.widened) widen_together(columns);
+  if (joined.widened && joined.rows) widen_together(rows);
+  const bool together = go_together(columns, a.stride_w, out[2]),
+             rows_together = joined.rows && go_together(rows, a.stride_h, out[1]);
+  for (const Phase& y : rows)
     for (const Phase& x : columns) {
-      if (together && x.first != 0) {
-        parts.back().taps.push_back({y.kernel, x.kernel});
+      if ((together && x.first != 0) || (rows_together && y.first != 0)) {
+        StagedPart& part = together ? parts.back() : parts[static_cast<size_t>(x.first)];
+        part.taps.push_back({y.kernel, x.kernel});
         continue;
       }
       Staged s = whole_image(v, bytes);
@@ -95,8 +99,9 @@ std::vector<StagedPart> parts_of_transposed(const OpView& v, int64_t bytes, bool
       s.kernel_w = static_cast<int64_t>(x.kernel.size());
       if (together) {
         s.out_w /= a.stride_w, s.out_c *= a.stride_w;
-        s.group_out = s.out_c, s.column_step = 1;
+        s.group_out = s.row_out = s.out_c, s.column_step = 1;
       }
+      if (rows_together) s.group_out *= a.stride_h;
       parts.push_back({s, {{y.kernel, x.kernel}}});
     }
   return parts;
@@ -107,7 +112,7 @@ std::vector<StagedPart> parts_of_convolution(const OpView& v, int64_t bytes) {
   const Shape &weights = v.in(1).shape, &out = v.out().shape;
   Staged s = whole_image(v, bytes);
   s.groups = v.in(0).shape[3] / weights[3], s.group_in = bytes * weights[3],
-  s.group_out = s.out_c / s.groups;
+  s.group_out = s.row_out = s.out_c / s.groups;
   s.top = -a.padding.top, s.left = -a.padding.left;
   s.row_stride = a.stride_h, s.tap_rows = a.dilation_h;
   s.kernel_h = weights[1], s.kernel_w = weights[2];
@@ -251,10 +256,9 @@ bool Staged::fits() const {
   });
 }
 
-std::vector<StagedPart> staged_parts(const OpView& view, int64_t bytes, bool widened) {
-  return view.node.kind == graph::OpKind::TransposeConv2d
-             ? parts_of_transposed(view, bytes, widened)
-             : parts_of_convolution(view, bytes);
+std::vector<StagedPart> staged_parts(const OpView& view, int64_t bytes, Joined joined) {
+  return view.node.kind == graph::OpKind::TransposeConv2d ? parts_of_transposed(view, bytes, joined)
+                                                          : parts_of_convolution(view, bytes);
 }
 
 std::optional<int64_t> choose_pieces(Staged& s, const std::function<int64_t(int64_t)>& own) {
@@ -289,7 +293,7 @@ std::optional<double> cycles_of_calls(CoreClass core, const std::vector<StagedCa
   for (const StagedCall& call : calls)
     for (KernelWork& part : staged(core, call.kernel, call.staged.values()))
       work.push_back(std::move(part));
-  return cycles_of_work(core == CoreClass::Mve ? CostCore::M55 : CostCore::M4, work);
+  return cycles_of_work(core_of_class(core), work);
 }
 
 Stmt lower_staged(OpLowering& op, const std::vector<StagedCall>& calls) {
@@ -320,8 +324,8 @@ std::optional<std::vector<StagedCall>> cheapest_calls(
     CoreClass core, const OpView& view, int64_t bytes,
     const std::function<std::optional<StagedCall>(const StagedPart&)>& make) {
   constexpr size_t kMostParts = 16;
-  const auto made_of = [&](bool widened) -> std::optional<std::vector<StagedCall>> {
-    const std::vector<StagedPart> parts = staged_parts(view, bytes, widened);
+  const auto made_of = [&](Joined joined) -> std::optional<std::vector<StagedCall>> {
+    const std::vector<StagedPart> parts = staged_parts(view, bytes, joined);
     if (parts.size() > kMostParts) return std::nullopt;
     std::vector<StagedCall> calls;
     for (const StagedPart& part : parts) {
@@ -331,13 +335,20 @@ std::optional<std::vector<StagedCall>> cheapest_calls(
     }
     return calls;
   };
-  std::optional<std::vector<StagedCall>> apart = made_of(false);
-  if (!apart || apart->size() == 1 || lacks_simd(core)) return apart;
-  std::optional<std::vector<StagedCall>> together = made_of(true);
-  if (!together || together->size() == apart->size()) return apart;
-  const std::optional<double> one = cycles_of_calls(core, *together),
-                              several = cycles_of_calls(core, *apart);
-  return one && several && *one < *several ? std::move(together) : std::move(apart);
+  std::optional<std::vector<StagedCall>> best = made_of({});
+  if (view.node.kind != graph::OpKind::TransposeConv2d || (best && best->size() == 1)) return best;
+  const bool real = view.out().type == DataType::Float32;
+  for (const Joined joined :
+       {Joined{.widened = false, .rows = true}, Joined{.widened = true, .rows = false},
+        Joined{.widened = true, .rows = true}}) {
+    if (joined.widened && real) continue;
+    std::optional<std::vector<StagedCall>> calls = made_of(joined);
+    if (!calls || (best && calls->size() == best->size())) continue;
+    const std::optional<double> cycles = cycles_of_calls(core, *calls),
+                                least = best ? cycles_of_calls(core, *best) : std::nullopt;
+    if (!best || (cycles && least && *cycles < *least)) best = std::move(calls);
+  }
+  return best;
 }
 
 LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small) {

@@ -35,9 +35,14 @@ struct StagedPart {
   Staged staged;
   std::vector<Taps> taps;
 };
-// Of a Conv2d or a TransposeConv2d. `bytes` of an element: channels are counted in bytes. Widened: columns of a stride see windows as wide
-// as all of theirs, with taps without weights, so that they are one convolution with more channels where rows have whole strides.
-std::vector<StagedPart> staged_parts(const OpView& view, int64_t bytes, bool widened = false);
+// What is one convolution with more channels, of the results of a stride that a transposed convolution has: columns that see the same
+// columns of the input, where rows have whole strides, and rows alike where `rows` says so. Widened: they see windows as wide, and high, as
+// all of theirs, with taps without weights.
+struct Joined {
+  bool widened = false, rows = false;
+};
+// Of a Conv2d or a TransposeConv2d. `bytes` of an element: channels are counted in bytes.
+std::vector<StagedPart> staged_parts(const OpView& view, int64_t bytes, Joined joined = {});
 
 // Weights [channel][kernel_h][kernel_w][element] as rows, one for each channel of the part: [kernel_w][kernel_h][element].
 template <typename T>
@@ -68,7 +73,8 @@ struct StagedCall {
   std::vector<uint8_t> weights, channels;
   int64_t scratch;
 };
-// Of all parts, widened where estimates say that it is faster; none where one of the parts has no call.
+// Of all parts, joined as estimates say that it is fastest; none where parts have no calls. Windows of floats are not widened: a product
+// with a weight that is none may be no number.
 std::optional<std::vector<StagedCall>> cheapest_calls(
     CoreClass core, const OpView& view, int64_t bytes,
     const std::function<std::optional<StagedCall>(const StagedPart&)>& make);

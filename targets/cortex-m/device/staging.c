@@ -157,9 +157,13 @@ bool intarsia_next_piece(struct intarsia_piece *p) {
   const struct intarsia_staged *s = p->s;
   const int32_t rows = p->rows, count = p->count;
   const int8_t *results = p->results;
+  const int32_t group = s->group_out, run = s->row_out;
+  const int32_t pitch = s->out_w * s->out_c, step = s->column_step * s->out_c;
   for (int32_t row = p->together ? rows : 0; row < rows; ++row) {
-    copy_runs(p->to, results, count, s->group_out, s->column_step * s->out_c, s->group_out);
-    results += count * s->group_out, p->to += s->row_step * s->out_w * s->out_c;
+    int8_t *to = p->to;
+    for (int32_t part = 0; part < group; part += run, to += pitch)
+      copy_runs(to, results + part, count, run, step, group);
+    results += count * group, p->to += s->row_step * pitch;
   }
   p->column += count;
   if (columns_left(p) <= 0) {

@@ -225,25 +225,37 @@ TEST(Elements, LimitsAtAnotherScaleAreLookedUp) {
   }
 }
 
-// Windows of two columns and of one become windows of two with twice the channels, where these share more than the second
-// tap costs.
-TEST(TransposedConvolution, ColumnsOfAStrideAreOneConvolutionOfFewChannels) {
-  for (const auto& [core, kernel] : {std::pair{"cortex-m4", "intarsia_staged_dsp_conv_s8"},
-                                     {"cortex-m55", "intarsia_staged_mve_conv_s8"}}) {
-    for (const auto& [channels, calls] : {std::pair{1, 2U}, {64, 4U}}) {
+// Windows of two rows and columns and of one become windows of two by two with four times the channels, where these share more than
+// the further taps cost.
+TEST(TransposedConvolution, ResultsOfAStrideAreOneConvolutionOfFewChannels) {
+  for (const auto& [core, kernel] : {std::pair{"cortex-m4", "intarsia_staged_dsp_conv"},
+                                     {"cortex-m55", "intarsia_staged_mve_conv"}}) {
+    for (const auto& [channels, calls] : {std::pair{1, 1U}, {64, 4U}}) {
       KernelProgram kernels(core);
       Random random(52);
       WindowCase c{OpKind::TransposeConv2d, 1, 8, 8, 64, channels, 3, 3, 2};
       c.padding = {0, 0, 1, 1};
       kernels.add(window_module(random, c));
-      const std::string name(kernel);
       size_t made = 0;
       for (const char* way : {"", "_by_four", "_by_four_rectified", "_by_four_limited",
                               "_rectified", "_limited", "_any"})
-        made += calls_of(kernels, name.substr(0, name.size() - 3) + way + "_s8");
+        made += calls_of(kernels, std::string(kernel) + way + "_s8");
       EXPECT_EQ(made, calls) << core << " " << channels;
       check(kernels);
     }
+  }
+}
+
+// A single channel, which was a loop.
+TEST(TransposedConvolution, ResultsOfAStrideHaveAKernelWithoutSimd) {
+  for (const char* core : {"cortex-m0", "cortex-m3", "rv32imc"}) {
+    KernelProgram kernels(core);
+    Random random(52);
+    WindowCase c{OpKind::TransposeConv2d, 1, 8, 8, 16, 1, 3, 3, 2};
+    c.padding = {0, 0, 1, 1};
+    kernels.add(window_module(random, c));
+    EXPECT_EQ(kernels.tuned(), kernels.count()) << core;
+    check(kernels);
   }
 }
 
