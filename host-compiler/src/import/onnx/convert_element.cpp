@@ -137,12 +137,14 @@ void read_relu(Reader& in) {
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
-  const TensorId x = in.operand(0);
-  const graph::Tensor given = in.tensor(x);
-  if (!is_integer(given.type))
+  TensorId x = in.operand(0);
+  const DataType type = in.tensor(x).type;
+  if (!is_integer(type))
     return in.result(in.emit(OpKind::Relu, graph::ReluAttrs{Activation::Relu}, {x}, kFloat));
+  if (type == DataType::Int64 && !in.is_constant(x)) x = narrowed(in, x);
+  const graph::Tensor given = in.tensor(x);
   const TensorId zero = in.make_constant(integer_values(given.type, {}, {0}), given.quantization);
-  in.result(in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, zero}));
+  in.result(in.cast(in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, zero}), type));
 }
 
 TensorId limited_to(Reader& in, OpKind kind, TensorId id, int64_t whole, std::string_view suffix) {
@@ -151,15 +153,22 @@ TensorId limited_to(Reader& in, OpKind kind, TensorId id, int64_t whole, std::st
   return in.emit_alike(kind, NoAttrs{}, {id, end}, suffix);
 }
 
+std::optional<Number> known_number(Reader& in, size_t operand, std::string_view what) {
+  const std::optional<float> real = in.known_real(operand, what);
+  if (!real) return std::nullopt;
+  const Values values = in.values_of(in.operand(operand));
+  return values.type == kFloat ? Number{*real, 0} : Number{*real, as_integers(values).front()};
+}
+
 void read_clip(Reader& in) {
   const bool is_old = in.node().operator_set < 11;
   const bool quantised = in.is_real(0);
-  const auto limit = [&](size_t operand, const char* attribute) -> std::optional<float> {
-    if (!is_old && in.has(operand)) return in.known_real(operand, "a limit");
-    if (is_old && in.node().attributes.contains(attribute)) return in.real(attribute, 0);
+  const auto limit = [&](size_t operand, const char* attribute) -> std::optional<Number> {
+    if (!is_old && in.has(operand)) return known_number(in, operand, "a limit");
+    if (is_old && in.node().attributes.contains(attribute)) return Number{in.real(attribute, 0), 0};
     return std::nullopt;
   };
-  const std::optional<float> least = limit(1, "min"), most = limit(2, "max");
+  std::optional<Number> least = limit(1, "min"), most = limit(2, "max");
   if (!in.ok()) return;
   if (quantised) {
     // Limits on the scale of what quantises the result: rounding is monotone, so that what it makes of a limit limits what it makes of
@@ -174,12 +183,12 @@ void read_clip(Reader& in) {
       const graph::Tensor x = in.tensor(id);
       if (x.quantization.scale.size() != 1) return {};
       const int64_t low = x.type == DataType::Int16 ? INT16_MIN : INT8_MIN, high = -low - 1;
-      const auto steps_of = [&](const std::optional<float>& real, int64_t absent) {
-        const float steps = std::round(real.value_or(0) / x.quantization.scale[0]) +
+      const auto steps_of = [&](const std::optional<Number>& number, int64_t absent) {
+        const float steps = std::round(number.value_or(Number{}).real / x.quantization.scale[0]) +
                             static_cast<float>(x.quantization.zero_point[0]);
-        return real ? static_cast<int64_t>(
-                          std::clamp(steps, static_cast<float>(low), static_cast<float>(high)))
-                    : absent;
+        return number ? static_cast<int64_t>(
+                            std::clamp(steps, static_cast<float>(low), static_cast<float>(high)))
+                      : absent;
       };
       const int64_t first = steps_of(least, low), last = steps_of(most, high);
       if (first == low && last == high) return id;
@@ -193,26 +202,35 @@ void read_clip(Reader& in) {
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
-  const auto limited = [&](TensorId x, float shift) {
+  const auto limited = [&](TensorId x, int64_t shift) {
     const graph::Tensor given = in.tensor(x);
-    const auto end = [&](float real) {
-      if (given.type == kFloat) return in.number(real);
-      return in.make_constant(integer_values(given.type, {}, {static_cast<int64_t>(real - shift)}),
+    const auto end = [&](const Number& number) {
+      if (given.type == kFloat) return in.number(number.real);
+      return in.make_constant(integer_values(given.type, {}, {number.whole - shift}),
                               given.quantization);
     };
     // What bytes cannot be beyond is no limit.
     const bool is_bytes = given.type == DataType::Int8;
-    if (least && !(is_bytes && *least - shift <= INT8_MIN))
+    if (least && !(is_bytes && least->whole - shift <= INT8_MIN))
       x = in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, end(*least)});
-    if (most && !(is_bytes && *most - shift >= INT8_MAX))
+    if (most && !(is_bytes && most->whole - shift >= INT8_MAX))
       x = in.emit_alike(OpKind::Minimum, NoAttrs{}, {x, end(*most)});
     return x;
   };
   if (const auto bytes = as_signed_bytes(in, 1))
-    return in.result(
-        0,
-        {limited(bytes->front(), static_cast<float>(shift_of(DataType::Int8))), Form::Shifted, {}});
+    return in.result(0, {limited(bytes->front(), shift_of(DataType::Int8)), Form::Shifted, {}});
   const TensorId x = in.operand(0);
+  if (in.tensor(x).type == DataType::Int64 && !in.is_constant(x)) {
+    // With 32 bits, as other whole numbers, which limits beyond them do not limit.
+    if (least && least->whole <= INT32_MIN) least.reset();
+    if (most && most->whole >= INT32_MAX) most.reset();
+    const bool is_possible =
+        (!least || least->whole <= INT32_MAX) && (!most || most->whole >= INT32_MIN);
+    if (!in.require(is_possible, "limits whole numbers to some that have more than 32 bits"))
+      return;
+    if (!least && !most) return in.result(0, in.value(0));
+    return in.result(in.cast(limited(narrowed(in, x), 0), DataType::Int64));
+  }
   if (in.tensor(x).type == DataType::UInt8)
     return in.result(in.cast(limited(in.cast(x, DataType::Int32), 0), DataType::UInt8));
   in.result(limited(x, 0));
@@ -367,15 +385,21 @@ void read_variadic(Reader& in) {
     for (size_t i = 1; i < count; ++i) id = in.emit_alike(kind, NoAttrs{}, {id, (*bytes)[i]});
     return in.result(0, {id, Form::Shifted, {}});
   }
-  TensorId id = in.operand(0);
-  const DataType given = in.tensor(id).type;
-  const DataType type = given == DataType::UInt8 ? DataType::Int32 : given;
-  id = in.tensor(id).type == type ? id : in.cast(id, type);
+  const DataType given = in.tensor(in.operand(0)).type;
+  bool all_known = true;
+  for (size_t i = 0; i < count; ++i) all_known &= in.is_constant(in.operand(i));
+  const bool is_narrowed = given == DataType::Int64 && !all_known;
+  const DataType type = given == DataType::UInt8 || is_narrowed ? DataType::Int32 : given;
+  const auto taken = [&](size_t i) {
+    const TensorId operand = in.operand(i);
+    if (is_narrowed) return narrowed(in, operand);
+    return given == type ? operand : in.cast(operand, type);
+  };
+  TensorId id = taken(0);
   for (size_t i = 1; i < count; ++i) {
     const graph::Attributes attributes =
         selects ? graph::Attributes(NoAttrs{}) : graph::Attributes(BinaryAttrs{});
-    const TensorId other = in.operand(i);
-    id = in.emit(kind, attributes, {id, given == type ? other : in.cast(other, type)}, type);
+    id = in.emit(kind, attributes, {id, taken(i)}, type);
   }
   if (given != type) id = in.cast(id, given);
   if (in.is("Mean"))

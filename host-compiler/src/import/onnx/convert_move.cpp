@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "import/onnx/elements.h"
 #include "import/onnx/moving.h"
 #include "import/onnx/placed_slice.h"
 #include "import/onnx/reader.h"
@@ -163,9 +164,24 @@ void pad_by_places(Reader& in, const std::vector<int64_t>& before,
   });
 }
 
+TensorId filler_of(Reader& in, TensorId x, const Number& constant, int64_t shift = 0) {
+  const graph::Tensor padded = in.tensor(x);
+  if (padded.type == kFloat) return in.number(constant.real);
+  return in.make_constant(integer_values(padded.type, {}, {constant.whole - shift}),
+                          padded.quantization);
+}
+
+// Whole numbers of 64 bits with 32, as others.
+void result_of_padding(Reader& in, const graph::PadAttrs& attrs, TensorId x, TensorId filler) {
+  if (in.tensor(x).type != DataType::Int64 || in.is_constant(x))
+    return in.result(in.emit_alike(OpKind::PadV2, attrs, {x, filler}));
+  in.result(in.cast(in.emit_alike(OpKind::PadV2, attrs, {narrowed(in, x), narrowed(in, filler)}),
+                    DataType::Int64));
+}
+
 // Negative amounts are elements that go.
 void cut_and_pad(Reader& in, std::vector<int64_t> before, std::vector<int64_t> after,
-                 float constant) {
+                 const Number& constant) {
   graph::SliceAttrs cut;
   cut.size = in.shape_of(0), cut.stride.assign(before.size(), 1);
   for (size_t i = 0; i < before.size(); ++i) {
@@ -174,13 +190,8 @@ void cut_and_pad(Reader& in, std::vector<int64_t> before, std::vector<int64_t> a
     if (!in.require(cut.size[i] >= 1, "leaves no element")) return;
     before[i] = std::max<int64_t>(0, before[i]), after[i] = std::max<int64_t>(0, after[i]);
   }
-  TensorId x = in.emit_alike(OpKind::Slice, cut, {in.operand(0)}, "cut");
-  const DataType type = in.tensor(x).type;
-  const TensorId filler =
-      type == kFloat ? in.number(constant)
-                     : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(constant)}),
-                                        in.tensor(x).quantization);
-  in.result(in.emit_alike(OpKind::PadV2, graph::PadAttrs{before, after}, {x, filler}));
+  const TensorId x = in.emit_alike(OpKind::Slice, cut, {in.operand(0)}, "cut");
+  if (in.ok()) result_of_padding(in, {before, after}, x, filler_of(in, x, constant));
 }
 
 }  // namespace
@@ -209,8 +220,8 @@ void read_pad(Reader& in) {
     cuts |= before[at] < 0 || after[at] < 0;
   }
   const std::string mode = in.text("mode", "constant");
-  const float constant =
-      in.has(2) ? in.known_real(2, "its value").value_or(0) : in.real("value", 0);
+  const Number constant = in.has(2) ? known_number(in, 2, "its value").value_or(Number{})
+                                    : Number{in.real("value", 0), 0};
   if (!in.require(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap",
                   fmt::format("has the mode '{}'; constant, edge, reflect and wrap are possible",
                               tflite::printable(mode))) ||
@@ -231,7 +242,7 @@ void read_pad(Reader& in) {
   const graph::PadAttrs attrs{before, after};
   const graph::Tensor source = in.tensor(in.value(0).tensor);
   const bool pads_zero =
-      constant == 0 &&
+      constant.real == 0 &&
       (in.is_real(0) || (!source.quantization.present() && in.value(0).form == Form::Plain));
   if (pads_zero) {
     const TensorId made =
@@ -244,20 +255,13 @@ void read_pad(Reader& in) {
   const bool is_shifted = in.value(0).form == Form::Shifted && source.type == DataType::Int8 &&
                           !source.quantization.per_channel();
   const TensorId x = is_shifted ? in.value(0).tensor : in.operand(0);
-  const int64_t whole = static_cast<int64_t>(constant) - (is_shifted ? shift_of(source.type) : 0);
-  const bool is_zero =
-      is_shifted && source.quantization.present() && source.quantization.zero_point[0] == whole;
+  const int64_t shift = is_shifted ? shift_of(source.type) : 0;
+  const bool is_zero = is_shifted && source.quantization.present() &&
+                       source.quantization.zero_point[0] == constant.whole - shift;
   if (is_zero) return in.carried(in.emit_alike(OpKind::Pad, attrs, {x}));
-  const DataType type = in.tensor(x).type;
-  const TensorId filler = type == kFloat ? in.number(constant)
-                                         : in.make_constant(integer_values(type, {}, {whole}),
-                                                            in.tensor(x).quantization);
-  if (type == DataType::Int64 && !in.is_constant(x))  // with 32 bits, as other whole numbers
-    return in.result(in.cast(
-        in.emit_alike(OpKind::PadV2, attrs, {narrowed(in, x), narrowed(in, filler)}), type));
-  const TensorId made = in.emit_alike(OpKind::PadV2, attrs, {x, filler});
-  if (is_shifted) return in.carried(made);
-  in.result(made);
+  const TensorId filler = filler_of(in, x, constant, shift);
+  if (is_shifted) return in.carried(in.emit_alike(OpKind::PadV2, attrs, {x, filler}));
+  result_of_padding(in, attrs, x, filler);
 }
 
 // Cut or padded with 0 at both ends, to a size that is known.

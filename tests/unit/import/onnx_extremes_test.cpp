@@ -1,0 +1,108 @@
+// Numbers at the ends of their types: infinite floats, integers that no float holds, bytes of either end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "onnx_values.h"
+
+namespace intarsia::onnx_models {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int kInt16 = 5, kInt32 = 6;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+template <typename T>
+std::string raw_text(const std::vector<T>& values) {
+  const graph::TensorValue bytes = raw_values(values);
+  return {bytes.begin(), bytes.end()};
+}
+
+// All results of a model.
+std::vector<graph::TensorValue> results_of(const Model& model,
+                                           const std::vector<graph::TensorValue>& inputs) {
+  const auto module = model.read();
+  EXPECT_TRUE(module.ok()) << module.error().to_string();
+  if (!module.ok()) return {};
+  graph::Evaluator evaluator(*module);
+  const auto outputs = evaluator.run(inputs);
+  EXPECT_TRUE(outputs.ok()) << outputs.error().to_string();
+  return outputs.ok() ? *outputs : std::vector<graph::TensorValue>{};
+}
+
+template <typename T>
+std::vector<T> values_of(const graph::TensorValue& bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+template <typename T>
+std::vector<T> clipped(int element, const std::vector<T>& x, T least, T most) {
+  Model model;
+  model.input("x", {static_cast<int64_t>(x.size())}, element).output("y");
+  model.constant("least", {}, element).set_raw(raw_text<T>({least}));
+  model.constant("most", {}, element).set_raw(raw_text<T>({most}));
+  model.node("Clip", {"x", "least", "most"}, {"y"});
+  const auto results = results_of(model, {raw_values(x)});
+  return results.empty() ? std::vector<T>{} : values_of<T>(results[0]);
+}
+
+TEST(OnnxExtremes, LimitsOfIntegersAreThoseIntegers) {
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  EXPECT_THAT(clipped<int32_t>(kInt32, {-5, 0, 7, kMost}, 0, kMost), ElementsAre(0, 0, 7, kMost));
+  EXPECT_THAT(clipped<int32_t>(kInt32, {-20000000, 3, 20000000}, -16777217, 16777217),
+              ElementsAre(-16777217, 3, 16777217));
+  constexpr int64_t kMostOf64 = std::numeric_limits<int64_t>::max();
+  EXPECT_THAT(clipped<int64_t>(kInt64, {-5, 0, 7}, 0, kMostOf64), ElementsAre(0, 0, 7));
+  EXPECT_THAT(clipped<int64_t>(kInt64, {-5, 7}, -kMostOf64, kMostOf64), ElementsAre(-5, 7));
+  EXPECT_THAT(clipped<int64_t>(kInt64, {-20000000, 20000000}, -16777217, 16777217),
+              ElementsAre(-16777217, 16777217));
+}
+
+// With 32 bits, of which all operators have forms.
+TEST(OnnxExtremes, WholeNumbersOf64BitsAreLimitedWith32) {
+  for (const std::string type : {"Clip", "Max", "Min", "Relu"}) {
+    Model model;
+    model.input("x", {3}, kInt64).output("y");
+    model.integers("limit", {4});
+    if (type == "Clip") model.graph().mutable_initialiser(0)->clear_extent();
+    model.node(
+        type,
+        type == "Relu" ? std::vector<std::string>{"x"} : std::vector<std::string>{"x", "limit"},
+        {"y"});
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    for (const graph::Node& node : module->entry_function().nodes)
+      if (node.kind != graph::OpKind::Cast)
+        EXPECT_EQ(module->entry_function().tensor(node.outputs[0]).type, DataType::Int32);
+  }
+  Model model;
+  model.input("x", {3}, kInt64).output("y");
+  model.constant("limit", {}, kInt64).set_raw(raw_text<int64_t>({int64_t{1} << 40}));
+  model.node("Clip", {"x", "limit"}, {"y"});
+  EXPECT_THAT(model.refusal(), HasSubstr("limits whole numbers to some that have more than 32"));
+}
+
+TEST(OnnxExtremes, PaddingOfIntegersIsThoseIntegers) {
+  for (const int64_t after : {1, -1}) {
+    Model model;
+    model.input("x", {3}, kInt32).output("y");
+    model.integers("pads", {1, after});
+    model.constant("value", {}, kInt32).set_raw(raw_text<int32_t>({16777217}));
+    model.node("Pad", {"x", "pads", "value"}, {"y"});
+    const auto results = results_of(model, {raw_values(std::vector<int32_t>{1, 2, 3})});
+    ASSERT_FALSE(results.empty());
+    const auto expected = after == 1 ? std::vector<int32_t>{16777217, 1, 2, 3, 16777217}
+                                     : std::vector<int32_t>{16777217, 1, 2};
+    EXPECT_EQ(values_of<int32_t>(results[0]), expected);
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::onnx_models
