@@ -104,5 +104,32 @@ TEST(OnnxExtremes, PaddingOfIntegersIsThoseIntegers) {
   }
 }
 
+// Masked scores are infinite: each is found once, by few and by many.
+TEST(OnnxExtremes, InfiniteElementsAreFoundOnceEach) {
+  for (const bool largest : {true, false})
+    for (const int64_t axis : {0, 1})
+      for (const int64_t count : {3, 130}) {
+        const int64_t extent = count + 2;
+        Model model;
+        model.input("x", axis == 0 ? std::vector<int64_t>{extent, 1} : std::vector{1L, extent});
+        model.output("y").output("places");
+        model.integers("count", {count});
+        format::Node& node = model.node("TopK", {"x", "count"}, {"y", "places"});
+        Model::attribute(node, "axis").set_integer(axis);
+        Model::attribute(node, "largest").set_integer(largest ? 1 : 0);
+        const float worst = largest ? -kInfinity : kInfinity;
+        std::vector<float> x(static_cast<size_t>(extent), worst);
+        x[2] = 1;
+        const auto results = results_of(model, {raw_values(x)});
+        ASSERT_EQ(results.size(), 2U);
+        std::vector<float> values(static_cast<size_t>(count), worst);
+        values[0] = 1;
+        std::vector<int64_t> places{2, 0, 1};
+        for (int64_t place = 3; place < count; ++place) places.push_back(place);
+        EXPECT_EQ(values_of<float>(results[0]), values);
+        EXPECT_EQ(values_of<int64_t>(results[1]), places);
+      }
+}
+
 }  // namespace
 }  // namespace intarsia::onnx_models

@@ -34,6 +34,11 @@ struct Search {
   float worst_real() const {
     return std::numeric_limits<float>::infinity() * (largest ? -1.0f : 1.0f);
   }
+  float worst_finite() const {
+    return std::numeric_limits<float>::max() * (largest ? -1.0f : 1.0f);
+  }
+  // An element that is infinite, as masked scores are, is better than what has been found, which counts as infinite.
+  OpKind bound() const { return largest ? OpKind::Maximum : OpKind::Minimum; }
   int32_t worst_whole() const {
     return largest ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int32_t>::max();
   }
@@ -41,6 +46,7 @@ struct Search {
   graph::Tensor tensor_of(Shape shape) const { return {.type = type, .shape = std::move(shape)}; }
 };
 
+// Of floats no values: they are read at their places.
 struct Found {
   TensorId values, places;
 };
@@ -69,8 +75,9 @@ Found found_one_by_one(Reader& in, TensorId rest, int64_t axis, const Search& se
           in.emit(OpKind::Equal, NoAttrs{}, {places, indices.back()}, DataType::Bool, {}, "taken");
       rest = in.emit(OpKind::Select, NoAttrs{}, {taken, worst, rest}, search.type, {}, "rest");
     }
-    values.push_back(
-        in.emit_alike(search.extreme(), graph::ReduceAttrs{{axis}, true}, {rest}, "value"));
+    if (!search.is_real())
+      values.push_back(
+          in.emit_alike(search.extreme(), graph::ReduceAttrs{{axis}, true}, {rest}, "value"));
     const TensorId place =
         in.emit(search.place(), graph::AxisAttrs{axis}, {rest}, DataType::Int32, {}, "place");
     if (in.ok()) indices.push_back(in.reshape(place, one));
@@ -80,7 +87,7 @@ Found found_one_by_one(Reader& in, TensorId rest, int64_t axis, const Search& se
     return parts.size() == 1 ? parts[0]
                              : in.emit_alike(OpKind::Concat, graph::AxisAttrs{axis}, parts, "join");
   };
-  return {joined(values), joined(indices)};
+  return {search.is_real() ? TensorId{} : joined(values), joined(indices)};
 }
 
 // What the loop carries, of [rows,extent].
@@ -88,9 +95,10 @@ struct CarriedSearch {
   CarriedSearch(LoopFunction& f, int64_t rows, int64_t extent, const Search& search)
       : step(f.input("step", whole_of({}))),
         rest(f.input("rest", search.tensor_of({rows, extent}))),
-        values(f.input("values", search.tensor_of({rows, search.count}))),
-        places(f.input("places", whole_of({rows, search.count}))) {}
-  TensorId step, rest, values, places;
+        places(f.input("places", whole_of({rows, search.count}))) {
+    if (!search.is_real()) values = f.input("values", search.tensor_of({rows, search.count}));
+  }
+  TensorId step, rest, places, values;
 };
 
 TensorId numbers_in(LoopFunction& f, const char* name, int64_t count) {
@@ -114,8 +122,6 @@ graph::Function next_to_find(graph::Module& module, std::string name, const Shap
   const int64_t rows = shape[0], count = search.count;
   const CarriedSearch c(f, rows, shape[1], search);
   const Shape column{rows, 1}, all{rows, count};
-  const TensorId best =
-      f.put(search.extreme(), graph::ReduceAttrs{{1}, true}, {c.rest}, search.tensor_of(column));
   const TensorId first = f.put(search.place(), graph::AxisAttrs{1}, {c.rest}, whole_of({rows}));
   const TensorId place =
       f.put(OpKind::Reshape, graph::ReshapeAttrs{column}, {first}, whole_of(column));
@@ -128,9 +134,14 @@ graph::Function next_to_find(graph::Module& module, std::string name, const Shap
   const TensorId here =
       f.plain(OpKind::Equal, {numbers_in(f, "slots", count), c.step}, truth_of({1, count}));
   const TensorId one = f.constant(known<int32_t>("one", DataType::Int32, {}, {1}));
-  return f.finish({f.arithmetic(OpKind::Add, c.step, one, whole_of({})), rest,
-                   f.plain(OpKind::Select, {here, best, c.values}, search.tensor_of(all)),
-                   f.plain(OpKind::Select, {here, place, c.places}, whole_of(all))});
+  std::vector<TensorId> next{f.arithmetic(OpKind::Add, c.step, one, whole_of({})), rest,
+                             f.plain(OpKind::Select, {here, place, c.places}, whole_of(all))};
+  if (!search.is_real()) {
+    const TensorId best =
+        f.put(search.extreme(), graph::ReduceAttrs{{1}, true}, {c.rest}, search.tensor_of(column));
+    next.push_back(f.plain(OpKind::Select, {here, best, c.values}, search.tensor_of(all)));
+  }
+  return f.finish(next);
 }
 
 Found found_in_loop(Reader& in, TensorId x, int64_t axis, const Search& search) {
@@ -143,19 +154,29 @@ Found found_in_loop(Reader& in, TensorId x, int64_t axis, const Search& search) 
   made.back() = search.count;
   const Shape slots{flat[0], search.count};
   const auto zeros = static_cast<size_t>(element_count(slots));
-  std::vector<TensorId> carried{
-      in.make_constant(integer_values(DataType::Int32, {}, {0})), in.reshape(x, flat),
-      search.is_real() ? in.make_constant(real_values(slots, std::vector<float>(zeros, 0.0f)))
-                       : in.make_constant(integer_values(DataType::Int32, slots,
-                                                         std::vector<int64_t>(zeros, 0))),
-      in.make_constant(integer_values(DataType::Int32, slots, std::vector<int64_t>(zeros, 0)))};
+  const TensorId none =
+      in.make_constant(integer_values(DataType::Int32, slots, std::vector<int64_t>(zeros, 0)));
+  std::vector<TensorId> carried{in.make_constant(integer_values(DataType::Int32, {}, {0})),
+                                in.reshape(x, flat), none};
+  if (!search.is_real()) carried.push_back(none);
   if (!in.ok()) return {};
   graph::Function condition = more_to_find(in.module(), in.function_name("goes_on"), flat, search);
   graph::Function body = next_to_find(in.module(), in.function_name("step"), flat, search);
   const auto after = in.emit_loop(std::move(condition), std::move(body), std::move(carried));
   const auto back = [&](TensorId id) { return in.transpose(in.reshape(id, made), order); };
   if (!in.ok()) return {};
-  return {back(after[2]), back(after[3])};
+  return {search.is_real() ? TensorId{} : back(after[3]), back(after[2])};
+}
+
+// Elements of x at their places along the axis.
+TensorId elements_at(Reader& in, TensorId x, TensorId places, int64_t axis) {
+  const int64_t last = std::ssize(in.shape(x)) - 1;
+  std::vector<int64_t> order = whole_numbers_to(last + 1);
+  std::swap(order[static_cast<size_t>(axis)], order.back());  // is its own inverse
+  x = in.transpose(x, order), places = in.transpose(places, order);
+  if (!in.ok()) return {};
+  return in.transpose(
+      in.emit_alike(OpKind::Gather, graph::GatherAttrs{last, last}, {x, places}, "values"), order);
 }
 
 }  // namespace
@@ -185,12 +206,15 @@ void read_top_k(Reader& in) {
     return;
   const Search search{in.integer("largest", 1) != 0, (*count)[0],
                       type == kFloat ? kFloat : DataType::Int32};
-  const TensorId searched = in.cast(x, search.type);
+  TensorId searched = in.cast(x, search.type);
+  if (search.is_real())
+    searched = in.emit_alike(search.bound(), NoAttrs{},
+                             {searched, in.number(search.worst_finite())}, "rest");
   const Found found = search.count <= kMostWrittenOut ? found_one_by_one(in, searched, axis, search)
                                                       : found_in_loop(in, searched, axis, search);
   if (!in.ok()) return;
   const graph::Quantization quantization = in.tensor(x).quantization;
-  const TensorId values = type == kFloat ? found.values
+  const TensorId values = type == kFloat ? elements_at(in, x, found.places, axis)
                                          : in.emit(OpKind::Cast, NoAttrs{}, {found.values}, type,
                                                    quantization, "values");
   in.result(0, {values, stays ? Form::Real : Form::Plain, {}});
