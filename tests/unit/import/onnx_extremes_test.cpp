@@ -131,5 +131,24 @@ TEST(OnnxExtremes, InfiniteElementsAreFoundOnceEach) {
       }
 }
 
+TEST(OnnxExtremes, SumsOfExponentialsThatNoFloatHolds) {
+  Model model;
+  model.input("x", {5, 3}).output("y");
+  model.integers("axes", {1});
+  format::Node& node = model.node("ReduceLogSumExp", {"x", "axes"}, {"y"});
+  Model::attribute(node, "keepdims").set_integer(0);
+  model.raw().mutable_operator_set(0)->set_version(18);
+  const std::vector<float> x{1000,  1000,       1000,       -1000,      -1000,
+                             -1000, 1,          2,          3,          -kInfinity,
+                             4,     -kInfinity, -kInfinity, -kInfinity, -kInfinity};
+  const std::vector<float> found = floats_of(model, {raw_values(x)});
+  ASSERT_EQ(found.size(), 5U);
+  EXPECT_FLOAT_EQ(found[0], 1000 + std::log(3.0f));
+  EXPECT_FLOAT_EQ(found[1], -1000 + std::log(3.0f));
+  EXPECT_FLOAT_EQ(found[2], std::log(std::exp(1.0f) + std::exp(2.0f) + std::exp(3.0f)));
+  EXPECT_FLOAT_EQ(found[3], 4);
+  EXPECT_EQ(found[4], -kInfinity);
+}
+
 }  // namespace
 }  // namespace intarsia::onnx_models

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
@@ -34,7 +35,7 @@ constexpr auto kReductions = std::to_array<Reduction>({
     {"ReduceL2", OpKind::Square, OpKind::Sum, OpKind::Sqrt},
     {"ReduceSumSquare", OpKind::Square, OpKind::Sum, {}},
     {"ReduceLogSum", {}, OpKind::Sum, OpKind::Log},
-    {"ReduceLogSumExp", OpKind::Exp, OpKind::Sum, OpKind::Log},
+    {"ReduceLogSumExp", {}, OpKind::Sum, OpKind::Log},
 });
 
 bool are_of_one_place(const Shape& shape, const std::vector<int64_t>& axes) {
@@ -65,6 +66,24 @@ bool is_argument_alone(const Reader& in) {
   const Node* reader = in.only_reader(in.node().outputs.front());
   return reader != nullptr && (reader->type == "Sigmoid" || reader->type == "Tanh") &&
          in.quantized_behind(reader->outputs.front());
+}
+
+// log(sum(exp(x))), with the largest element taken out of the sum, which no float may hold otherwise. An infinite one is taken for the
+// float next to it: there is no difference of infinities.
+TensorId log_of_exponentials(Reader& in, const graph::ReduceAttrs& attrs, TensorId x) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  const auto one = [&](OpKind kind, TensorId id) {
+    return in.emit(kind, NoAttrs{}, {id}, kFloat, {}, "part");
+  };
+  TensorId largest = in.emit_alike(OpKind::ReduceMax, graph::ReduceAttrs{attrs.axes, true}, {x});
+  largest = in.emit_alike(OpKind::Maximum, NoAttrs{}, {largest, in.number(-kMost)}, "largest");
+  largest = in.emit_alike(OpKind::Minimum, NoAttrs{}, {largest, in.number(kMost)}, "largest");
+  const TensorId apart =
+      in.emit(OpKind::Sub, graph::BinaryAttrs{}, {x, largest}, kFloat, {}, "part");
+  const TensorId sum = in.emit_alike(OpKind::Sum, attrs, {one(OpKind::Exp, apart)}, "sum");
+  if (!in.ok()) return {};
+  return in.emit(OpKind::Add, graph::BinaryAttrs{},
+                 {one(OpKind::Log, sum), in.reshape(largest, in.shape(sum))}, kFloat);
 }
 
 // Exactly, with as many more bits as the sum leaves; no tensor where it may have more than 16 bits.
@@ -126,6 +145,8 @@ void read_reduce(Reader& in) {
     return in.carried(attrs.axes.empty() ? bytes->front()
                                          : in.emit_alike(what.kind, attrs, {bytes->front()}));
   TensorId x = in.operand(0);
+  if (in.is("ReduceLogSumExp"))
+    return in.result(attrs.axes.empty() ? x : log_of_exponentials(in, attrs, x));
   const bool are_bytes = in.tensor(x).type == DataType::UInt8;
   if (are_bytes) x = in.cast(x, DataType::Int32);
   if (what.before) x = in.emit_alike(*what.before, NoAttrs{}, {x}, "element");
