@@ -150,5 +150,23 @@ TEST(OnnxExtremes, SumsOfExponentialsThatNoFloatHolds) {
   EXPECT_EQ(found[4], -kInfinity);
 }
 
+// In the steps of the result, not in those of the bytes that are averaged.
+TEST(OnnxExtremes, AveragesOfBytesAsWords) {
+  Model model(21);
+  model.raw().set_format_version(10);
+  model.input("x", {1, 5}, kInt8).output("y");
+  model.constant("scale", {}).set_raw(raw_text<float>({1}));
+  model.constant("zero", {}, kInt8).set_raw(raw_text<int8_t>({0}));
+  model.constant("fine", {}).set_raw(raw_text<float>({1.0f / 256}));
+  model.constant("none", {}, kInt16).set_raw(raw_text<int16_t>({0}));
+  model.integers("axes", {1});
+  model.node("DequantizeLinear", {"x", "scale", "zero"}, {"real"});
+  model.node("ReduceMean", {"real", "axes"}, {"mean"});
+  model.node("QuantizeLinear", {"mean", "fine", "none"}, {"y"});
+  const auto results = results_of(model, {raw_values(std::vector<int8_t>{1, 2, 3, 4, 102})});
+  ASSERT_FALSE(results.empty());
+  EXPECT_NEAR(values_of<int16_t>(results[0])[0], 22.4 * 256, 1);
+}
+
 }  // namespace
 }  // namespace intarsia::onnx_models

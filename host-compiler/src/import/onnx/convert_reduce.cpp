@@ -130,7 +130,10 @@ void read_reduce(Reader& in) {
         return mean_of_bytes_in_words(in, attrs, x);
       if (!tail.as || what.kind == OpKind::ReduceProd) return {};
       if (what.kind == OpKind::Mean && in.tensor(x).type != tail.as->type)
-        return in.requantize(mean_of_words(in, attrs, x), *tail.as);
+        return in.requantize(in.tensor(x).type == DataType::Int8
+                                 ? mean_of_bytes_in_words(in, attrs, x)
+                                 : mean_of_words(in, attrs, x),
+                             *tail.as);
       return in.emit(what.kind, attrs, {x}, tail.as->type, tail.as->quantization);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
