@@ -150,6 +150,29 @@ TEST(OnnxExtremes, SumsOfExponentialsThatNoFloatHolds) {
   EXPECT_EQ(found[4], -kInfinity);
 }
 
+// What lies beside the image is less than all that is in it.
+TEST(OnnxExtremes, DilatedMaximaOfWords) {
+  Model model(21);
+  model.raw().set_format_version(10);
+  model.input("x", {1, 1, 2, 2}, kInt16).output("y");
+  model.constant("scale", {}).set_raw(raw_text<float>({1}));
+  model.constant("zero", {}, kInt16).set_raw(raw_text<int16_t>({0}));
+  model.node("DequantizeLinear", {"x", "scale", "zero"}, {"real"});
+  format::Node& node = model.node("MaxPool", {"real"}, {"largest"});
+  const auto list = [&](const char* name, const std::vector<int64_t>& values) {
+    for (const int64_t value : values) {
+      if (node.attribute().empty() || node.attribute(node.attribute_size() - 1).name() != name)
+        Model::attribute(node, name);
+      node.mutable_attribute(node.attribute_size() - 1)->add_integers(value);
+    }
+  };
+  list("kernel_shape", {2, 2}), list("dilations", {2, 2}), list("pads", {1, 1, 1, 1});
+  model.node("QuantizeLinear", {"largest", "scale", "zero"}, {"y"});
+  const auto results = results_of(model, {raw_values(std::vector<int16_t>(4, -1000))});
+  ASSERT_FALSE(results.empty());
+  EXPECT_THAT(values_of<int16_t>(results[0]), ElementsAre(-1000, -1000, -1000, -1000));
+}
+
 // In the steps of the result, not in those of the bytes that are averaged.
 TEST(OnnxExtremes, AveragesOfBytesAsWords) {
   Model model(21);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "import/onnx/moving.h"
@@ -41,7 +42,10 @@ TensorId dilated_pool(Reader& in, const Window& window, TensorId x, bool is_max)
   const TensorId filler =
       source.type == kFloat
           ? in.number(is_max ? kLeast : 0)
-          : in.make_constant(integer_values(source.type, {}, {-128}), source.quantization);
+          : in.make_constant(
+                integer_values(source.type, {},
+                               {source.type == DataType::Int16 ? INT16_MIN : INT8_MIN}),
+                source.quantization);
   const graph::PadAttrs pad{{0, h.before, w.before, 0}, {0, h.after, w.after, 0}};
   const TensorId padded = in.emit_alike(OpKind::PadV2, pad, {x, filler}, "pad");
   TensorId result;
