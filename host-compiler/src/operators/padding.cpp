@@ -39,6 +39,9 @@ Shapes infer_pad_v2(OpCheck& check) {
   moves(check);
   check.require(element_count(check.in(1).shape) == 1, "the value is no scalar");
   check.require(check.in(1).constant.valid(), "the value is no constant");
+  check.require(check.in(1).type == check.in(0).type,
+                fmt::format("the value is {}, what is padded {}", to_string(check.in(1).type),
+                            to_string(check.in(0).type)));
   return infer_pad_extents(check);
 }
 
@@ -138,7 +141,9 @@ Stmt lower_pad(OpLowering& op) {
 
 Stmt lower_pad_v2(OpLowering& op) {
   const OpView& v = op.view;
-  if (is_integer(v.out().type)) return pad_with(op, tir::int_imm(v.values(1)[0], v.out().type));
+  const DataType type = v.out().type;
+  if (type == Bool) return pad_with(op, tir::int_imm(v.stored_bytes(1)[0] != 0 ? 1 : 0, type));
+  if (is_integer(type)) return pad_with(op, tir::int_imm(v.values(1)[0], type));
   float value = 0;
   std::memcpy(&value, v.stored_bytes(1).data(), sizeof value);
   return pad_with(op, tir::float_imm(value));

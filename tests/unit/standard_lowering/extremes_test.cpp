@@ -34,6 +34,29 @@ entry @main
   }
 }
 
+// One byte, and no float.
+TEST(Extremes, TruthIsPaddedWithTruth) {
+  for (const char* value : {"01", "00"}) {
+    SCOPED_TRACE(value);
+    const Result<graph::Module> module = graph::parse(fmt::format(R"(intarsia.graph padded
+const @0 value = x"{}"
+func @main(%0) -> (%2) {{
+  %0 x: bool[2,2]
+  %1 value: bool[1] = @0
+  %2 y: bool[4,3]
+  pad_v2 p(%0, %1) -> (%2) {{before=[1, 0], after=[1, 1]}}
+}}
+entry @main
+)",
+                                                                  value));
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const auto lowered = standard_graph_to_tir(*module, module->entry_function());
+    ASSERT_TRUE(lowered.ok()) << lowered.error().to_string();
+    const graph::TensorValue input{1, 0, 0, 1};
+    EXPECT_EQ(interpret(*lowered, {input}), evaluate(*module, {input}));
+  }
+}
+
 }  // namespace
 
 }  // namespace intarsia::testing
