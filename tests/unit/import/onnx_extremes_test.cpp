@@ -173,6 +173,37 @@ TEST(OnnxExtremes, DilatedMaximaOfWords) {
   EXPECT_THAT(values_of<int16_t>(results[0]), ElementsAre(-1000, -1000, -1000, -1000));
 }
 
+// The digits of what is small, and no squares that no float holds.
+TEST(OnnxExtremes, HyperbolasKeepTheirDigits) {
+  struct Case {
+    const char* type;
+    double (*function)(double);
+    std::vector<float> x;
+  };
+  const std::vector<Case> cases = {
+      {"Sinh", std::sinh, {1e-6f, -1e-4f, 0.3f, -0.99f, 1.01f, 20, -89, 89.3f}},
+      {"Cosh", std::cosh, {0, 1e-3f, -1, 20, -89, 89.3f}},
+      {"Asinh", std::asinh, {1e-6f, -1e-4f, 0.3f, 0.51f, -3, 1e8f, 2e9f, -1e20f, 3e38f}},
+      {"Acosh", std::acosh, {1.0001f, 1.01f, 1.2f, 3, 1e8f, 2e9f, 1e20f, 3e38f}},
+      {"Atanh", std::atanh, {1e-6f, -1e-4f, 0.2f, -0.26f, 0.999f}}};
+  for (const Case& c : cases) {
+    Model model;
+    model.input("x", {static_cast<int64_t>(c.x.size())}).output("y");
+    model.node(c.type, {"x"}, {"y"});
+    const std::vector<float> found = floats_of(model, {raw_values(c.x)});
+    ASSERT_EQ(found.size(), c.x.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      const double expected = c.function(static_cast<double>(c.x[i]));
+      EXPECT_NEAR(static_cast<double>(found[i]) / expected, 1, 1e-5) << c.type << ' ' << c.x[i];
+    }
+  }
+  Model model;
+  model.input("x", {3}).output("y");
+  model.node("Acosh", {"x"}, {"y"});
+  for (const float none : floats_of(model, {raw_values(std::vector<float>{0.5f, -1.5f, -100})}))
+    EXPECT_TRUE(std::isnan(none));
+}
+
 // In the steps of the result, not in those of the bytes that are averaged.
 TEST(OnnxExtremes, AveragesOfBytesAsWords) {
   Model model(21);

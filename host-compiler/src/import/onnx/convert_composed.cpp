@@ -85,7 +85,7 @@ void read_composed(Reader& in) {
   in.result(choose(OpKind::Greater, in.real("alpha", 1), x, number(0)));  // ThresholdedRelu
 }
 
-// Of angles, and of hyperbolas; what is small is computed so that it keeps its digits.
+// Of angles, and of hyperbolas; what is small is computed so that it keeps its digits, and squares of what is large do not leave floats.
 void read_trigonometric(Reader& in) {
   const TensorId x = in.operand(0);
   const auto one = [&](OpKind kind, TensorId id) {
@@ -96,26 +96,60 @@ void read_trigonometric(Reader& in) {
   };
   const auto number = [&](float value) { return in.number(value); };
   if (in.is("Tan")) return in.result(two(OpKind::Div, one(OpKind::Sin, x), one(OpKind::Cos, x)));
-  const TensorId grown = one(OpKind::Exp, x), shrunk = one(OpKind::Exp, one(OpKind::Neg, x));
-  if (in.is("Cosh"))
-    return in.result(two(OpKind::Mul, two(OpKind::Add, grown, shrunk), number(0.5f)));
-  if (in.is("Sinh"))
-    return in.result(two(OpKind::Mul, two(OpKind::Sub, grown, shrunk), number(0.5f)));
+  const auto choose = [&](TensorId compared, float below, TensorId yes, TensorId no) {
+    const TensorId holds =
+        in.emit(OpKind::Less, NoAttrs{}, {compared, number(below)}, DataType::Bool, {}, "part");
+    return in.emit(OpKind::Select, NoAttrs{}, {holds, yes, no}, kFloat, {}, "choice");
+  };
+  // s * (1 + s^2 * terms[0] + s^4 * terms[1] + ...)
+  const auto odd_series = [&](TensorId s, std::span<const float> terms) {
+    const TensorId square = one(OpKind::Square, s);
+    TensorId sum = number(terms.back());
+    for (size_t i = terms.size() - 1; i-- > 0;)
+      sum = two(OpKind::Add, two(OpKind::Mul, sum, square), number(terms[i]));
+    sum = two(OpKind::Add, two(OpKind::Mul, sum, square), number(1));
+    return two(OpKind::Mul, sum, s);
+  };
+  constexpr float kOfSinh[] = {1.0f / 6, 1.0f / 120, 1.0f / 5040, 1.0f / 362880};
+  constexpr float kOfAtanh[] = {1.0f / 3, 1.0f / 5, 1.0f / 7, 1.0f / 9, 1.0f / 11};
+  const TensorId size = one(OpKind::Abs, x);
+  if (in.is("Cosh") || in.is("Sinh")) {
+    // Half of the power, in two factors of which neither leaves floats before it does.
+    const auto half_power = [&](float sign) {
+      const TensorId root = one(OpKind::Exp, two(OpKind::Mul, x, number(sign / 2)));
+      return two(OpKind::Mul, two(OpKind::Mul, root, number(0.5f)), root);
+    };
+    const TensorId grown = half_power(1), shrunk = half_power(-1);
+    if (in.is("Cosh")) return in.result(two(OpKind::Add, grown, shrunk));
+    return in.result(choose(size, 1, odd_series(x, kOfSinh), two(OpKind::Sub, grown, shrunk)));
+  }
+  constexpr float kSmall = 0.25f;
   if (in.is("Atanh")) {
     const TensorId ratio =
         two(OpKind::Div, two(OpKind::Add, number(1), x), two(OpKind::Sub, number(1), x));
-    return in.result(two(OpKind::Mul, one(OpKind::Log, ratio), number(0.5f)));
+    const TensorId large = two(OpKind::Mul, one(OpKind::Log, ratio), number(0.5f));
+    return in.result(choose(size, kSmall, odd_series(x, kOfAtanh), large));
   }
-  // log(x + sqrt(x^2 + 1)), of the argument's size and with its sign; log(x + sqrt(x^2 - 1))
+  // log(x + sqrt(x^2 + 1)), of the argument's size and with its sign; log(x + sqrt(x^2 - 1)). From kLarge on the root is x itself.
+  constexpr float kLarge = 1e9f;
   const bool odd = in.is("Asinh");
-  const TensorId size = odd ? one(OpKind::Abs, x) : x;
-  const TensorId square = two(OpKind::Add, one(OpKind::Square, x), number(odd ? 1.0f : -1.0f));
-  const TensorId result = one(OpKind::Log, two(OpKind::Add, size, one(OpKind::Sqrt, square)));
-  if (!odd) return in.result(result);
-  const TensorId negative =
-      in.emit(OpKind::Less, NoAttrs{}, {x, number(0)}, DataType::Bool, {}, "part");
-  in.result(
-      in.emit(OpKind::Select, NoAttrs{}, {negative, one(OpKind::Neg, result), result}, kFloat));
+  const TensorId from = odd ? size : x, less = two(OpKind::Sub, x, number(1));
+  const TensorId square = odd ? two(OpKind::Add, one(OpKind::Square, x), number(1))
+                              : two(OpKind::Mul, less, two(OpKind::Add, x, number(1)));
+  const TensorId root = choose(from, kLarge, one(OpKind::Sqrt, square), from);
+  const TensorId halves =
+      two(OpKind::Add, two(OpKind::Mul, from, number(0.5f)), two(OpKind::Mul, root, number(0.5f)));
+  const TensorId large =
+      two(OpKind::Add, one(OpKind::Log, halves), number(std::numbers::ln2_v<float>));
+  // log(1 + u) = 2 atanh(u / (2 + u)), with u = x + x^2 / (1 + root), or x - 1 + root.
+  const TensorId u =
+      odd ? two(OpKind::Add, size,
+                two(OpKind::Div, one(OpKind::Square, x), two(OpKind::Add, root, number(1))))
+          : two(OpKind::Add, less, root);
+  const TensorId part = two(OpKind::Div, u, two(OpKind::Add, u, number(2)));
+  const TensorId small = two(OpKind::Mul, odd_series(part, kOfAtanh), number(2));
+  const TensorId result = choose(odd ? u : one(OpKind::Abs, u), 2 * kSmall, small, large);
+  in.result(odd ? choose(x, 0, one(OpKind::Neg, result), result) : result);
 }
 
 // The angle of a tangent, asin by the tangent of its angle: x / sqrt(1 - x^2). Tangents above 1 are turned around, so that
