@@ -154,20 +154,20 @@ TEST_F(Unsupported, AModelWithoutRefusalsSaysSo) {
 }
 
 TEST_F(Unsupported, OnnxNodesToo) {
-  // Two NonZero, written by hand: a graph (field 7) of nodes (field 1) with type (4), input (1) and output (2).
+  // Two Unique, written by hand: a graph (field 7) of nodes (field 1) with type (4), input (1) and output (2).
   const auto field = [](int number, const std::string& content) {
     return std::string(1, static_cast<char>(number << 3 | 2)) +
            std::string(1, static_cast<char>(content.size())) + content;
   };
   const auto node = [&](const std::string& from, const std::string& to) {
-    return field(1, field(1, from) + field(2, to) + field(4, "NonZero"));
+    return field(1, field(1, from) + field(2, to) + field(4, "Unique"));
   };
   const std::string graph = node("x", "y") + node("y", "z");
   const std::string set = field(8, std::string("\x10\x11"));
   write("n.onnx", std::string("\x08\x08") + field(7, graph) + set);
   const Json found = json({"n.onnx"});
   ASSERT_EQ(found["refused"].size(), 1u) << found.dump(2);
-  EXPECT_EQ(found["refused"][0]["type"], "NonZero");
+  EXPECT_EQ(found["refused"][0]["type"], "Unique");
   EXPECT_EQ(found["refused"][0]["count"], 2);
   EXPECT_EQ(found["refused"][0]["first"]["name"], "y");
   EXPECT_TRUE(says(found["refused"][0]["what_to_do"], "depends on values"));

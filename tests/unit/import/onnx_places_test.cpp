@@ -198,5 +198,38 @@ TEST(OnnxPlaces, ColumnsOfBlocks) {
   EXPECT_THAT(image(1, 0, 5).refusal(), HasSubstr("has [2,2] blocks for columns [1,4,5]"));
 }
 
+// Masks that exporters compute from shapes: the columns of a matrix that a known one marks.
+TEST(OnnxPlaces, PlacesOfWhatIsNotZero) {
+  Model model;
+  model.input("x", {2, 3}).output("y");
+  model.integers("marks", {0, 5, 0, -1, 0, 2}), model.integers("shape", {2, 3});
+  model.node("Reshape", {"marks", "shape"}, {"of_places"});
+  model.node("NonZero", {"of_places"}, {"places"});
+  model.node("Transpose", {"places"}, {"rows"});
+  model.node("GatherND", {"x", "rows"}, {"y"});
+  EXPECT_THAT(floats_of(model, {raw_values(counted(6))}), ElementsAre(1, 3, 5));
+}
+
+// Exporters ask for parts of shapes that have no axis, too.
+TEST(OnnxPlaces, PlacesInNothing) {
+  Model model;
+  model.input("x", {3}).output("y");
+  model.integers("zeros", {0, 0}), model.integers("three", {3});
+  model.node("NonZero", {"zeros"}, {"none"});
+  model.node("NonZero", {"none"}, {"none_again"});
+  model.node("Reshape", {"x", "three"}, {"y"});
+  EXPECT_THAT(floats_of(model, {raw_values(counted(3))}), ElementsAre(0, 1, 2));
+}
+
+TEST(OnnxPlaces, PlacesOfWhatIsNotZeroInARunningValue) {
+  Model model;
+  model.input("x", {2, 3}).output("y");
+  model.node("NonZero", {"x"}, {"y"});
+  EXPECT_THAT(
+      model.refusal(),
+      HasSubstr("operator 0 'the_NonZero' (NonZero, operator set 17): has a result whose extent "
+                "only the running model knows; the size of its result depends on values"));
+}
+
 }  // namespace
 }  // namespace intarsia

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/onnx/moving.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/unknown_operators.h"
 
 namespace intarsia::onnx {
 
@@ -200,6 +202,37 @@ void read_range(Reader& in) {
   for (int i = 0; i < static_cast<int>(count); ++i) numbers.push_back(first + i * step);
   in.result(
       in.make_constant(integer_values(type, {static_cast<int64_t>(numbers.size())}, numbers)));
+}
+
+// The places of what is not 0, one column each, in the order of memory: of numbers that are known. How many there are is the
+// extent of the result, so that of running values there is none.
+void read_non_zero(Reader& in) {
+  if (in.is_empty(0)) return in.result_empty(0);
+  const Shape shape = in.shape_of(0);
+  const TensorId x = in.operand(0);
+  if (!in.require(in.is_constant(x), "has a result whose extent only the running model knows",
+                  import::what_to_do(in.node().type, "")) ||
+      !table_fits(in, element_count(shape)))
+    return;
+  const Values values = in.values_of(x);
+  std::vector<int64_t> places;
+  const auto keep_places_in = [&](const auto& numbers) {
+    for (size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] != 0) places.push_back(static_cast<int64_t>(i));
+  };
+  if (values.type == kFloat)
+    keep_places_in(as_reals(values));
+  else
+    keep_places_in(as_integers(values));
+  if (shape.empty() || places.empty()) return in.result_empty(0);
+  std::vector<int64_t> rows;
+  int64_t step = element_count(shape);
+  for (const int64_t extent : shape) {
+    step /= extent;
+    for (const int64_t place : places) rows.push_back(place / step % extent);
+  }
+  in.result(in.make_constant(
+      integer_values(DataType::Int64, {std::ssize(shape), std::ssize(places)}, rows)));
 }
 
 }  // namespace intarsia::onnx

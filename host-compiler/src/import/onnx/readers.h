@@ -75,6 +75,7 @@ void read_mean_variance_normalization(Reader& in);
 void read_mel_weights(Reader& in);
 void read_multi_head_attention(Reader& in);
 void read_non_max_suppression(Reader& in);
+void read_non_zero(Reader& in);
 void read_one_hot(Reader& in);
 void read_packed_attention(Reader& in);
 void read_pad(Reader& in);
