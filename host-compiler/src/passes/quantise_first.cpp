@@ -1,5 +1,5 @@
-// Conversions of a model's inputs come before what moves their elements, and conversions to unsigned bytes behind it: the same values, moved
-// as the type that devices of whole numbers take.
+// Conversions of a model's inputs come before what moves their elements, those of other floats before what repeats them, and conversions to
+// unsigned bytes behind it: the same values, moved as the type that devices of whole numbers take.
 //
 //   space_to_depth(x) -> (%1), quantize(%1) -> (%2)      =>      quantize(x) -> (%1), space_to_depth(%1) -> (%2)
 #include <algorithm>
@@ -25,6 +25,7 @@ using graph::TensorId;
 // Elements come out as they went in; a border is zeros, which are zeros in any quantisation.
 bool moves_elements(OpKind kind) {
   switch (kind) {
+    case OpKind::BroadcastTo:
     case OpKind::Concat:
     case OpKind::DepthToSpace:
     case OpKind::Gather:
@@ -70,6 +71,8 @@ class Converter {
   struct Region {
     std::set<size_t> moves, ends;
     std::set<size_t> inputs;  // tensors
+    size_t last_maker = 0;    // behind the operators that make these
+    bool has_made = false;    // some are no inputs of the model
   };
 
   const Tensor& tensor(TensorId id) const { return function_.tensor(id); }
@@ -104,7 +107,14 @@ class Converter {
         continue;
       }
       const int maker = uses_.producer(id);
-      if (maker < 0 || uses_.is_output(id)) return std::nullopt;
+      if (maker < 0) return std::nullopt;
+      if (begins_with(id, static_cast<size_t>(maker))) {
+        region.inputs.insert(id.at());
+        region.last_maker = std::max(region.last_maker, static_cast<size_t>(maker) + 1);
+        region.has_made = true;
+        continue;
+      }
+      if (uses_.is_output(id)) return std::nullopt;
       for (const size_t reader : uses_.readers(id)) {
         const Node& next = node(reader);
         if (is_same_conversion(next, quantize))
@@ -114,7 +124,17 @@ class Converter {
       }
       if (!add(region, static_cast<size_t>(maker), open)) return std::nullopt;
     }
+    const auto is_moved = [&](TensorId id) { return region.inputs.contains(id.at()); };
+    for (const size_t move : region.moves)
+      if (std::ranges::any_of(node(move).outputs, is_moved)) return std::nullopt;
     return region;
+  }
+
+  // Floats that no move makes, or that the model also returns. What dequantises has its own ways out.
+  bool begins_with(TensorId id, size_t maker) const {
+    const OpKind kind = node(maker).kind;
+    return tensor(id).type == DataType::Float32 && kind != OpKind::Dequantize &&
+           (uses_.is_output(id) || !moves_elements(kind));
   }
 
   bool add(Region& region, size_t n, std::vector<TensorId>& open) const {
@@ -143,6 +163,9 @@ class Converter {
     for (const size_t end : region->ends)
       behind += element_count(tensor(node(end).inputs[0]).shape);
     if (before > behind) return false;
+    // Others than inputs stand between operators that may be computed together: it has to be worth it.
+    if (region->has_made && (before == behind || region->last_maker > *region->moves.begin()))
+      return false;
 
     Module trial = job_.module;  // constants are shared
     Function& changed = trial.functions[job_.index];

@@ -83,6 +83,46 @@ TEST(QuantiseFirst, WhatStays) {
               ElementsAre("transpose m", "quantize q", "relu r", "sin s"));
 }
 
+// Keys for groups of queries, from a cache of floats that the model returns: as many bytes as there are keys are made.
+TEST(QuantiseFirst, FloatsThatAreRepeated) {
+  const ReducedModule result = reduced(parsed(R"((%0) -> (%1, %6) {
+ %0 x: f32[1,2,4]
+ %1 keys: f32[1,2,4]
+ %2 apart: f32[1,2,1,4]
+ %3 repeated: f32[1,2,3,4]
+ %4 heads: f32[1,6,4]
+ %5 y: i8[1,6,4] q(0.05:-3)
+ %6 result: i8[1,6,4] q(0.05:-3)
+ sin s(%0) -> (%1)
+ reshape a(%1) -> (%2) {shape=[1,2,1,4]}
+ tile b(%2) -> (%3) {multiples=[1,1,3,1]}
+ reshape c(%3) -> (%4) {shape=[1,6,4]}
+ quantize q(%4) -> (%5)
+ relu r(%5) -> (%6) {activation=relu}
+})"));
+  EXPECT_THAT(nodes(result),
+              ElementsAre("sin s", "quantize q", "reshape a", "tile b", "reshape c", "relu r"));
+}
+
+// Half of what is split is returned as floats.
+TEST(QuantiseFirst, MovedFloatsThatTheModelReturns) {
+  const ReducedModule result = reduced(parsed(R"((%0) -> (%3, %6) {
+ %0 x: f32[2,4]
+ %1 sines: f32[2,4]
+ %2 first: f32[1,4]
+ %3 second: f32[1,4]
+ %4 repeated: f32[3,4]
+ %5 y: i8[3,4] q(0.05:-3)
+ %6 result: i8[3,4] q(0.05:-3)
+ sin s(%0) -> (%1)
+ split a(%1) -> (%2, %3) {axis=0, sizes=[1,1]}
+ tile b(%2) -> (%4) {multiples=[3,1]}
+ quantize q(%4) -> (%5)
+ relu r(%5) -> (%6) {activation=relu}
+})"));
+  EXPECT_THAT(nodes(result), ElementsAre("sin s", "split a", "tile b", "quantize q", "relu r"));
+}
+
 // A picture of bytes: what moves them is done on int8 at both ends.
 TEST(QuantiseFirst, UnsignedBytesAtBothEnds) {
   const ReducedModule result = reduced(parsed(R"((%0) -> (%5) {
