@@ -354,6 +354,36 @@ TEST(Rearrange, PoolsInPieces) {
       }
 }
 
+// Pools along a line with any stride, and maxima with strides that are products, are one or two operations for each image.
+TEST(Rearrange, PoolsWithLargeStrides) {
+  Random random(39);
+  struct Case {
+    Shape in;
+    int64_t size_y, size_x, stride_y, stride_x;
+    graph::Padding2d padding;
+    size_t maxima, averages;  // operations; none: not taken
+  };
+  const std::vector<Case> cases = {
+      {{1, 1, 803, 5}, 1, 4, 1, 4, {}, 1, 1},           {{1, 701, 1, 4}, 7, 1, 7, 1, {}, 1, 1},
+      {{1, 1, 900, 3}, 1, 9, 1, 5, {0, 2, 0, 3}, 3, 3}, {{3, 1, 130, 8}, 1, 5, 1, 10, {}, 3, 3},
+      {{1, 64, 62, 3}, 4, 4, 4, 4, {0, 1, 0, 1}, 2, 0}, {{1, 70, 63, 17}, 7, 5, 6, 4, {}, 2, 0},
+      {{1, 33, 90, 2}, 2, 9, 2, 9, {}, 2, 0},           {{1, 21, 200, 3}, 1, 5, 1, 5, {}, 21, 21},
+  };
+  for (const OpKind kind : {OpKind::MaxPool2d, OpKind::AveragePool2d})
+    for (const DataType type : kTypes)
+      for (const Case& c : cases) {
+        Graph g;
+        const TensorId x = g.input(type, c.in, 0.05f, zero_for(random, type));
+        const graph::Pool2dAttrs a = {c.size_y,   c.size_x,  c.stride_y,
+                                      c.stride_x, c.padding, graph::Activation::None};
+        const graph::Module module = g.finish(g.like(kind, a, {x}));
+        const size_t count = kind == OpKind::MaxPool2d ? c.maxima : c.averages;
+        if (count == 0) continue;
+        EXPECT_EQ(operation_count(module), count);
+        expect_taken_and_same(random, module);
+      }
+}
+
 TEST(Rearrange, SumsAndLeasts) {
   Random random(38);
   for (const DataType type : kTypes)

@@ -1,6 +1,8 @@
 // Pools, and sums and means, which are average pools with a scale of their own.
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,13 +45,13 @@ struct Run {
   int64_t from, kernel;  // the first input element, and how many the window sees
 };
 
-std::vector<Run> runs_of(const WindowAxis& axis) {
+std::vector<Run> runs_of(const WindowAxis& axis, int64_t most_stride) {
   std::vector<Run> runs;
   for (int64_t place = 0; place < axis.places; ++place) {
     const int64_t begin = place * axis.stride - axis.before;
     const int64_t from = std::max<int64_t>(begin, 0);
     const int64_t kernel = std::min(begin + axis.kernel, axis.extent) - from;
-    const bool continues = !runs.empty() && axis.stride <= kMostStride && kernel == axis.kernel &&
+    const bool continues = !runs.empty() && axis.stride <= most_stride && kernel == axis.kernel &&
                            runs.back().kernel == kernel;
     if (continues)
       ++runs.back().count;
@@ -62,6 +64,7 @@ std::vector<Run> runs_of(const WindowAxis& axis) {
 // Pools that the hardware does not make in one operation become several without padding.
 struct Pieces {
   std::vector<Run> y, x;
+  bool lines = false;  // runs are places of a line, at whatever stride
   size_t count() const { return y.size() * x.size(); }
 };
 constexpr size_t kMostPoolPieces = 128;
@@ -74,14 +77,50 @@ Reason why_in_pieces(const PoolWindow& w, bool average) {
   return check_pads(w.y, w.x);
 }
 
+// Windows on a line are the rows of an image, however far apart they begin: a window that sees one element of the other axis is one.
 Pieces pieces_of(const PoolWindow& w) {
-  return {runs_of(w.y), runs_of(w.x)};
+  constexpr int64_t kNone = 0, kAny = std::numeric_limits<int64_t>::max();
+  Pieces least = {runs_of(w.y, kMostStride), runs_of(w.x, kMostStride)};
+  const auto take_less = [&](Pieces lines) {
+    if (lines.count() < least.count()) least = std::move(lines);
+  };
+  if (w.y.kernel == 1) take_less({runs_of(w.y, kNone), runs_of(w.x, kAny), true});
+  if (w.x.kernel == 1) take_less({runs_of(w.y, kAny), runs_of(w.x, kNone), true});
+  return least;
+}
+
+// A stride above the hardware's, of a maximum, in two strides: neighbouring maxima of the first pool make those of the second.
+struct TwoPools {
+  PoolWindow first, second;
+};
+
+std::optional<std::pair<WindowAxis, WindowAxis>> in_two(const WindowAxis& axis) {
+  if (axis.step() <= kMostStride)
+    return std::pair{axis, WindowAxis{axis.places, axis.places, 1, 1, 1, 0}};
+  for (int64_t stride = kMostStride; stride > 1; --stride) {
+    const int64_t rest = axis.stride / stride, kernel = axis.kernel / stride;
+    if (axis.stride % stride != 0 || rest > kMostStride || kernel == 0) continue;
+    const int64_t places = (axis.places - 1) * rest + kernel;
+    const WindowAxis first = {axis.extent, places, axis.kernel - (kernel - 1) * stride,
+                              stride,      1,      axis.before};
+    return std::pair{first, WindowAxis{places, axis.places, kernel, rest, 1, 0}};
+  }
+  return std::nullopt;
+}
+
+std::optional<TwoPools> in_two(const PoolWindow& w, bool average) {
+  constexpr size_t kFewPieces = 2;
+  if (average || !check_strides(w.y, w.x) || pieces_of(w).count() <= kFewPieces)
+    return std::nullopt;
+  const auto y = in_two(w.y), x = in_two(w.x);
+  if (!y || !x || check_pads(y->first, x->first)) return std::nullopt;
+  return TwoPools{{y->first, x->first}, {y->second, x->second}};
 }
 
 Reason check_window(const PoolWindow& w, bool average) {
   if (Reason reason = check_size(w)) return reason;
   const Reason why = why_in_pieces(w, average);
-  if (!why) return std::nullopt;
+  if (!why || in_two(w, average)) return std::nullopt;
   const Pieces pieces = pieces_of(w);
   if (pieces.count() > kMostPoolPieces)
     return fmt::format("{}, and without padding it is {} x {} pools, more than {}", *why,
@@ -131,6 +170,49 @@ Kernel kernel_of(int64_t height, int64_t width, const PoolWindow& w) {
           .stride_x = static_cast<int32_t>(w.x.step())};
 }
 
+// Rows of `count` elements of a line, which begin `apart` elements from each other.
+struct LineRows {
+  int64_t rows, count, apart;
+};
+
+Operand line_as_rows(const Program& program, Operand line, bool is_row, const LineRows& as) {
+  const Extent& all = program.tensors.at(static_cast<size_t>(line.tensor)).extent;
+  const Walk walk = line.walk.value_or(Walk{int64_t{all.width} * all.depth, all.depth});
+  const int64_t each = is_row ? line.step.width * walk.x : line.step.height * walk.y;
+  const int64_t first = line.origin.height * walk.y + line.origin.width * walk.x;
+  line.origin = {0, 0, static_cast<int32_t>(line.origin.depth + first)};
+  line.step = {1, 1, line.step.depth};
+  line.extent = {static_cast<int32_t>(as.rows), static_cast<int32_t>(as.count), line.extent.depth};
+  line.walk = Walk{as.apart * each, each};
+  return line;
+}
+
+Pads pads_of(const PoolWindow& w) {
+  return {static_cast<int32_t>(w.y.before), static_cast<int32_t>(w.x.before),
+          static_cast<int32_t>(w.y.after()), static_cast<int32_t>(w.x.after())};
+}
+
+// One operation of the hardware's, but for what divides an average.
+Operation in_one(Operation op, const PoolWindow& w) {
+  op.ifm.extent.height = static_cast<int32_t>(w.y.read());
+  op.ifm.extent.width = static_cast<int32_t>(w.x.read());
+  op.kernel = kernel_of(w.y.kernel, w.x.kernel, w);
+  op.pads = pads_of(w);
+  return op;
+}
+
+void emit_two(Builder& builder, const Operation& whole, const TwoPools& pools) {
+  const auto extent = [](int64_t y, int64_t x, int32_t depth) {
+    return Extent{static_cast<int32_t>(y), static_cast<int32_t>(x), depth};
+  };
+  Operation first = whole, second = whole;
+  first.ofm = second.ifm =
+      builder.inner("first_maxima", builder.type_of(whole.ofm),
+                    extent(pools.first.y.places, pools.first.x.places, whole.ofm.extent.depth));
+  builder.emit(in_one(std::move(first), pools.first));
+  builder.emit(in_one(std::move(second), pools.second));
+}
+
 // Of one image, both operands without zero points: they are equal, and both reductions commute with a shift.
 void emit_pieces(Builder& builder, const Operation& whole, const PoolWindow& w) {
   const Pieces pieces = pieces_of(w);
@@ -150,6 +232,15 @@ void emit_pieces(Builder& builder, const Operation& whole, const PoolWindow& w) 
       op.kernel = kernel_of(y.kernel, x.kernel, w);
       if (y.count == 1) op.kernel.stride_y = 1;
       if (x.count == 1) op.kernel.stride_x = 1;
+      if (pieces.lines && y.count * x.count > 1) {
+        const bool along_row = x.count > 1;
+        const WindowAxis& axis = along_row ? w.x : w.y;
+        const Run& run = along_row ? x : y;
+        op.ifm = line_as_rows(builder.program(), op.ifm, along_row,
+                              {run.count, run.kernel, axis.stride});
+        op.ofm = line_as_rows(builder.program(), op.ofm, along_row, {run.count, 1, 1});
+        op.kernel = {.height = 1, .width = static_cast<int32_t>(run.kernel)};
+      }
       if (whole.kind == OperationKind::AveragePool)
         op.global_scale = divide_by(y.kernel * x.kernel, builder.type_of(whole.ofm));
       builder.emit(std::move(op));
@@ -168,15 +259,15 @@ void emit_pools(Builder& builder, const Node& node, OperationKind kind) {
     op.ifm.zero_point = op.ofm.zero_point = 0;
     op.clamp_low = clamp.low;
     op.clamp_high = clamp.high;
+    if (const auto two = in_two(w, average)) {
+      emit_two(builder, op, *two);
+      continue;
+    }
     if (why_in_pieces(w, average)) {
       emit_pieces(builder, op, w);
       continue;
     }
-    op.ifm.extent.height = static_cast<int32_t>(w.y.read());
-    op.ifm.extent.width = static_cast<int32_t>(w.x.read());
-    op.kernel = kernel_of(w.y.kernel, w.x.kernel, w);
-    op.pads = {static_cast<int32_t>(w.y.before), static_cast<int32_t>(w.x.before),
-               static_cast<int32_t>(w.y.after()), static_cast<int32_t>(w.x.after())};
+    op = in_one(std::move(op), w);
     if (average && !w.padded())
       op.global_scale = divide_by(w.y.kernel * w.x.kernel, site.out().type);
     builder.emit(std::move(op));
