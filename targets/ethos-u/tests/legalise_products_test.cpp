@@ -331,6 +331,38 @@ TEST(Products, SlopesByChannel) {
   }
 }
 
+// Every fifth value of 16 bits, the least and the largest too, with slopes below 1, above it and of both signs, of another scale and of the same.
+TEST(Products, SlopesOfInt16) {
+  Random random(46);
+  const std::vector<std::vector<int8_t>> several = {
+      {0, 3, 90, 100}, {101, 127, 120, 110}, {-127, 120, 0, -1}};
+  for (const auto& [out_scale, operations] : std::vector<std::pair<float, std::vector<size_t>>>{
+           {0.0007f, {3, 3, 4}}, {0.001f, {2, 2, 4}}})
+    for (size_t i = 0; i < several.size(); ++i) {
+      Graph g;
+      const TensorId x = g.input(DataType::Int16, {1, 113, 116, 4}, 0.001f, 0);
+      const TensorId y = g.constant(random, DataType::Int8, {1, 1, 4}, {{0.01f}, {0}, 0});
+      graph::Module module = g.finish(
+          g.node(OpKind::Prelu, graph::NoAttrs{}, {x, y}, 1, DataType::Int16, out_scale, 0));
+      module.constants.at(0).bytes = std::vector<uint8_t>(several[i].begin(), several[i].end());
+      graph::TensorValue values;
+      for (int value = -32768; value <= 32767; value += 5)
+        for (int c = 0; c < 4; ++c)
+          for (int byte = 0; byte < 2; ++byte)
+            values.push_back(static_cast<uint8_t>(static_cast<uint32_t>(value) >> (8 * byte)));
+      ASSERT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]), "");
+      expect_same(module, {values});
+      EXPECT_EQ((operation_count(module) - 1) % operations[i], 0u);  // one copies the slopes
+    }
+  for (const Shape& shape : {Shape{1, 1, 7}, Shape{40, 5, 7}, Shape{1}, Shape{1, 5, 7}}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {2, 40, 5, 7}, 0.037f, 0);
+    const TensorId y = g.constant(random, DataType::Int8, shape, {{0.011f}, {0}, 0});
+    expect_taken_and_same(random, g.finish(g.node(OpKind::Prelu, graph::NoAttrs{}, {x, y}, 1,
+                                                  DataType::Int16, 0.029f, 0)));
+  }
+}
+
 // Slopes between 0 and 1 take the larger side, slopes above the less, both kinds the sum: 3 or 4 operations a band of rows,
 // and the maps beside the operands are never whole.
 TEST(Products, SlopesTakeLittleMemory) {

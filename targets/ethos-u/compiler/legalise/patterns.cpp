@@ -52,7 +52,7 @@ constexpr Row kRows[] = {
     {{Minimum, refuses_extremum, legalise_minimum}, kBoth},
     {{Maximum, refuses_extremum, legalise_maximum}, kBoth},
     {{LeakyRelu, refuses_leaky_relu, legalise_leaky_relu}, kBoth},
-    {{Prelu, refuses_prelu, legalise_prelu}, kInt8},
+    {{Prelu, refuses_prelu, legalise_prelu}, kBoth},
     {{Logistic, refuses_sigmoid, legalise_sigmoid}, kBoth},
     {{Tanh, refuses_sigmoid, legalise_sigmoid}, kBoth},
     {{HardSwish, refuses_hard_swish, legalise_hard_swish}, kBoth},
