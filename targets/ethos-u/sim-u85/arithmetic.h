@@ -31,6 +31,8 @@ constexpr int64_t shift_round(Wide value, int32_t shift, Rounding rounding, int3
     return saturated<Wide>((high >> rest) + ((high & mask) > threshold ? 1 : 0));
   }
   if (rounding == Rounding::Down) return saturated<Wide>(value >> shift);
+  if (rounding == Rounding::Symmetric && value < 0)  // halves away from zero
+    return saturated<Wide>(-((-value + (one << (shift - 1))) >> shift));
   return saturated<Wide>((value + (one << (shift - 1))) >> shift);
 }
 
@@ -48,7 +50,7 @@ constexpr int64_t scale_round(int64_t value, const Scale& scale) {
 // The roundings that streams show; of the others only the names are known.
 constexpr bool is_known(Rounding rounding) {
   return rounding == Rounding::DoubleSymmetric || rounding == Rounding::Natural ||
-         rounding == Rounding::Down;
+         rounding == Rounding::Symmetric || rounding == Rounding::Down;
 }
 
 // Two's complement of fewer bits.

@@ -129,7 +129,8 @@ std::optional<Fault> scale_sums(const Operation& op, const Memory& memory, Resul
 std::optional<Fault> check_roundings(const Operation& op) {
   const auto unknown = [](const Scale& scale) { return !is_known(scale.rounding); };
   if (unknown(op.ofm_scale) || unknown(op.ifm_scale) || unknown(op.ifm2_scale))
-    return operand_fault("of the roundings DOUBLE_SYMMETRIC, NATURAL and DOWN are simulated alone");
+    return operand_fault(
+        "of the roundings DOUBLE_SYMMETRIC, NATURAL, SYMMETRIC and DOWN are simulated alone");
   if (op.ofm_scale.double_rounding != 0)
     return operand_fault("an OFM_SCALE with dbl_rnd is not simulated");
   return std::nullopt;

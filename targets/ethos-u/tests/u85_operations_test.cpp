@@ -296,6 +296,26 @@ TEST(U85Resize, TakesPositionsBetweenElements) {
   EXPECT_THAT(row.run(), HasSubstr("REPLICATE is not simulated"));
 }
 
+// Halves go away from zero, as TFLite's do: between -5 and 0, and between 0 and 5.
+TEST(U85Resize, RoundsSymmetrically) {
+  Row row(4, 1, 1, 1);
+  row.put(Row::kIfm, std::vector<int8_t>{-5, 0});
+  row.stream()
+      .set(Command::SET_KERNEL_WIDTH_M1, 1)
+      .set(Command::SET_RESIZE_X_SCALE_N_M1, 1)
+      .set(Command::SET_RESIZE_Y_SCALE_N_M1, 0)
+      .set(Command::SET_RESIZE_X_OFFSET, 0)
+      .set(Command::SET_RESIZE_Y_OFFSET, 0)
+      .set(Command::SET_RESIZE_X, 0, 1)
+      .set(Command::SET_RESIZE_Y, 1, 0)
+      .set(Command::SET_OFM_SCALE, 17 | value::round_mode_SYMMETRIC << 13, 1)
+      .set(Command::OP_RESIZE, value::resize_mode_BILINEAR);
+  EXPECT_THAT(row.ofm<int8_t>(), ElementsAre(-5, -3, 0, 0));
+  row.put(Row::kIfm, std::vector<int8_t>{0, 5});
+  row.stream().set(Command::OP_RESIZE, value::resize_mode_BILINEAR);
+  EXPECT_THAT(row.ofm<int8_t>(), ElementsAre(0, 3, 5, 5));
+}
+
 // ---- Transfers ----
 
 TEST(U85Transfers, GoByStridesAndIndices) {
