@@ -42,6 +42,7 @@ STREAMS = {
         ("transpose_conv_s8", "ethos-u55-128", "Shared_Sram", "Performance"),
         ("sub_s16", "ethos-u65-256", "Dedicated_Sram", "Performance"),
         ("split_s8", "ethos-u55-128", "Shared_Sram", "Performance"),
+        ("stream_goes_on_s8", "ethos-u55-128", "Shared_Sram", "Performance"),
     ],
     "5.2.0": [
         ("separable_s8", "ethos-u55-128", "Shared_Sram", "Performance"),

@@ -296,7 +296,7 @@ void SubgraphReader::compose_circular_buffer(const OperatorInfo& op, OperatorRea
   values_[count] = put(op, OpKind::FloorMod, graph::NoAttrs{},
                        {counted, make(one_number(static_cast<int32_t>(cycle)))}, number());
   put(op, OpKind::Equal, graph::NoAttrs{}, {values_[count], make(one_number(0))}, truth());
-  early_ends_.push_back({op.name, drafts_.size() - 1});
+  early_ends_.push_back({&op, drafts_.size() - 1});
 }
 
 bool SubgraphReader::compose_stream(const OperatorInfo& op, OperatorReader& in) {

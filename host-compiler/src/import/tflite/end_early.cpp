@@ -64,9 +64,17 @@ class EarlyEnd {
         behind.push_back({static_cast<int32_t>(i)});
     }
     branch_ = graph::FunctionCutter(model).cut(behind);
+    for (const graph::NodeId id : behind) behind_.push_back(model.nodes[id.at()]);
+    runs_always_ = std::ranges::count(behind_, OpKind::Compiled, &Node::kind) > 0;
   }
 
-  void make_branch() {
+  // Programs of another compiler are in no branch: they run in every invocation, and what comes of them counts in some. A layer that keeps
+  // its state where it is would count all.
+  std::optional<std::string> counts_all() const {
+    return runs_always_ ? keeps_state(model_, behind_) : std::nullopt;
+  }
+
+  void make() {
     if (branch_.outputs.empty()) return;  // nobody sees what is behind
     // A value may be kept by several variables, whose values before it differ.
     for (size_t i = 0; i < branch_.outputs.size(); ++i) {
@@ -82,6 +90,38 @@ class EarlyEnd {
       }
       if (is_output && !is_assigned) keep_output(inside, made);
     }
+    if (runs_always_)
+      choose_results();
+    else
+      make_branch();
+  }
+
+ private:
+  // The name of a layer that does, among the operators or in what they run.
+  std::optional<std::string> keeps_state(const Function& function,
+                                         const std::vector<Node>& nodes) const {
+    for (const Node& node : nodes) {
+      for (const TensorId id : node.outputs)
+        if (function.tensor(id).variable) return node.name;
+      for (const std::string& name : graph::functions_run_by(node))
+        if (const Function* inner = reader_.module().find(name))
+          if (auto found = keeps_state(*inner, inner->nodes)) return found;
+    }
+    return std::nullopt;
+  }
+
+  void choose_results() {
+    model_.nodes = std::move(always_);
+    model_.nodes.insert(model_.nodes.end(), behind_.begin(), behind_.end());
+    for (size_t i = 0; i < now_.size(); ++i)
+      model_.nodes.push_back({.kind = OpKind::Select,
+                              .name = take_name(name_ + "_goes_on"),
+                              .inputs = {flag_, made_[i], branch_.inputs[before_[i]]},
+                              .outputs = {now_[i]}});
+    model_.nodes.insert(model_.nodes.end(), assignments_.begin(), assignments_.end());
+  }
+
+  void make_branch() {
     Function& goes_on = branch_.function;
     goes_on.outputs = chosen_;
     goes_on.name = reader_.function_name(name_ + "_goes_on");
@@ -103,7 +143,6 @@ class EarlyEnd {
     reader_.module().functions.push_back(std::move(ends));
   }
 
- private:
   // What the branch makes, or what there was before. Gives the tensor that has it.
   TensorId choose(TensorId inside, TensorId made, TensorId before) {
     auto place = std::ranges::find(branch_.inputs, before) - branch_.inputs.begin();
@@ -112,7 +151,7 @@ class EarlyEnd {
       branch_.function.inputs.push_back(add_tensor(branch_.function, model_.tensor(before)));
     }
     before_.push_back(static_cast<size_t>(place));
-    chosen_.push_back(inside);
+    chosen_.push_back(inside), made_.push_back(made);
     now_.push_back(add_tensor(model_, model_.tensor(made)));
     return now_.back();
   }
@@ -155,19 +194,25 @@ class EarlyEnd {
   const std::string name_;
   const TensorId flag_;
   std::set<std::string> names_;
-  std::vector<Node> always_, assignments_;
+  std::vector<Node> always_, behind_, assignments_;
+  bool runs_always_ = false;
   graph::CutOut branch_;
-  // For each output of both branches: what is made, which operand was there before, and what the model has of both.
-  std::vector<TensorId> chosen_;
+  // For each output of both branches: what is made, in the branch and as the model had it, which operand was there before, and what the model
+  // has of both.
+  std::vector<TensorId> chosen_, made_;
   std::vector<size_t> before_;
   std::vector<TensorId> now_;
 };
 
 }  // namespace
 
-void end_early(ModelReader& reader, Function& model, size_t last, const std::string& name) {
-  EarlyEnd(reader, model, last, name).make_branch();
+std::optional<std::string> end_early(ModelReader& reader, Function& model, size_t last,
+                                     const std::string& name) {
+  EarlyEnd end(reader, model, last, name);
+  if (auto layer = end.counts_all()) return layer;
+  end.make();
   drop_unused_tensors(model);
+  return std::nullopt;
 }
 
 }  // namespace intarsia::tflite

@@ -199,8 +199,13 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
   graph::Function function = assemble(name);
   // The last one first: its branch is in that of the one before.
   for (auto end = early_ends_.rbegin(); end != early_ends_.rend(); ++end)
-    end_early(model_, function, end->draft, end->name);
-  return function;
+    if (const auto layer = end_early(model_, function, end->draft, end->op->name))
+      problem(*end->op,
+              fmt::format("ends invocations early before a program of another compiler and '{}', "
+                          "which keeps state of its own",
+                          *layer),
+              "compile the original model");
+  return problems_.empty() ? std::optional(std::move(function)) : std::nullopt;
 }
 
 std::optional<graph::Function> read_subgraph(ModelReader& model, const Signature& signature,

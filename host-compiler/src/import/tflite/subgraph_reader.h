@@ -283,9 +283,9 @@ class SubgraphReader {
   std::map<VariableId, int32_t> values_;     // what each variable holds now
   std::map<VariableId, int32_t> variables_;  // the model's own tensors of them
   std::set<std::string> names_;
-  // Of operators that end invocations early the names, and the drafts that say whether the model goes on.
+  // Operators that end invocations early, and the drafts that say whether the model goes on.
   struct EarlyEnd {
-    std::string name;
+    const OperatorInfo* op;
     size_t draft;
   };
   std::vector<EarlyEnd> early_ends_;
