@@ -74,7 +74,7 @@ Json plan_json(const CompiledProgram& model) {
   return all;
 }
 
-// Of one CPU its plan; of several a list with the name of each.
+// Of one CPU its plan; of several a list of the stages' in order, with the CPU of each.
 std::string plans_json(const std::vector<CompiledProgram>& programs) {
   Json all = Json::array();
   for (const CompiledProgram& program : programs) {

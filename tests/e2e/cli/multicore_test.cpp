@@ -190,19 +190,21 @@ TEST_F(Multicore, HaveNamesOfTheirOwn) {
   EXPECT_FALSE(exists("digits"));
 }
 
-// As many devices as a target may have.
+// One for each stage, of which the last is the first CPU's again.
 TEST_F(Multicore, HaveTheirPlansInOneDocument) {
   const ProcessOutcome dumped =
       with_split({"dump", digits_path(), "--stage", "plan", "--json"}, "c", "c");
   ASSERT_TRUE(done(dumped));
   const auto plans = nlohmann::json::parse(dumped.out, nullptr, false);
   ASSERT_TRUE(plans.is_array()) << dumped.out;
-  ASSERT_EQ(plans.size(), 2u);
+  ASSERT_EQ(plans.size(), 3u);
   EXPECT_EQ(plans[0]["cpu"], "low_power_cpu");
   EXPECT_EQ(plans[1]["cpu"], "inference_cpu");
+  EXPECT_EQ(plans[2]["cpu"], "low_power_cpu");
   EXPECT_GT(plans[1]["pools"][0]["peak"], 0);
 }
 
+// As many devices as a target may have.
 TEST_F(Multicore, MayBeMany) {
   std::string target = "m0: c";
   for (int i = 1; i < 64; ++i) target += fmt::format("; m{}: c", i);
