@@ -1,13 +1,11 @@
 #include "import/tflite/end_early.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "graph/cut_out.h"
+#include "intarsia/plugin/unique_names.h"
 #include "support/c_identifier.h"
 
 namespace intarsia::tflite {
@@ -52,7 +50,7 @@ class EarlyEnd {
         model_(model),
         name_(c_identifier(name, "operator")),
         flag_(model.nodes[last].outputs[0]) {
-    for (const Node& node : model.nodes) names_.insert(node.name);
+    for (const Node& node : model.nodes) names_.reserve(node.name);
     std::vector<graph::NodeId> behind;
     for (size_t i = 0; i < model.nodes.size(); ++i) {
       const Node& node = model.nodes[i];
@@ -90,13 +88,21 @@ class EarlyEnd {
       }
       if (is_output && !is_assigned) keep_output(inside, made);
     }
+    model_.nodes = std::move(always_);
     if (runs_always_)
       choose_results();
     else
       make_branch();
+    model_.nodes.insert(model_.nodes.end(), assignments_.begin(), assignments_.end());
   }
 
  private:
+  // What is made, in the branch and as the model had it, and what the model has of it and of what was before: the branch's operand.
+  struct Result {
+    TensorId inside, made, now;
+    size_t before;
+  };
+
   // The name of a layer that does, among the operators or in what they run.
   std::optional<std::string> keeps_state(const Function& function,
                                          const std::vector<Node>& nodes) const {
@@ -111,34 +117,32 @@ class EarlyEnd {
   }
 
   void choose_results() {
-    model_.nodes = std::move(always_);
     model_.nodes.insert(model_.nodes.end(), behind_.begin(), behind_.end());
-    for (size_t i = 0; i < now_.size(); ++i)
+    for (const Result& result : results_)
       model_.nodes.push_back({.kind = OpKind::Select,
-                              .name = take_name(name_ + "_goes_on"),
-                              .inputs = {flag_, made_[i], branch_.inputs[before_[i]]},
-                              .outputs = {now_[i]}});
-    model_.nodes.insert(model_.nodes.end(), assignments_.begin(), assignments_.end());
+                              .name = names_.take(name_ + "_goes_on"),
+                              .inputs = {flag_, result.made, branch_.inputs[result.before]},
+                              .outputs = {result.now}});
   }
 
   void make_branch() {
     Function& goes_on = branch_.function;
-    goes_on.outputs = chosen_;
+    goes_on.outputs.clear();
     goes_on.name = reader_.function_name(name_ + "_goes_on");
     Function ends{.name = reader_.function_name(name_ + "_ends")};
     for (const TensorId id : goes_on.inputs)
       ends.inputs.push_back(add_tensor(ends, goes_on.tensor(id)));
-    for (const size_t place : before_) ends.outputs.push_back(ends.inputs[place]);
-
     Node choice{.kind = OpKind::If,
-                .name = take_name(name_ + "_goes_on"),
+                .name = names_.take(name_ + "_goes_on"),
                 .attributes = graph::IfAttrs{goes_on.name, ends.name},
-                .inputs = branch_.inputs,
-                .outputs = now_};
+                .inputs = branch_.inputs};
     choice.inputs.insert(choice.inputs.begin(), flag_);
-    model_.nodes = std::move(always_);
+    for (const Result& result : results_) {
+      goes_on.outputs.push_back(result.inside);
+      ends.outputs.push_back(ends.inputs[result.before]);
+      choice.outputs.push_back(result.now);
+    }
     model_.nodes.push_back(std::move(choice));
-    model_.nodes.insert(model_.nodes.end(), assignments_.begin(), assignments_.end());
     reader_.module().functions.push_back(std::move(goes_on));
     reader_.module().functions.push_back(std::move(ends));
   }
@@ -150,10 +154,9 @@ class EarlyEnd {
       branch_.inputs.push_back(before);
       branch_.function.inputs.push_back(add_tensor(branch_.function, model_.tensor(before)));
     }
-    before_.push_back(static_cast<size_t>(place));
-    chosen_.push_back(inside), made_.push_back(made);
-    now_.push_back(add_tensor(model_, model_.tensor(made)));
-    return now_.back();
+    const TensorId now = add_tensor(model_, model_.tensor(made));
+    results_.push_back({inside, made, now, static_cast<size_t>(place)});
+    return now;
   }
 
   void keep_output(TensorId inside, TensorId made) {
@@ -164,7 +167,7 @@ class EarlyEnd {
     const TensorId now = choose(inside, made, value_of(variable));
     std::ranges::replace(model_.outputs, made, now);
     assignments_.push_back({.kind = OpKind::AssignVariable,
-                            .name = take_name("assign_" + model_.tensor(variable).name),
+                            .name = names_.take("assign_" + model_.tensor(variable).name),
                             .inputs = {now},
                             .outputs = {variable}});
   }
@@ -177,31 +180,21 @@ class EarlyEnd {
     value.initial = {};
     value.name += "_value";
     always_.push_back({.kind = OpKind::ReadVariable,
-                       .name = take_name("read_" + model_.tensor(variable).name),
+                       .name = names_.take("read_" + model_.tensor(variable).name),
                        .inputs = {variable},
                        .outputs = {add_tensor(model_, std::move(value))}});
     return always_.back().outputs[0];
-  }
-
-  std::string take_name(const std::string& hint) {
-    std::string name = hint;
-    for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", hint, i);
-    return name;
   }
 
   ModelReader& reader_;
   Function& model_;
   const std::string name_;
   const TensorId flag_;
-  std::set<std::string> names_;
+  UniqueNames names_;
   std::vector<Node> always_, behind_, assignments_;
   bool runs_always_ = false;
   graph::CutOut branch_;
-  // For each output of both branches: what is made, in the branch and as the model had it, which operand was there before, and what the model
-  // has of both.
-  std::vector<TensorId> chosen_, made_;
-  std::vector<size_t> before_;
-  std::vector<TensorId> now_;
+  std::vector<Result> results_;
 };
 
 }  // namespace
