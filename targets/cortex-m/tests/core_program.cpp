@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "board/board_firmware.h"
+#include "build/compile_jobs.h"
 #include "build/count_cycles.h"
 #include "support/files.h"
 #include "support/process.h"
@@ -223,6 +224,28 @@ std::vector<std::string> strict_flags() {
           "-I" + root + "/device-runtime/contract/include"};
 }
 
+// Objects in `folder`. What they are of is the same for all programs of tests: one that another program compiled with the
+// same command comes from the cache.
+Result<std::vector<std::string>> compile_or_take(std::vector<std::string> command,
+                                                 const std::vector<std::string>& sources,
+                                                 const std::string& folder) {
+  std::vector<std::string> include_dirs;
+  std::erase_if(command, [&](const std::string& flag) {
+    if (!flag.starts_with("-I")) return false;
+    include_dirs.push_back(flag.substr(2));
+    return true;
+  });
+  std::vector<build::Job> jobs;
+  std::vector<std::string> objects;
+  for (const std::string& source : sources) {
+    objects.push_back(folder + "/" + fs::path(source).stem().string() + ".o");
+    jobs.push_back({command, include_dirs, source, "", objects.back(),
+                    source.starts_with(INTARSIA_SOURCE_DIR)});
+  }
+  INTARSIA_TRY_VOID(build::run_jobs(BuildSetting(), jobs));
+  return objects;
+}
+
 // Objects of the kernels as the board compiles them: once for all programs of this process that ask for the same.
 Result<std::vector<std::string>> kernel_objects(const board::Board& board, const board::Core& core,
                                                 const std::vector<std::string>& flags) {
@@ -235,19 +258,11 @@ Result<std::vector<std::string>> kernel_objects(const board::Board& board, const
     command.insert(command.end(), some.begin(), some.end());
   const auto found = made.find(command);
   if (found != made.end()) return found->second;
-  std::vector<std::string> compile = command, objects;
-  compile.push_back("-c");
-  ProcessOptions options;
-  options.directory = fmt::format("{}/{}", all->path(), made.size());
-  fs::create_directory(options.directory);
-  for (const std::string& kernel : kernel_sources()) {
-    compile.push_back(kernel);
-    objects.push_back(options.directory + "/" + fs::path(kernel).stem().string() + ".o");
-  }
-  INTARSIA_TRY(const ProcessOutcome outcome, run_process(compile, options));
-  if (!outcome.succeeded())
-    return Diagnostics(core.name, "the kernels do not compile:\n" + outcome.err);
-  return made.emplace(command, objects).first->second;
+  const std::string folder = fmt::format("{}/{}", all->path(), made.size());
+  fs::create_directory(folder);
+  INTARSIA_TRY(std::vector<std::string> objects,
+               compile_or_take(command, kernel_sources(), folder));
+  return made.emplace(std::move(command), std::move(objects)).first->second;
 }
 
 Result<std::string> build(const board::Board& board, const board::Core& core,
@@ -323,17 +338,16 @@ Result<std::vector<std::string>> compile_kernels(const Setting& setting, const s
   };
   std::vector<std::string> sources = kernel_sources();
   if (!source.empty()) sources.push_back(source);
-  std::vector<std::string> objects;
+  if (setting.whole_program) command.push_back("-flto");
   // Clang's way to a whole program, without its linker: one module, optimised once more.
-  const std::string extension = setting.whole_program && clang ? ".bc" : ".o";
+  if (!setting.whole_program || !clang) return compile_or_take(command, sources, folder);
+  std::vector<std::string> objects;
   for (const std::string& file : sources) {
     std::vector<std::string> one = command;
-    if (setting.whole_program) one.push_back("-flto");
-    objects.push_back(folder + "/" + fs::path(file).stem().string() + extension);
+    objects.push_back(folder + "/" + fs::path(file).stem().string() + ".bc");
     one.insert(one.end(), {"-c", file, "-o", objects.back()});
     INTARSIA_TRY_VOID(run(one));
   }
-  if (extension == ".o") return objects;
   std::vector<std::string> link = {"llvm-link", "-o", folder + "/all.bc"};
   link.insert(link.end(), objects.begin(), objects.end());
   INTARSIA_TRY_VOID(run(link));

@@ -108,15 +108,10 @@ std::vector<MatrixCase> lean_matrix() {
       "m4_gcc_Os_lto",
       "m4_clang_O2_unaligned_words",
       "m7_gcc_O2_aligned_words",
-      "m0_gcc_Os_plain",
       "m23_clang_O3_lto",
-      "m23_gcc_Os_lto",
-      "m33_gcc_O2_frame_pointer",
       "m33_nodsp_gcc_Os_plain",
       "m52_clang_O2_branch_protection",
-      "m55_gcc_O3_fixed_r9",
       "m55_nomve_gcc_O0_plain",
-      "m55_nomvefp_clang_Os_plain",
       "m85_gcc_Os_no_asm",
   };
   std::vector<MatrixCase> some;
