@@ -86,6 +86,10 @@ void mix_all(State& state, std::span<const uint8_t> blocks) {
                          static_cast<int>(third), static_cast<int>(lowest));
   };
   const __m128i big_endian = four(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203);
+  // Words of two vectors that lie across both: by tables, as where nothing is optimised GCC takes no constant for the
+  // instructions that shift by one, once fmt's headers have been read. Bytes that a table has as 0x80 are 0.
+  const __m128i last_three = four(0x80808080, 0x0f0e0d0c, 0x0b0a0908, 0x07060504),
+                first_last = four(0x03020100, 0x80808080, 0x80808080, 0x80808080);
   __m128i abef = four(state[0], state[1], state[4], state[5]),
           cdgh = four(state[2], state[3], state[6], state[7]);
   for (size_t at = 0; at < blocks.size(); at += kBlock) {
@@ -97,7 +101,8 @@ void mix_all(State& state, std::span<const uint8_t> blocks) {
         words[i] =
             _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)), big_endian);
       } else {
-        const __m128i seven_back = _mm_alignr_epi8(words[i - 1], words[i - 2], 4);
+        const __m128i seven_back = _mm_or_si128(_mm_shuffle_epi8(words[i - 2], last_three),
+                                                _mm_shuffle_epi8(words[i - 1], first_last));
         words[i] = _mm_sha256msg2_epu32(
             _mm_add_epi32(_mm_sha256msg1_epu32(words[i - 4], words[i - 3]), seven_back),
             words[i - 1]);
@@ -106,7 +111,7 @@ void mix_all(State& state, std::span<const uint8_t> blocks) {
       const __m128i sum =
           _mm_add_epi32(words[i], _mm_loadu_si128(reinterpret_cast<const __m128i*>(rounds)));
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
-      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_unpackhi_epi64(sum, sum));
     }
     abef = _mm_add_epi32(abef, abef_before);
     cdgh = _mm_add_epi32(cdgh, cdgh_before);
