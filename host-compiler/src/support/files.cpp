@@ -1,5 +1,7 @@
 #include "support/files.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "support/bounded_read.h"
+#include "support/write_place.h"
 
 namespace intarsia {
 namespace {
@@ -37,12 +40,22 @@ Result<void> check_place(const fs::path& folder, const fs::path& path) {
   return {};
 }
 
-// What has no old content to be kept, and may not be replaced by a file: /dev/stdout, a named pipe.
-bool is_device_or_pipe(const std::string& path) {
-  std::error_code error;
-  const fs::file_type type = fs::status(path, error).type();
-  return type == fs::file_type::character || type == fs::file_type::block ||
-         type == fs::file_type::fifo || type == fs::file_type::socket;
+// The bytes through what is open already: behind what else was written to it, as to a pipe.
+Result<void> write_to_descriptor(const std::string& path, int descriptor,
+                                 const std::function<void(const TextSink&)>& write) {
+  if (descriptor == STDOUT_FILENO) std::fflush(stdout);
+  std::error_code why;
+  write([&](std::string_view piece) {
+    while (!why && !piece.empty()) {
+      const ssize_t written = ::write(descriptor, piece.data(), piece.size());
+      if (written >= 0)
+        piece.remove_prefix(static_cast<size_t>(written));
+      else if (errno != EINTR)
+        why = last_failure();
+    }
+  });
+  if (why) return file_failure(path, "cannot be written", why);
+  return {};
 }
 
 Result<void> write_into(const std::string& path,
@@ -131,9 +144,14 @@ Result<void> write_file(const std::string& path, std::span<const uint8_t> bytes)
 
 Result<void> write_file(const std::string& path,
                         const std::function<void(const TextSink&)>& write) {
-  if (is_device_or_pipe(path)) return write_into(path, write);
-  const std::string aside = path + ".part";
-  const interrupt::RemovedPath removed(aside);
+  const WritePlace place = place_to_write(path);
+  if (place.descriptor) return write_to_descriptor(path, *place.descriptor, write);
+  if (place.is_stream) return write_into(path, write);
+  // Another program may be writing the same file: each has its own aside, and the last one stays.
+  const interrupt::RemovedPath removed = interrupt::RemovedPath::new_file(
+      (fs::path(place.path).parent_path() / ".intarsia-").string(), ".part");
+  const std::string& aside = removed.path();
+  if (aside.empty()) return file_failure(path, "cannot be written", last_failure());
   std::ofstream out(aside, std::ios::binary | std::ios::trunc);
   write([&](std::string_view piece) {
     out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
@@ -145,7 +163,7 @@ Result<void> write_file(const std::string& path,
     fs::remove(aside, error);
     return file_failure(path, "cannot be written", why);
   }
-  fs::rename(aside, path, error);
+  fs::rename(aside, place.path, error);
   if (error) {
     const std::error_code why = error;
     fs::remove(aside, error);
@@ -159,9 +177,10 @@ Result<void> write_folder(const std::string& folder, const std::vector<SourceFil
   fs::create_directories(folder, error);
   if (error) return file_failure(folder, "cannot be made", error);
   for (const SourceFile& file : files) INTARSIA_TRY_VOID(check_place(folder, file.path));
-  const fs::path aside = fs::path(folder) / ".intarsia-part";
-  const interrupt::RemovedPath removed(aside.string());
-  fs::remove_all(aside, error);
+  const interrupt::RemovedPath removed =
+      interrupt::RemovedPath::new_folder((fs::path(folder) / ".intarsia-XXXXXX").string());
+  if (removed.path().empty()) return file_failure(folder, "cannot be written", last_failure());
+  const fs::path aside = removed.path();
   const auto give_up = [&](Diagnostics why) {
     std::error_code ignored;
     fs::remove_all(aside, ignored);

@@ -1,10 +1,12 @@
 #include "support/interrupt.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -86,6 +88,8 @@ void take_over() {
     sigaddset(&ours, signal);
   }
   pthread_sigmask(SIG_BLOCK, &ours, nullptr);
+  // A file that may not become longer is a failure of its writing, and not the program's end with all that it leaves.
+  signal(SIGXFSZ, SIG_IGN);
   registry();
   try {
     std::thread([ours] {
@@ -111,6 +115,27 @@ RemovedPath RemovedPath::new_folder(std::string pattern) {
   RemovedPath made;
   made.path_ = std::move(pattern);
   if (!made.path_.empty()) registry().paths.insert(made.path_);
+  return made;
+}
+
+// mkostemps() would make it for its owner alone, whatever umask says.
+RemovedPath RemovedPath::new_file(const std::string& beginning, const std::string& end) {
+  static std::atomic<unsigned> count{0};
+  const auto lock = lock_while_it_lives();
+  RemovedPath made;
+  int descriptor = -1;
+  do {
+    // Other machines that write to the folder have processes of the same number.
+    made.path_ =
+        beginning + std::to_string(getpid()) + "-" + std::to_string(count.fetch_add(1)) + end;
+    descriptor = open(made.path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EEXIST);
+  if (descriptor < 0) {
+    made.path_.clear();
+    return made;
+  }
+  close(descriptor);
+  registry().paths.insert(made.path_);
   return made;
 }
 

@@ -20,6 +20,8 @@ class RemovedPath {
   // A fresh folder, as mkdtemp() makes it of the pattern: there is no moment at which it exists and would stay. Its path is
   // empty when it could not be made, for the reason that errno has.
   static RemovedPath new_folder(std::string pattern);
+  // So a fresh empty file, whose name is that of no other between the beginning and the end that are given.
+  static RemovedPath new_file(const std::string& beginning, const std::string& end);
   RemovedPath(RemovedPath&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
   RemovedPath& operator=(RemovedPath&&) = delete;
   ~RemovedPath();

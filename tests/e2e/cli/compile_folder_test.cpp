@@ -57,6 +57,34 @@ TEST_F(CompileFolder, HoldsTheFilesOfOneCompilation) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path("")), {}), 3) << "nothing aside";
 }
 
+// Where no file may be longer than the shell allows: said, and nothing is left.
+TEST_F(CompileFolder, AFileThatMayNotBeSoLongLeavesNothing) {
+  const auto limited = [&](const std::string& words) {
+    return program({"bash", "-c", "ulimit -f 1; exec " INTARSIA_PROGRAM " " + words});
+  };
+  EXPECT_TRUE(refused(limited("compile " + digits_path() + " -o in/out"),
+                      {"in/out: cannot be written: File too large"}));
+  EXPECT_TRUE(refused(limited("compile " + digits_path() +
+                              " --format tflite --target ethos-u55-128 -o in/out.tflite"),
+                      {"in/out.tflite: cannot be written: File too large"}));
+  EXPECT_TRUE(fs::is_empty(path("in")));
+}
+
+// As /dev/stdout is: the link stays one, and what is open gets the model and then what is printed.
+TEST_F(CompileFolder, OneFileMayGoToWhatIsOpen) {
+  const std::vector<std::string> model = {"compile", digits_path(), "--format",
+                                          "tflite",  "--target",    "ethos-u55-128"};
+  std::string words = INTARSIA_PROGRAM;
+  for (const std::string& word : model) words += " " + word;
+  ASSERT_TRUE(done(program({"sh", "-c", words + " -o out.tflite"})));
+  fs::create_symlink("/proc/self/fd/1", path("stdout"));
+  ASSERT_TRUE(done(program({"sh", "-c", words + " -o stdout >piped"})));
+  EXPECT_TRUE(fs::is_symlink(path("stdout")));
+  const std::vector<uint8_t> alone = read("out.tflite"), piped = read("piped");
+  ASSERT_GT(piped.size(), alone.size());
+  EXPECT_TRUE(std::equal(alone.begin(), alone.end(), piped.begin()));
+}
+
 // Each finds what another has put there, and replaces it; the folder is that of one of them.
 TEST_F(CompileFolder, SeveralCompileIntoItAtOnce) {
   write("other.tflite", digits_bytes());

@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "support/bounded_read.h"
 
@@ -60,6 +63,65 @@ TEST(Files, DevicesAndPipesAreWrittenInto) {
       full +
           ": cannot be written: No space left on device; make room there, or name another place\n");
   EXPECT_TRUE(fs::is_symlink(full));
+}
+
+// A link stays one, and what it leads to is replaced, whether it is there already or not.
+TEST(Files, AreWrittenWhereLinksLead) {
+  Result<TemporaryFolder> folder = TemporaryFolder::make();
+  ASSERT_TRUE(folder.ok());
+  const std::string link = folder->path() + "/link", file = folder->path() + "/there/file";
+  fs::create_directory(folder->path() + "/there");
+  fs::create_symlink("there/link", link);
+  fs::create_symlink("file", folder->path() + "/there/link");
+  for (const char* text : {"new", "newer"}) {
+    ASSERT_TRUE(write_file(link, text).ok());
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_FALSE(fs::is_symlink(file));
+    EXPECT_EQ(*read_text_file(file), text);
+  }
+  fs::create_symlink("turns", folder->path() + "/turns");
+  EXPECT_TRUE(write_file(folder->path() + "/turns", "round").ok());
+  EXPECT_EQ(*read_text_file(folder->path() + "/turns"), "round");
+}
+
+// As /dev/stdout is, where the shell has led it to a file.
+TEST(Files, WhatIsOpenIsWrittenTo) {
+  Result<TemporaryFolder> folder = TemporaryFolder::make();
+  ASSERT_TRUE(folder.ok());
+  const std::string file = folder->path() + "/file", link = folder->path() + "/stdout";
+  const int opened = open(file.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_GE(opened, 0);
+  ASSERT_EQ(write(opened, "before ", 7), 7);
+  fs::create_symlink("/proc/self/fd/" + std::to_string(opened), link);
+  EXPECT_TRUE(write_file(link, "text").ok());
+  ASSERT_EQ(write(opened, " behind", 7), 7);
+  close(opened);
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(*read_text_file(file), "before text behind");
+  EXPECT_FALSE(write_file(link, "text").ok());
+}
+
+// Each of them whole, and none of them refused.
+TEST(Files, MayBeWrittenByTwoAtATime) {
+  Result<TemporaryFolder> folder = TemporaryFolder::make();
+  ASSERT_TRUE(folder.ok());
+  const std::string file = folder->path() + "/file";
+  std::vector<std::thread> writers;
+  std::atomic<int> refused{0};
+  for (const char letter : {'a', 'b', 'c', 'd'})
+    writers.emplace_back([&, letter] {
+      const std::vector<SourceFile> files = {{"folder.txt", std::string(5000, letter)}};
+      for (int i = 0; i < 100; ++i) {
+        const bool whole = write_file(file, std::string(50'000, letter)).ok() &&
+                           write_folder(folder->path(), files).ok();
+        if (!whole) ++refused;
+      }
+    });
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(refused, 0);
+  const std::string text = *read_text_file(file);
+  EXPECT_EQ(text, std::string(50'000, text[0]));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder->path()), {}), 2);
 }
 
 // Sets TMPDIR, and puts back what it was.
