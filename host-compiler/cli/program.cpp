@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include <filesystem>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -28,13 +29,47 @@ Result<CompiledModel> compile_into(const Context& context, const Selection& sele
   return model;
 }
 
+Result<void> check_nothing_is_compiled(const CommonOptions& options, const std::string& what,
+                                       Reading reading) {
+  const CommonOptions usual;
+  struct Given {
+    const char* option;
+    bool is_given;
+  };
+  std::vector<Given> all = {
+      {"--driver", !options.driver.empty()},
+      {"--policy", options.policy != usual.policy},
+      {"--pin", !options.pins.empty()},
+      {"--pins", !options.pins_file.empty()},
+      {"--ram-budget", requests::has_ram_budget(options)},
+      {"--flash-budget", options.flash_budget.has_value()},
+      {"--sram-limit", options.sram_limit.has_value()},
+      {"--no-in-place", options.no_in_place},
+      {"--section", !options.sections.empty()},
+      {"--weights-file", options.weights_file != usual.weights_file},
+  };
+  if (reading == Reading::Refused)
+    all.insert(all.end(), {{"--io", options.io != usual.io},
+                           {"--shape", !options.shapes.empty()},
+                           {"--input-value", !options.input_values.empty()},
+                           {"--signature", !options.signature.empty()},
+                           {"--widen-weights", options.widen_weights},
+                           {"--keep-dead-channels", options.keep_dead_channels}});
+  Diagnostics problems;
+  for (const Given& given : all)
+    if (given.is_given)
+      problems.add(options.model,
+                   fmt::format("{}: {} says how a model is compiled", what, given.option),
+                   fmt::format("leave it out, or compile the model again with {}", given.option));
+  if (problems.empty()) return {};
+  return problems;
+}
+
 Result<BuildSetting> setting_of(Context& context, const CommonOptions& options,
                                 const std::string& folder) {
   std::error_code error;
   if (std::filesystem::is_directory(options.model, error)) {
-    if (options.io != "float")
-      return Diagnostics(options.model, "is compiled: its inputs and outputs are what they are",
-                         fmt::format("compile the model again with --io {}", options.io));
+    INTARSIA_TRY_VOID(check_nothing_is_compiled(options, "is compiled", Reading::Refused));
     return setting_of_folder(context, options);
   }
   INTARSIA_TRY(const Selection selection, select(context, options));

@@ -25,6 +25,12 @@ void report_idle_devices(const Context& context, const Selection& selection,
 Result<CompiledModel> compile_into(const Context& context, const Selection& selection,
                                    const graph::Module& module, const std::string& folder);
 
+// Refuses what `options` say of how a model is compiled, where `what` ("is compiled") is given in its place.
+// `of_reference`: what they say of how a model is read is of the reference that it is compared with.
+enum class Reading { Refused, OfReference };
+Result<void> check_nothing_is_compiled(const CommonOptions& options, const std::string& what,
+                                       Reading reading);
+
 // What is to be built: a folder that `compile` wrote, or a model, which is compiled into `folder`.
 Result<BuildSetting> setting_of(Context& context, const CommonOptions& options,
                                 const std::string& folder);

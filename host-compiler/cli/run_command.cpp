@@ -305,6 +305,9 @@ Result<int> run(Context& context, const RunCommand& command) {
   if (command.batch && !command.trace_file.empty())
     return Diagnostics("--trace", "is of one inference after another, not of --batch",
                        "leave one of the two out; --repeat runs samples one after another");
+  if (command.batch && command.repeat > 1)
+    return Diagnostics("--repeat", "is of one state, and each sample of --batch has its own",
+                       "leave one of the two out");
   if (!command.firmware.empty()) return run_on_firmware(context, command);
   if (command.in_flash)
     return Diagnostics("--in-flash", "is of packages that a firmware runs",

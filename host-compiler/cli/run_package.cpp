@@ -45,7 +45,7 @@ Result<void> check_options(const RunCommand& command) {
   if (command.native) return refuse("--native");
   if (!command.trace_file.empty()) return refuse("--trace");
   if (!command.intermediates.empty()) return refuse("--outputs");
-  return {};
+  return check_nothing_is_compiled(command.common, "is a package", Reading::Refused);
 }
 
 // The firmware says so itself; here all of them are named.

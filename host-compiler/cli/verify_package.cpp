@@ -107,6 +107,7 @@ Result<int> verify_package(Context& context, const VerifyCommand& command) {
   if (command.reference.empty())
     return Diagnostics(folder, "is a compiled package, which does not hold the model itself",
                        "name the model that it was compiled from with --reference FILE");
+  INTARSIA_TRY_VOID(check_nothing_is_compiled(command.common, "is compiled", Reading::OfReference));
   INTARSIA_TRY(const BuildSetting setting, setting_of_folder(context, command.common));
   const bool is_whole = setting.manifest.parts.empty();
   if (command.layers_are_asked_for && !is_whole)

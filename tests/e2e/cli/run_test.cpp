@@ -99,6 +99,45 @@ TEST_F(RunHere, ABatchIsOfModelsInThisProcess) {
   EXPECT_FALSE(exists("out"));
 }
 
+TEST_F(RunHere, ASampleOfABatchRunsOnce) {
+  write_images("images.bin", 2);
+  EXPECT_TRUE(refused(intarsia({"run", digits_path(), "--input", "images.bin", "--batch",
+                                "--repeat", "3", "--output-dir", "out"}),
+                      {"--repeat: is of one state"}));
+  EXPECT_TRUE(done(intarsia({"run", digits_path(), "--input", "images.bin", "--batch", "--repeat",
+                             "1", "--keep-all", "--output-dir", "out"})));
+  EXPECT_EQ(read("out/out0.bin"), scores(2));
+}
+
+// What would have been another program was run as it lay there, and not a word was said.
+TEST_F(RunHere, AFolderIsCompiledAlready) {
+  write_image("image.bin", 3);
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "folder"})));
+  const std::vector<std::vector<std::string>> choices = {
+      {"--pin", "stem=c"},      {"--pins", "pins.txt"},       {"--ram-budget", "20K"},
+      {"--ram-budget", "auto"}, {"--sram-limit", "9K"},       {"--section", "weights=.qspi"},
+      {"--policy", "cost"},     {"--driver", "arm"},          {"--weights-file", "always"},
+      {"--no-in-place"},        {"--shape", "image=1x8x8x1"}, {"--input-value", "a=1"},
+      {"--signature", "serve"}, {"--keep-dead-channels"},     {"--widen-weights"},
+      {"--io", "int8"},         {"--flash-budget", "1M"}};
+  for (const std::vector<std::string>& choice : choices)
+    for (std::vector<std::string> words :
+         {std::vector<std::string>{"run", "folder", "--input", "image.bin", "--output-dir", "out"},
+          std::vector<std::string>{"build", "folder", "-o", "program"}}) {
+      words.insert(words.end(), choice.begin(), choice.end());
+      EXPECT_TRUE(refused(intarsia(words), {"folder: is compiled: " + choice[0] + " says how"}));
+    }
+  EXPECT_FALSE(exists("out") || exists("program"));
+  EXPECT_TRUE(refused(intarsia({"verify", "folder", "--reference", digits_path(), "--pin", "stem=c",
+                                "--ram-budget", "1K"}),
+                      {"--pin says how", "--ram-budget says how"}));
+  EXPECT_TRUE(done(intarsia({"verify", "folder", "--reference", digits_path(), "--samples", "1",
+                             "--keep-dead-channels"})));
+  EXPECT_TRUE(done(intarsia({"run", "folder", "--input", "image.bin", "--output-dir", "out",
+                             "--board", "host", "--optimise", "speed", "--timeout", "300"})));
+  EXPECT_EQ(read("out/out0.bin"), recorded_scores(3));
+}
+
 TEST_F(RunHere, WhatOnlyABuiltProgramCanDoIsSaid) {
   write_image("image.bin", 3);
   const ProcessOutcome ran = intarsia({"run", digits_path(), "--target", "c + opencl", "--input",
