@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Optional
 
 from intarsia import _core, _resources
 from intarsia._errors import error
-from intarsia._options import Bytes, Collected, ModelLike, bytes_of, options_of
+from intarsia._options import Bytes, Collected, ModelLike, bytes_of, is_utf8, options_of
 from intarsia._report import Report
 
 __all__ = ["Format", "Package", "Progress", "compile", "formats"]
@@ -92,6 +92,8 @@ class Package:
         path = os.fspath(folder)
         if not isinstance(path, str) or not path:
             raise error("folder", f"is {path!r}", "write a path")
+        if not is_utf8(path):
+            raise error("folder", f"{path!r} is no text of UTF-8", "write another path")
         return tuple(self._compiled.write(path, format, "" if runtime is None else os.fspath(runtime), single_file))
 
     def __copy__(self) -> Package:

@@ -57,12 +57,37 @@ def thread_count(threads: object) -> int:
     return int(threads.__index__())
 
 
+def sample_count(samples: object) -> int:
+    """That are made, as the command line's --samples has them."""
+    if isinstance(samples, bool) or not hasattr(samples, "__index__") or not 1 <= samples.__index__() <= 10000:
+        raise error("samples", f"is {samples!r}", "write 1 to 10000")
+    return int(samples.__index__())
+
+
+def is_utf8(text: str) -> bool:
+    """Names of files that are none have other code points in Python, which no library takes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _read(path: str) -> tuple[object | None, str]:
+    shown = path.encode(errors="backslashreplace").decode()
+    try:
+        with open(path, "rb") as file:
+            return file.read(), shown
+    except OSError as failure:
+        raise error(shown, f"cannot be read: {failure.strerror}", "check the path and its permissions") from None
+
+
 def bytes_of(model: ModelLike) -> tuple[object | None, str]:
     """What holds the model's bytes, or None for a file; and its path, or a name for messages."""
     if isinstance(model, (str, os.PathLike)):
         path = os.fspath(model)
         if isinstance(path, str):
-            return None, path
+            return (None, path) if is_utf8(path) else _read(path)
     if isinstance(model, (bytes, bytearray, memoryview)):
         return model, "model"
     if isinstance(model, SerializesToString):
@@ -93,7 +118,7 @@ def _pairs(where: str, value: object, example: str, found: Collected) -> list[st
         return []
     pairs = []
     for key, to in value.items():
-        if isinstance(key, str) and isinstance(to, str):
+        if isinstance(key, str) and isinstance(to, str) and is_utf8(key + to):
             pairs.append(f"{key}={to}")
         else:
             found.add(where, f"{key!r}: {to!r} is not a pair of strings", f"for example {example}")
@@ -135,6 +160,9 @@ def _text(where: str, value: object, found: Collected) -> str:
         return ""
     if not value:
         found.add(where, "is empty")
+    if not is_utf8(value):
+        found.add(where, f"{value!r} is no text of UTF-8")
+        return ""
     return value
 
 

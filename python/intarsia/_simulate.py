@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from intarsia._compile import Package
 from intarsia._compile import compile as compile_model
 from intarsia._errors import error
 from intarsia._model import Model, Tensor
-from intarsia._options import Bytes, ModelLike, bytes_of, options_of, thread_count
+from intarsia._options import Bytes, ModelLike, bytes_of, options_of, sample_count, thread_count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -195,8 +196,8 @@ def verify(model: ModelLike, inputs: object = None, *, samples: int = 4, layers:
         reference = Model(model, io=io, shapes=shapes, input_values=input_values, widen_weights=widen_weights, signature=signature)
         arrays = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
         given, samples = sample_operands(reference.name, reference.inputs, arrays, quantise=quantise)
-    elif not 1 <= samples <= 10000:
-        raise error("samples", f"is {samples}", "write 1 to 10000")
+    else:
+        samples = sample_count(samples)
     return Verification(_core.verify(_resources.root(), held, options, given, samples, layers))
 
 
@@ -250,6 +251,19 @@ class Evaluation:
         return f"<intarsia.Evaluation of {self.package.name}: {self.samples} samples{judged}>"
 
 
+def _classes(labels: object, output: Tensor) -> np.ndarray[Any, Any]:
+    """Labels that predictions can be: others would only count as wrong."""
+    known = as_array("labels", labels).reshape(-1)
+    if known.dtype.kind not in "biuf" or (known.dtype.kind == "f" and not (known == known.round()).all()):
+        raise error("labels", "are no whole numbers", "give of each sample the number of its class")
+    classes = math.prod(output.shape)
+    beyond = known[(known < 0) | (known >= classes)]
+    if len(beyond) > 0:
+        raise error("labels", f"hold {beyond[0]}, and the first output, whose largest element is what is predicted, has {classes}",
+                    f"write 0 to {classes - 1}")
+    return known
+
+
 def evaluate(model: Package | ModelLike, samples: object, target: str | Mapping[str, Any] | None = None, *,
              labels: object = None, quantise: bool = False, reference: bool = False, threads: int = 0,
              progress: Callable[[int, int], object] | None = None, **options: Any) -> Evaluation:
@@ -258,26 +272,24 @@ def evaluate(model: Package | ModelLike, samples: object, target: str | Mapping[
     :param model: a model, which is compiled with ``target`` and ``options``, or what :func:`compile` returned.
     :param samples: an array, or a list or tuple with one for each input: the samples are a further extent in front of the
         tensor's; of a tensor whose first extent is 1 that one may be missing. One sample where others have several is for all.
-    :param labels: of each sample its class, a number, for ``accuracy``.
+    :param labels: of each sample its class, the number of an element of the first output, for ``accuracy``.
     :param quantise: samples are real numbers, and so are the outputs.
     :param reference: let the reference evaluator compute every sample as well, for ``equal_to_reference``.
     :param threads: that work at once; 0: one for each core.
     :param progress: called with the number of samples that are done and of all.
-    :raises Error: as :class:`Simulator`, or labels and samples differ in number.
+    :raises Error: as :class:`Simulator`, or labels and samples differ in number, or labels are no classes.
     """
     import numpy as np
 
     if target is not None:
         options["target"] = target
     simulator = Simulator(model, **options)
+    known = None if labels is None else _classes(labels, simulator.outputs[0])
     arrays: Sequence[object] = tuple(samples) if isinstance(samples, (list, tuple)) else (samples,)
     outputs = simulator.batch(*arrays, quantise=quantise, threads=threads, progress=progress)
     count = len(outputs[0])
-    known = None
-    if labels is not None:
-        known = as_array("labels", labels).reshape(-1)
-        if len(known) != count:
-            raise error("labels", f"are {len(known)}, the samples {count}", "give one for each sample")
+    if known is not None and len(known) != count:
+        raise error("labels", f"are {len(known)}, the samples {count}", "give one for each sample")
     expected = None
     if reference:
         if isinstance(model, Package):

@@ -179,7 +179,8 @@ def _named_models(models: Any) -> dict[str, Any]:
 
 
 def sweep(models: ModelLike | Iterable[ModelLike] | Mapping[str, ModelLike], targets: TargetLike | Iterable[TargetLike],
-          budgets: Iterable[Bytes | None] = (None,), *, boards: Iterable[str | None] = (None,), executor: Executor | None = None,
+          budgets: Bytes | Iterable[Bytes | None] | None = (None,), *,
+          boards: str | Iterable[str | None] | None = (None,), executor: Executor | None = None,
           progress: Callable[[int, int], object] | None = None, measure: bool = False, **options: Any) -> Sweep:
     """Compiles every model for every target, board and RAM budget, and puts RAM, flash and cycles into a table.
 
@@ -187,8 +188,8 @@ def sweep(models: ModelLike | Iterable[ModelLike] | Mapping[str, ModelLike], tar
 
     :param models: one model, several, or several by name.
     :param targets: target strings or tags, dictionaries, or None for the board's own core.
-    :param budgets: of RAM, in bytes; None: no budget; "auto": what each board has, where the model does not fit otherwise.
-    :param boards: names of boards; None: this machine.
+    :param budgets: of RAM, one or several, in bytes; None: no budget; "auto": what each board has, where the model does not fit otherwise.
+    :param boards: names of boards, one or several; None: this machine.
     :param executor: any ``concurrent.futures.Executor``: threads, processes, a Dask client's ``get_executor()``. Default: one
         after the other. Models that are paths have to be readable by its workers.
     :param progress: called with the number of rows that are ready and of all rows.
@@ -196,13 +197,14 @@ def sweep(models: ModelLike | Iterable[ModelLike] | Mapping[str, ModelLike], tar
     :param options: as of :func:`compile`, for all.
     :raises Error: an argument is wrong. Exceptions of the executor are raised as they are.
     """
-    if isinstance(targets, (str, Mapping)) or targets is None:
-        targets = [targets]
+    all_targets = _several("targets", targets, (str, Mapping))
+    all_boards = _several("boards", boards, (str, os.PathLike))
+    all_budgets = _several("budgets", budgets, (int, str))
     tasks = []
     for name, model in _named_models(models).items():
-        for target in targets if isinstance(targets, Sequence) else (targets := list(targets)):
-            for board in boards if isinstance(boards, Sequence) else (boards := list(boards)):
-                for budget in budgets if isinstance(budgets, Sequence) else (budgets := list(budgets)):
+        for target in all_targets:
+            for board in all_boards:
+                for budget in all_budgets:
                     text = "" if target is None else target if isinstance(target, str) else json.dumps(target)
                     tasks.append((model, SweepRow(name, text, board or "host", _budget(budget)), target, board))
     settings = {**options, "measure": measure}
@@ -224,6 +226,15 @@ def sweep(models: ModelLike | Iterable[ModelLike] | Mapping[str, ModelLike], tar
                 future.cancel()
             raise
     return Sweep(row for row in rows if row is not None)
+
+
+def _several(where: str, given: Any, one: tuple[type, ...]) -> list[Any]:
+    """One, or several: a string is one, and not its letters."""
+    if given is None or isinstance(given, one):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise error(where, f"is a {type(given).__name__}", "write one, or a list of them")
+    return list(given)
 
 
 def _budget(budget: Bytes | None) -> int | str | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import shutil
 
 import pytest
 
@@ -22,6 +24,23 @@ def test_a_model_that_is_not_there(tmp_path):
     assert len(found) == 1 and "none.tflite" in found[0]
     assert problems_of(intarsia.Model, tmp_path / "none.tflite") == found
     assert problems_of(intarsia.explain, tmp_path / "none.tflite") == found
+
+
+def test_names_of_files_need_not_be_utf8(digits, tmp_path):
+    """Where the system takes any bytes."""
+    odd = os.path.join(tmp_path, os.fsdecode(b"m\xe9.tflite"))
+    try:
+        shutil.copy(digits, odd)
+    except OSError:
+        pytest.skip("the file system has no such names")
+    assert intarsia.Model(odd).inputs == intarsia.Model(digits).inputs
+    package = intarsia.compile(odd)
+    assert package.report.ram == intarsia.compile(digits).report.ram
+    os.remove(odd)
+    assert "m\\udce9.tflite: cannot be read: No such file" in problems_of(intarsia.compile, odd)[0]
+    assert problems_of(package.write, odd) == [f"folder: {odd!r} is no text of UTF-8; write another path"]
+    assert problems_of(intarsia.compile, digits, target="\udce9", pins={"\udce9": "c"}) == [
+        "target: '\\udce9' is no text of UTF-8", "pins: '\\udce9': 'c' is not a pair of strings; for example {'conv_3': 'npu'}"]
 
 
 def test_what_is_no_model():

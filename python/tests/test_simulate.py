@@ -134,6 +134,22 @@ def test_evaluate_counts_what_is_right(digits, images):
         intarsia.evaluate(digits, images[:9], labels=labels)
 
 
+@pytest.mark.parametrize("labels, said", [
+    ([0, 10], "hold 10, and the first output, whose largest element is what is predicted, has 10; write 0 to 9"),
+    ([-1, 0], "hold -1"), ([0.5, 1], "are no whole numbers"), (["three", "four"], "are no whole numbers"),
+    ([np.nan, 1], "are no whole numbers")])
+def test_labels_are_classes(digits, images, labels, said):
+    with pytest.raises(intarsia.Error, match=f"labels: {said}"):
+        intarsia.evaluate(digits, images[:2], labels=labels)
+    assert intarsia.evaluate(digits, images[:2], labels=[9.0, 0.0]).samples == 2
+
+
+@pytest.mark.parametrize("samples", [0, 10001, 2.5, "4", True, None])
+def test_made_samples_are_counted_in_whole_numbers(digits, samples):
+    with pytest.raises(intarsia.Error, match="samples: is .*; write 1 to 10000"):
+        intarsia.verify(digits, samples=samples)
+
+
 def test_profiles_are_json(digits, images):
     simulator = intarsia.Simulator(digits, target="ethos-u55-128")
     simulator(images[0])

@@ -126,6 +126,15 @@ def test_models_are_named_by_their_files(digits, tmp_path):
         intarsia.sweep(digits, "c", ["much"])
 
 
+def test_one_of_each_needs_no_list(digits):
+    swept = intarsia.sweep(digits, "cortex-m4", "20K", boards="mps2-an386")
+    assert [(row.board, row.ram_budget, row.error) for row in swept] == [("mps2-an386", 20480, None)]
+    assert [row.ram_budget for row in intarsia.sweep(digits, "c", 20480, boards=None)] == [20480]
+    for name in ("targets", "budgets", "boards"):
+        with pytest.raises(intarsia.Error, match=f"{name}: is a float; write one, or a list of them"):
+            intarsia.sweep(digits, **{"targets": "c", name: 0.5})
+
+
 def test_tables_can_be_written(expected, tmp_path):
     text = expected.to_csv(tmp_path / "table.csv")
     assert (tmp_path / "table.csv").read_text() == text
