@@ -98,6 +98,36 @@ TEST_F(Formats, ZephyrLearnsOfTheCoreAndTheBoard) {
   EXPECT_THAT(module.at("samples/digits/tests.yaml"), Not(HasSubstr("platform_allow")));
 }
 
+// Twister's console passes where the expression is found: with values that are not the reference's it must not be.
+TEST_F(Formats, ZephyrsTestFailsWhereValuesDiffer) {
+  const auto fits = [&](const std::string& folder, const std::string& line) {
+    const std::string file = path(folder + "/samples/" + folder + "/tests.yaml");
+    const ProcessOutcome found =
+        program({"python3", "-c",
+                 "import re, sys\n"
+                 "line, = [l for l in open(sys.argv[1]) if l.startswith(\"        - '\")]\n"
+                 "print(re.search(line.strip()[3:-1], sys.argv[2]) is not None)",
+                 file, line});
+    EXPECT_TRUE(done(found));
+    return found.out == "True\n";
+  };
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--format", "zephyr", "-o", "digits"})));
+  EXPECT_TRUE(fits("digits", "digits: 10 of 10 exact"));
+  for (const char* line : {"digits: 0 of 10 exact", "digits: 1 of 10 exact", "digits: ran"})
+    EXPECT_FALSE(fits("digits", line)) << line;
+  const auto compile_map = [&](const std::string& name, const std::string& width) {
+    write(name + ".graph",
+          "intarsia.graph " + name + "\nfunc @main(%0) -> (%1) {\n  %0 in: f32[1," + width +
+              "]\n  %1 out: f32[1," + width + "]\n  tanh curve(%0) -> (%1)\n}\nentry @main\n");
+    ASSERT_TRUE(done(intarsia({"compile", name + ".graph", "--format", "zephyr", "-o", name})));
+  };
+  compile_map("curve", "4");
+  EXPECT_TRUE(fits("curve", "curve: 3 of 4 exact"));
+  compile_map("wide", "40000");  // without data
+  EXPECT_TRUE(fits("wide", "wide: ran"));
+  EXPECT_FALSE(fits("wide", "wide_run: status 3"));
+}
+
 // The last bits of floats are the compiler's: a sample that fails for them would tell of an error where there is none.
 TEST_F(Formats, SamplesOfFloatsNeedNotBeExact) {
   write("curve.graph", R"(intarsia.graph curve
