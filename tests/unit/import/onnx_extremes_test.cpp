@@ -204,6 +204,19 @@ TEST(OnnxExtremes, HyperbolasKeepTheirDigits) {
     EXPECT_TRUE(std::isnan(none));
 }
 
+TEST(OnnxExtremes, WhatHasNoAngleHasNone) {
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::pair<std::string, std::vector<float>>> cases = {
+      {"Atan", {none, none}}, {"Asin", {1.5f, -3, none}}, {"Acos", {1.5f, -3, none}}};
+  for (const auto& [type, x] : cases) {
+    Model model;
+    model.input("x", {static_cast<int64_t>(x.size())}).output("y");
+    model.node(type, {"x"}, {"y"});
+    for (const float found : floats_of(model, {raw_values(x)}))
+      EXPECT_TRUE(std::isnan(found)) << type;
+  }
+}
+
 // In the steps of the result, not in those of the bytes that are averaged.
 TEST(OnnxExtremes, AveragesOfBytesAsWords) {
   Model model(21);

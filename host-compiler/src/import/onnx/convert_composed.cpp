@@ -182,8 +182,9 @@ void read_inverse_trigonometric(Reader& in) {
                               0.199918717f,   -0.333330363f, 1.0f};
   constexpr float kRightAngle = std::numbers::pi_v<float> / 2;
   const TensorId size = one(OpKind::Abs, x);
+  // Of what is no number, as sines above 1 have none, an extreme is its second operand: there is no angle either.
   const TensorId z = two(OpKind::Div, extreme(OpKind::Minimum, size, in.number(1)),
-                         extreme(OpKind::Maximum, size, in.number(1)));
+                         extreme(OpKind::Maximum, in.number(1), size));
   const TensorId square = one(OpKind::Square, z);
   TensorId sum = in.number(kTerms[0]);
   for (const float term : std::span(kTerms).subspan(1))
