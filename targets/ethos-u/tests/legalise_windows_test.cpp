@@ -73,6 +73,36 @@ TEST(Windows, BeyondTheHardwares) {
           expect_taken_and_same(random, convolution_of(random, kind, type));
 }
 
+// Columns whose windows are too high or too far apart are rows in memory, and one operation there as a rule: as networks that listen
+// to raw sound begin, and with padding, strides that do not divide the column, dilations and channels that stay apart.
+TEST(Windows, ColumnsAsRows) {
+  Random random(79);
+  const Along one = {1, 1, 1};
+  struct Case {
+    Along column;
+    int64_t channels;
+    size_t
+        operations;  // of a convolution of all channels; where nothing can be folded, its windows are copied first
+  };
+  for (const Case& c :
+       {Case{{400, 80, 4}, 1, 1}, Case{{403, 80, 4}, 1, 2}, Case{{400, 80, 4, 1, 38, 38}, 1, 1},
+        Case{{200, 70, 1}, 3, 1}, Case{{300, 100, 3, 1, 50, 49}, 4, 1}, Case{{240, 40, 16}, 2, 1},
+        Case{{300, 36, 1, 2, 35, 35}, 4, 1}})
+    for (const DataType type : kTypes)
+      for (const int64_t images : {1, 2}) {
+        const Windows whole = {c.column, one, images, c.channels};
+        const graph::Module module = convolution_of(random, whole, type);
+        expect_taken_and_same(random, module);
+        if (images == 1) EXPECT_EQ(operation_count(module), c.operations);
+        // Channels that stay apart are neither folded nor overlap, and only so many elements are copied.
+        if (c.column.stride > 3 && c.column.kernel > 64) continue;
+        for (const Windows& apart :
+             {Windows{c.column, one, images, 4, 1, 1}, Windows{c.column, one, images, 6, 3, 0},
+              Windows{c.column, one, images, 3, 1, 2}})
+          expect_taken_and_same(random, convolution_of(random, apart, type));
+      }
+}
+
 // A copy for each element of the window, and one operation; where a window's element lies in the padding, that is filled.
 TEST(Windows, OperationsOfTheirCopies) {
   Random random(52);

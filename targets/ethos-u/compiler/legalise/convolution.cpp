@@ -21,9 +21,11 @@ using graph::Node;
 
 constexpr int64_t kExpandedChannels = 8;  // the depth of the NPU's micro-blocks
 
-// The window of either convolution, with the padding of a pad that it takes over.
+// The window of either convolution, with the padding of a pad that it takes over. `turned`: a column, taken as the row that it is in
+// memory.
 struct Window {
   WindowAxis y, x;
+  bool turned = false;
 };
 
 graph::Padding2d padding_of(const Node& pad) {
@@ -39,7 +41,7 @@ Window window_of(const Attrs& a, const Shape& in, const Shape& weights, const Sh
       {in.at(2), out.at(2), weights.at(2), a.stride_w, a.dilation_w, a.padding.left + folded.left}};
 }
 
-Window window_of(const Site& site, const Node* pad = nullptr) {
+Window upright_window_of(const Site& site, const Node* pad) {
   const graph::Padding2d folded = pad == nullptr ? graph::Padding2d{} : padding_of(*pad);
   const Shape& in =
       pad == nullptr ? site.in(0).shape : site.function.tensor(pad->inputs.at(0)).shape;
@@ -162,6 +164,17 @@ int64_t foldable_channels(const Site& site) {
   return multiplier > 1 && channels <= kExpandedChannels ? channels : 0;
 }
 
+// What a column has too high or too far apart may be possible along a row, whose windows are not as high, can be folded and can
+// overlap in memory.
+Window window_of(const Site& site, const Node* pad = nullptr) {
+  const Window w = upright_window_of(site, pad);
+  if (!is_trivial(w.x) || is_trivial(w.y)) return w;
+  const int64_t channels = foldable_channels(site);
+  if (!check_window(w, channels)) return w;
+  const Window turned = {w.x, w.y, true};
+  return w.y.dilation == 1 || !check_window(turned, channels) ? turned : w;
+}
+
 Reason check_window(const Site& site, const Node* pad = nullptr) {
   return check_window(window_of(site, pad), foldable_channels(site));
 }
@@ -233,7 +246,7 @@ void emit_window(Builder& builder, const Site& site, Operation op, const Window&
     builder.note_gather();
     op.ifm = gathered(builder, op.ifm, *gather, window.x);
   } else if (route.fold != 1) {
-    const int64_t kw = site.in(1).shape.at(2);
+    const int64_t kw = window.x.kernel;
     const auto rows = static_cast<int64_t>(weights.size()) / (kw * inner);
     op.weights = fold_weights(weights, rows, kw, inner, route);
     inner *= route.fold;
@@ -380,11 +393,20 @@ class GroupedWeights {
   int64_t taps_, depth_, groups_, filters_, at_once_;
 };
 
-// Where a node's windows write: all places of an image in one row where they are gathered so.
-Operand windows_out(Builder& builder, const Site& site, bool gathered) {
+// What a node's windows read: an image in one row where they are turned.
+Operand windows_in(Builder& builder, const Node& node, const Window& window) {
+  const graph::TensorId id = input_of(builder, node);
+  const Operand in = builder.read(id);
+  if (!window.turned) return in;
+  const auto places = static_cast<int32_t>(window.x.extent);
+  return builder.read_as(id, {in.extent.height / places, places, in.extent.depth});
+}
+
+// Where they write: all places of an image in one row where they are gathered so, too.
+Operand windows_out(Builder& builder, const Site& site, bool in_rows) {
   const Shape& out = site.out().shape;
   const graph::TensorId id = site.node.outputs.at(0);
-  if (!gathered) return builder.write(id);
+  if (!in_rows) return builder.write(id);
   return builder.write_as(
       id, {static_cast<int32_t>(out.at(0)), static_cast<int32_t>(out.at(1) * out.at(2)),
            static_cast<int32_t>(out.at(3))});
@@ -476,8 +498,8 @@ void legalise_conv2d(Builder& builder, const Node& node) {
   const Route route = route_of(window, foldable_channels(site));
   const std::vector<Tap> taps = taps_of(builder, site);
   const bool gathers = builder.folded_pad(node.inputs.at(0)) == nullptr && gathers_windows(site);
-  const Operand ifm = builder.read(input_of(builder, node)),
-                ofm = windows_out(builder, site, !taps.empty());
+  const Operand ifm = windows_in(builder, node, window),
+                ofm = windows_out(builder, site, window.turned || !taps.empty());
   const GroupedWeights grouped(shape, ifm.extent.depth, read_weights(site));
   const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(shape.at(0)));
   const int64_t images = site.out().shape.at(0);
@@ -514,8 +536,8 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
   const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
   const Route route = route_of(window, foldable_channels(site));
   const std::vector<Tap> taps = taps_of(builder, site);
-  const Operand ifm = builder.read(input_of(builder, node)),
-                ofm = windows_out(builder, site, !taps.empty());
+  const Operand ifm = windows_in(builder, node, window),
+                ofm = windows_out(builder, site, window.turned || !taps.empty());
   const int64_t all = shape.at(3), kernel = shape.at(1) * shape.at(2), m = a.multiplier;
   const Weights from = read_weights(site);
   const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(all));
