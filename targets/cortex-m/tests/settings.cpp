@@ -102,9 +102,10 @@ std::vector<MatrixCase> full_matrix() {
 
 std::vector<MatrixCase> lean_matrix() {
   constexpr const char* kNames[] = {
-      "m0_gcc_O2_frame_pointer", "m0_clang_Os_plain",           "m3_gcc_O3_fixed_r9",
-      "m4_gcc_Os_lto",           "m4_clang_O2_unaligned_words", "m7_gcc_O2_aligned_words",
-      "m23_clang_O3_lto",        "m33_nodsp_gcc_Os_plain",      "m52_clang_O2_branch_protection",
+      "m0_gcc_O2_frame_pointer", "m3_gcc_O3_fixed_r9",
+      "m4_gcc_Os_lto",           "m4_clang_O2_unaligned_words",
+      "m7_gcc_O2_aligned_words", "m23_clang_O3_lto",
+      "m33_nodsp_gcc_Os_plain",  "m52_clang_O2_branch_protection",
       "m55_nomve_gcc_O0_plain",  "m85_gcc_Os_no_asm",
   };
   std::vector<MatrixCase> some;
