@@ -120,7 +120,7 @@ Result<std::vector<Job>> jobs_of(const CheckCommand& command) {
 Result<budgets::Outcome> check(Context& context, const Job& job) {
   std::optional<budgets::Figures> baseline;
   if (!job.baseline.empty()) {  // read first: it takes no time to find out that it is not there
-    INTARSIA_TRY(const std::string text, read_text_file(job.baseline));
+    INTARSIA_TRY(const std::string text, read_text_file(report_file(job.baseline)));
     INTARSIA_TRY(baseline, budgets::read_figures(text, job.baseline));
   }
   INTARSIA_TRY(const MeasuredProgram made, compile_and_measure(context, job.common));

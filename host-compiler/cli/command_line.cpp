@@ -188,7 +188,7 @@ void CommandLine::add_check() {
         "as the compiler estimates them: 500000, 500k, 2M");
   command
       .option("--baseline", check_.baseline, file_value(),
-              "a report.json of 'compile': what has grown since is an error")
+              "a report.json of 'compile', or its folder: what has grown since is an error")
       ->check(not_empty);
   command.option("--max-growth", check_.max_growth, any_value("PERCENT"),
                  "that each figure may exceed the baseline's; default: 0%");

@@ -93,6 +93,8 @@ struct ReportCommand {
   std::string output_file;
 };
 int run_report(const ReportCommand& command);
+// That of a folder that `compile` wrote, or the file itself.
+std::string report_file(const std::string& path);
 
 struct ExplainCommand {
   CommonOptions common;

@@ -147,6 +147,7 @@ void add_model(DescribedCommand& command, CommonOptions& options, ModelArgument 
                        model == ModelArgument::FileOrFolder
                            ? "a .tflite, an .onnx or graph text, or a folder that 'compile' wrote"
                            : "a .tflite, an .onnx or graph text");
+  file->check(not_empty);
   if (model != ModelArgument::FileOrNone) file->required();
 }
 

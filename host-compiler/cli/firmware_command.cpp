@@ -28,6 +28,17 @@ Result<CompiledModel> compile_for_package(Context& context, const Selection& sel
   return model;
 }
 
+// Weights and their places are of what a package holds, in one piece; the firmware that it lies beside has none.
+Result<void> check_holds_no_weights(const CommonOptions& options) {
+  if (!options.sections.empty())
+    return Diagnostics("--section", "a package has no sections: it lies where the firmware has it",
+                       "leave it out");
+  if (options.weights_file == "always")
+    return Diagnostics("--weights-file", "a package holds the weights, and its firmware has none",
+                       "leave it out");
+  return {};
+}
+
 Result<int> write_package_file(Context& context, const CompileCommand& command) {
   CompileCommand folder = command;
   folder.common.json = false;  // which the package's figures can be printed as
@@ -35,9 +46,7 @@ Result<int> write_package_file(Context& context, const CompileCommand& command) 
   if (command.common.flash_budget)
     return Diagnostics("--flash-budget", "is of code and constants, and a package has no code",
                        "leave it out; 'compile' says how large the package is");
-  if (!command.common.sections.empty())
-    return Diagnostics("--section", "a package has no sections: it lies where the firmware has it",
-                       "leave it out");
+  INTARSIA_TRY_VOID(check_holds_no_weights(command.common));
   if (fs::is_directory(command.output_folder))
     return Diagnostics(command.output_folder, "is a folder, and --format executor writes a file",
                        "for example -o kws.intarsia");
@@ -119,6 +128,7 @@ Result<int> make(Context& context, const FirmwareCommand& command) {
   if (command.output_file.empty() && command.sources_folder.empty())
     return Diagnostics("intarsia firmware", "there is nothing to write",
                        "name the program with -o, or a folder with --sources");
+  INTARSIA_TRY_VOID(check_holds_no_weights(command.common));
   CommonOptions options = command.common;
   options.model = command.models.front();
   INTARSIA_TRY(const Selection selection, select(context, options));

@@ -8,13 +8,13 @@
 #include "support/files.h"
 
 namespace intarsia::cli {
-namespace {
 
-// A folder that `compile` wrote, or the file itself.
 std::string report_file(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error) ? path + "/report.json" : path;
 }
+
+namespace {
 
 Result<std::string> make_page(const ReportCommand& command) {
   ReportPageExtras extras;

@@ -63,6 +63,8 @@ Result<void> check_kept_options(const ModelOptions& options, const std::string& 
                     "what the CPU runs is another program's", "leave it out, or give --sram-limit");
   if (!options.sections.empty())
     return not_kept("--section", format, "the file has no sections", "leave it out");
+  if (options.weights_file == "always")
+    return not_kept("--weights-file", format, "the file holds the weights", "leave it out");
   return {};
 }
 

@@ -163,7 +163,23 @@ TEST_F(BadChoice, APackageForFirmwareHasNeitherCodeNorSections) {
   };
   EXPECT_TRUE(refused(package("--flash-budget", "1K"), {"--flash-budget: is of code"}));
   EXPECT_TRUE(refused(package("--section", "weights=.qspi"), {"--section: a package has no"}));
+  EXPECT_TRUE(refused(package("--weights-file", "always"), {"--weights-file: a package holds"}));
   EXPECT_FALSE(exists("p"));
+  for (const auto& [option, value] :
+       {std::pair("--section", "weights=.qspi"), std::pair("--weights-file", "always")})
+    EXPECT_TRUE(
+        refused(intarsia({"firmware", digits_path(), option, value, "--sources", "firmware"}),
+                {std::string(option) + ": a package "}));
+  EXPECT_FALSE(exists("firmware"));
+  EXPECT_TRUE(refused(
+      compile({"--format", "tflite", "--target", "ethos-u55-128", "--weights-file", "always"}),
+      {"--weights-file: cannot be kept by --format tflite"}));
+}
+
+TEST_F(BadChoice, AnEmptyNameIsNoModel) {
+  for (const char* command : {"compile", "run", "build", "verify", "check", "explain", "dump"})
+    EXPECT_TRUE(usage_error(intarsia({command, ""}), "MODEL: is empty")) << command;
+  EXPECT_TRUE(usage_error(intarsia({"firmware", "", "-o", "fw"}), "MODEL: is empty"));
 }
 
 TEST_F(BadChoice, AReportIsAReport) {

@@ -55,6 +55,12 @@ TEST_F(Check, RamIsWithinOrNot) {
                      {"EXCEEDED  ram of " + name, "within    ram ", "1 of 2 budgets exceeded"}));
 }
 
+TEST_F(Check, ABaselineMayBeTheFolder) {
+  ASSERT_TRUE(report({}).is_object());
+  EXPECT_TRUE(done(check({"--baseline", "made"})));
+  EXPECT_TRUE(refused(check({"--baseline", "."}), {"./report.json: cannot be read"}));
+}
+
 // The model may come last: an option takes one value.
 TEST_F(Check, OrderOfArguments) {
   EXPECT_TRUE(done(intarsia({"check", "--max-ram", "1M", "--max-cycles", "5M", digits_path()})));
