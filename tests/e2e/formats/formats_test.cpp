@@ -1,5 +1,6 @@
 // compile --format: the same C in every ecosystem's folder, and samples that run.
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -216,6 +217,28 @@ TEST_F(Formats, CMakeIsFoundWhereItWasInstalled) {
                        "-DCMAKE_PREFIX_PATH=" + path("there")}));
   expect_done(program({INTARSIA_CMAKE, "--build", "b2"}));
   EXPECT_THAT(program({path("b2/user")}).out, HasSubstr("digits: 10 of 10 exact"));
+}
+
+// Whatever the folder of the build is called, and where the installation lies within the package, twice.
+TEST_F(Formats, CMakeInstallsNothingButThePackage) {
+  ASSERT_TRUE(done(formatted("cmake")));
+  expect_done(program({INTARSIA_CMAKE, "-S", "cmake", "-B", "cmake/out", "-G", INTARSIA_GENERATOR,
+                       "-DCMAKE_INSTALL_PREFIX=" + path("cmake/there")}));
+  std::set<std::string> headers;
+  for (const auto& [name, text] : read_folder("cmake"))
+    if (name.ends_with(".h") && !name.starts_with("sample/")) headers.insert(name);
+  EXPECT_TRUE(headers.contains("digits.h") && headers.contains("intarsia/contract/status.h"));
+  for (int time = 0; time < 2; ++time)
+    expect_done(program({INTARSIA_CMAKE, "--build", "cmake/out", "--target", "install"}));
+  std::set<std::string> installed;
+  const fs::path include = path("cmake/there/include/digits");
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(include)) {
+    const std::string name = entry.path().lexically_relative(include).generic_string();
+    if (name.ends_with(".h")) installed.insert(name);
+    EXPECT_NE(name, "out");
+    EXPECT_NE(name, "there");
+  }
+  EXPECT_EQ(installed, headers);
 }
 
 // The program reads its model from a library that the system loads; what its header declares is what it needs of it.

@@ -1,5 +1,7 @@
 // --format cmake: a library that is found by find_package after an installation, or taken in by add_subdirectory or
 // FetchContent; either way its target is intarsia::<model>.
+#include <map>
+
 #include <fmt/format.h>
 
 #include "packaging/build_glue.h"
@@ -82,18 +84,33 @@ std::string installable_library(const PackageManifest& manifest, const std::stri
   return text;
 }
 
-std::string install_text(const PackageManifest& manifest, const std::string& target) {
+// One by one: beside them may lie the folder of a build, whatever it is called, or of an installation.
+std::string installed_headers(const PackageContents& package) {
+  std::map<std::string, std::string> folders;
+  for (const SourceFile& file : package.files) {
+    if (!file.path.ends_with(".h") && !file.path.ends_with(".def")) continue;
+    if (file.path.starts_with("extras/")) continue;
+    const size_t slash = file.path.rfind('/');
+    folders[slash == std::string::npos ? "" : "/" + file.path.substr(0, slash)] +=
+        "    " + file.path + "\n";
+  }
+  std::string text;
+  for (const auto& [folder, files] : folders)
+    text += fmt::format("  install(FILES\n{}    DESTINATION include/{}{})\n", files,
+                        package.manifest.model, folder);
+  return text;
+}
+
+std::string install_text(const PackageContents& package, const std::string& target) {
   return fmt::format(
       "\nif(${{prefix}}_INSTALL)\n"
       "  install(TARGETS {1} EXPORT {0}-targets\n"
       "    ARCHIVE DESTINATION lib LIBRARY DESTINATION lib RUNTIME DESTINATION bin)\n"
-      "  install(DIRECTORY ./ DESTINATION include/{0} FILES_MATCHING\n"
-      "    PATTERN \"*.h\" PATTERN \"*.def\"\n"
-      "    PATTERN build EXCLUDE PATTERN sample EXCLUDE PATTERN extras EXCLUDE)\n"
+      "{2}"
       "  install(EXPORT {0}-targets NAMESPACE intarsia:: DESTINATION lib/cmake/{0})\n"
       "  install(FILES {0}-config.cmake DESTINATION lib/cmake/{0})\n"
       "endif()\n",
-      manifest.model, target);
+      package.manifest.model, target, installed_headers(package));
 }
 
 std::string sample_target(const PackageManifest& manifest, const std::string& target) {
@@ -122,7 +139,7 @@ Result<FormattedPackage> cmake_format(const PackageContents& plain, const Format
         "intarsia::{} as always",
         manifest.model, target, manifest.model));
   package.files.push_back({"CMakeLists.txt", installable_library(manifest, target) +
-                                                 install_text(manifest, target) +
+                                                 install_text(package, target) +
                                                  sample_target(manifest, target)});
   package.files.push_back(
       {manifest.model + "-config.cmake",
