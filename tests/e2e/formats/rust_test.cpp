@@ -45,6 +45,21 @@ TEST_F(Rust, TheSampleRunsOnThisMachine) {
   unsetenv("RUSTFLAGS");
 }
 
+// As build systems of whole systems and caches of compilers set it: a program with words behind it, and options.
+TEST_F(Rust, TheCompilerMayBeSeveralWords) {
+  if (!have_program("cargo")) GTEST_SKIP() << needs("cargo") << "it is not installed";
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--format", "rust", "-o", "crate"})));
+  const auto with = [&](const std::string& compiler, const std::string& flags) {
+    return program({"env", "CC=" + compiler, "CFLAGS=" + flags, "AR=", "cargo", "run", "--offline"},
+                   "crate/sample");
+  };
+  const ProcessOutcome outcome = with("env MARK=1 cc -DFIRST=1", "-DSECOND=1 -Werror");
+  EXPECT_TRUE(outcome.succeeded()) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("digits: 10 of 10 exact"));
+  EXPECT_THAT(with("cc", "-include /nowhere.h").err, HasSubstr("/nowhere.h"));
+  EXPECT_THAT(with("no-such-cc -O2", "").err, HasSubstr("no-such-cc -O2 cannot be started"));
+}
+
 // A program of one's own: two models of one crate's memory each, a wrong index, an instance used again.
 TEST_F(Rust, TwoModelsAndASecondRunAreExact) {
   if (!have_program("cargo")) GTEST_SKIP() << needs("cargo") << "it is not installed";

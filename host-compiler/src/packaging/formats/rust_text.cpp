@@ -115,7 +115,7 @@ std::string byte_array(const std::string& name, const std::string& type, int64_t
 
 constexpr const char* kBuildScript = R"(// Compiles the model's C files. Generated file.
 use std::env;
-use std::path::PathBuf;
+use std::path::{{Path, PathBuf}};
 use std::process::Command;
 
 const SOURCES: &[&str] = &[
@@ -128,15 +128,19 @@ fn tool(name: &str, default: &str) -> String {{
     let target = env::var("TARGET").unwrap();
     for variable in [format!("{{}}_{{}}", name, target), format!("{{}}_{{}}", name, target.replace('-', "_")), name.to_string()] {{
         println!("cargo:rerun-if-env-changed={{}}", variable);
-        if let Ok(value) = env::var(&variable) {{
-            return value;
+        match env::var(&variable) {{
+            Ok(value) if !value.trim().is_empty() => return value,
+            _ => {{}}
         }}
     }}
     default.to_string()
 }}
 
+// A program may be given with one that starts it or with options: "ccache gcc", "gcc --sysroot=/there".
 fn run(program: &str, arguments: &[String]) {{
-    match Command::new(program).args(arguments).status() {{
+    let words: Vec<&str> =
+        if Path::new(program).exists() {{ vec![program] }} else {{ program.split_whitespace().collect() }};
+    match Command::new(words[0]).args(&words[1..]).args(arguments).status() {{
         Ok(status) if status.success() => {{}}
         Ok(status) => panic!("{{}} ended with {{}}", program, status),
         Err(error) => panic!("{{}} cannot be started: {{}}", program, error),
@@ -146,13 +150,15 @@ fn run(program: &str, arguments: &[String]) {{
 fn main() {{
     let folder = PathBuf::from(env::var("OUT_DIR").unwrap());
     let (compiler, archiver) = (tool("CC", "{compiler}"), tool("AR", "{archiver}"));
+    let more = tool("CFLAGS", "");
     let archive = folder.join("lib{library}.a").display().to_string();
     let _ = std::fs::remove_file(&archive);
     let mut archived = vec!["crs".to_string(), archive];
     for (index, source) in SOURCES.iter().enumerate() {{
         let object = folder.join(format!("{{}}.o", index)).display().to_string();
         let mut arguments: Vec<String> = FLAGS.iter().map(|flag| flag.to_string()).collect();
-        for word in ["-std=c11", "-O2", "-ffunction-sections", "-fdata-sections", "-Ic", "-c", source, "-o", &object] {{
+        let own = ["-std=c11", "-O2", "-ffunction-sections", "-fdata-sections", "-Ic"];
+        for word in own.into_iter().chain(more.split_whitespace()).chain(["-c", source, "-o", &object]) {{
             arguments.push(word.to_string());
         }}
         run(&compiler, &arguments);
