@@ -93,7 +93,9 @@ TEST(Windows, ColumnsAsRows) {
         const Windows whole = {c.column, one, images, c.channels};
         const graph::Module module = convolution_of(random, whole, type);
         expect_taken_and_same(random, module);
-        if (images == 1) EXPECT_EQ(operation_count(module), c.operations);
+        if (images == 1) {
+          EXPECT_EQ(operation_count(module), c.operations);
+        }
         // Channels that stay apart are neither folded nor overlap, and only so many elements are copied.
         if (c.column.stride > 3 && c.column.kernel > 64) continue;
         for (const Windows& apart :
