@@ -155,16 +155,23 @@ set(INTARSIA_TEST_CASES ${CMAKE_CURRENT_LIST_DIR}/IntarsiaTestCases.cmake)
 
 option(INTARSIA_BUILD_LONG_TESTS "Build the programs of long tests too" OFF)
 
+# intarsia_build_with_long_tests(<program>): not where these are not asked for.
+function(intarsia_build_with_long_tests name)
+  if(NOT INTARSIA_BUILD_LONG_TESTS)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
 # intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...] [ENTRIES case|suite] [TIMEOUT seconds] [SLOW regex]
 #                   [ALONE files...] [SANITIZED_IN_LONG_SET])
 # A GoogleTest program; each of its cases is an entry of ctest, `<name>.<Suite>.<Case>`, in a process of its own. Where
 # the cases of a suite share what is costly to make, `ENTRIES suite` runs them together, and so does a sanitized build,
 # in which to start and end a process takes longer than most cases. Without labels it is a `unit`
 # test: quick, and run under the sanitizers too. Others: `golden`, `e2e` (from model file to running program),
-# `install`, `long` (left out by ./test, and built only with -D INTARSIA_BUILD_LONG_TESTS=ON). Entries whose names match SLOW get the label `slow`: they run what others run
-# too, on more, or spend their time in a compiler; .ci/run leaves them out under the sanitizers. SANITIZED_IN_LONG_SET is said
-# of a whole program: what it takes to build it for the sanitizers is more than it finds beside the others. The time limit is
-# for one entry, and only for what hangs.
+# `install`, `long` (left out by ./test, and built only with -D INTARSIA_BUILD_LONG_TESTS=ON). Entries whose names match
+# SLOW get the label `slow`: they run what others run too, on more, or spend their time in a compiler; .ci/run leaves them out
+# under the sanitizers. SANITIZED_IN_LONG_SET is said of a whole program: what it takes to build it for the sanitizers is more
+# than it finds beside the others. The time limit is for one entry, and only for what hangs.
 function(intarsia_add_test name)
   cmake_parse_arguments(ARG "SANITIZED_IN_LONG_SET" "ENTRIES;TIMEOUT;SLOW" "SOURCES;LIBS;LABELS;ALONE" ${ARGN})
   find_package(GTest REQUIRED)
@@ -184,9 +191,7 @@ function(intarsia_add_test name)
     list(APPEND ARG_LABELS long)
   endif()
   if("long" IN_LIST ARG_LABELS)
-    if(NOT INTARSIA_BUILD_LONG_TESTS)
-      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
-    endif()
+    intarsia_build_with_long_tests(${name})
   elseif("unit" IN_LIST ARG_LABELS OR "golden" IN_LIST ARG_LABELS)
     set_property(GLOBAL APPEND PROPERTY INTARSIA_QUICK_TESTS ${name})
   endif()

@@ -50,18 +50,20 @@ class Collected:
             raise Error(self.problems)
 
 
+def _whole_number(where: str, value: object, least: int, most: int, hint: str) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value.__index__() <= most:
+        raise error(where, f"is {value!r}", hint)
+    return int(value.__index__())
+
+
 def thread_count(threads: object) -> int:
     """That work at once, as the command line's --jobs has them."""
-    if isinstance(threads, bool) or not hasattr(threads, "__index__") or not 0 <= threads.__index__() <= 1024:
-        raise error("threads", f"is {threads!r}", "write 0 (one for each core) to 1024")
-    return int(threads.__index__())
+    return _whole_number("threads", threads, 0, 1024, "write 0 (one for each core) to 1024")
 
 
 def sample_count(samples: object) -> int:
     """That are made, as the command line's --samples has them."""
-    if isinstance(samples, bool) or not hasattr(samples, "__index__") or not 1 <= samples.__index__() <= 10000:
-        raise error("samples", f"is {samples!r}", "write 1 to 10000")
-    return int(samples.__index__())
+    return _whole_number("samples", samples, 1, 10000, "write 1 to 10000")
 
 
 def is_utf8(text: str) -> bool:

@@ -12,13 +12,14 @@ constexpr int kMostLinks = 40;  // as the system follows
 
 // Of /proc/self/fd/1, whatever way leads there.
 std::optional<int> descriptor_of(const fs::path& path) {
-  std::error_code error;
-  const fs::path folder = fs::canonical(path.parent_path(), error);
-  if (error || folder != fs::canonical("/proc/self/fd", error) || error) return std::nullopt;
+  // The name first: almost every file has another one, and the folders need not be looked at.
   const std::string name = path.filename().string();
   int number = 0;
   const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (problem != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  std::error_code error;
+  const fs::path folder = fs::canonical(path.parent_path(), error);
+  if (error || folder != fs::canonical("/proc/self/fd", error) || error) return std::nullopt;
   return number;
 }
 

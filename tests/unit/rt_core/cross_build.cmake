@@ -22,7 +22,6 @@ set(common -ffreestanding -Os -mthumb -Wall -Wextra -Wconversion -Werror -ffunct
   -I${runtime}/contract/include)
 set(cxx_flags -std=c++20 -fno-exceptions -fno-rtti -I${runtime}/core/include)
 set(c_flags -std=c11 -I${runtime}/kernels/include)
-set(failed FALSE)
 
 # compile(<group> SOURCES <files>... [FLAGS <flags>...] [MAY_CALL <groups>...])
 function(compile group)
