@@ -153,16 +153,9 @@ KernelWork wide_product(CoreClass core, const Mul& s) {
            number(vectors ? 0 : s.count - 2 * pairs)}};
 }
 
-// With Helium four at a time.
-KernelWork wide_curve(CoreClass core, int64_t count) {
-  return {KernelFamily::WideCurve,
-          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count)}};
-}
-
 // With Helium eight at a time.
-KernelWork rescale(CoreClass core, int64_t count) {
-  return {KernelFamily::Rescale,
-          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{8}) : count)}};
+KernelWork each_of_int16(CoreClass core, int64_t count, KernelFamily family) {
+  return {family, {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{8}) : count)}};
 }
 
 // With Helium four at a time.
@@ -298,23 +291,26 @@ KernelWork wide_softmax(CoreClass core, int64_t rows, int64_t count) {
 }
 
 KernelWork svdf(CoreClass core, const Svdf& s, bool wide) {
-  const int64_t group = core == CoreClass::Mve ? 8 : 4, size = wide ? 2 : 1;
+  const int64_t group = core == CoreClass::Mve ? 16 : 4, size = wide ? 2 : 1;
   const int64_t filters = s.units * s.rank, n = s.batches, blocks = ceil_div(filters, int64_t{4}),
                 run = s.rank * s.memory;
   const int64_t of_dot = core == CoreClass::Mve ? (wide ? 8 : 16) : 4;
-  return {
-      wide ? KernelFamily::WideSvdf : KernelFamily::Svdf,
-      {1, number(n * s.inputs), number(n * blocks), number(n * blocks * ceil_div(s.inputs, group)),
-       number(n * filters), number(n * filters * s.memory * size / 4), number(n * s.units),
-       number(n * s.units * ceil_div(run, of_dot))},
-      number(n)};
+  return {wide ? KernelFamily::WideSvdf : KernelFamily::Svdf,
+          {1, number(core == CoreClass::Mve ? 0 : n * s.inputs), number(n * blocks),
+           number(n * blocks * ceil_div(s.inputs, group)), number(n * filters),
+           number(n * filters * s.memory * size / 4), number(n * s.units),
+           number(n * s.units * ceil_div(run, of_dot))},
+          number(n)};
 }
 
 KernelWork lstm(CoreClass core, const Lstm& s, KernelFamily family) {
-  const int64_t group = core == CoreClass::Mve ? 8 : 4, rows = s.batches * s.steps;
+  const bool mve = core == CoreClass::Mve;
+  const int64_t group = !mve ? 4 : family == KernelFamily::Lstm ? 16 : 8;
+  const int64_t rows = s.batches * s.steps;
   return {family,
-          {1, number(rows), number(rows * (s.inputs + s.units)),
-           number(rows * ceil_div(s.units, 4)), number(rows * s.units),
+          {1, number(rows * ceil_div(s.units, int64_t{32})),
+           number(rows * (mve ? ceil_div(s.units, int64_t{8}) : s.inputs + s.units)),
+           number(rows * s.units),
            number(rows * s.units * (ceil_div(s.inputs, group) + ceil_div(s.units, group)))},
           number(rows)};
 }
@@ -526,11 +522,10 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "each_quotient_s8") return {quotient(core, numbers.at(0))};
   if (name == "each_lookup_s8") return {lookup(core, numbers.at(0))};
   if (name == "each_product_s16") return {wide_product(core, Mul(numbers))};
-  if (name == "each_sigmoid_s16" || name == "each_tanh_s16") {
-    return {wide_curve(core, numbers.at(0))};
-  }
+  if (name == "each_sigmoid_s16" || name == "each_tanh_s16")
+    return {each_of_int16(core, numbers.at(0), KernelFamily::WideCurve)};
   if (name == "each_rescale_s16" || name == "each_relu_s16" || name.starts_with("each_requantize_"))
-    return {rescale(core, numbers.at(0))};
+    return {each_of_int16(core, numbers.at(0), KernelFamily::Rescale)};
   if (name.starts_with("resize_bilinear_")) return {resize(core, numbers, name.ends_with("s16"))};
   if (name == "each_exp_f32" || name == "each_logistic_f32" || name == "each_tanh_f32" ||
       name == "each_hard_swish_f32")

@@ -30,15 +30,17 @@ bool all_constant(const OpView& v, size_t first, size_t end) {
   return true;
 }
 
-// The biases with the share of the state's zero point; nothing when one leaves 32 bits.
-std::optional<std::vector<uint8_t>> svdf_bias(const OpView& v, int64_t units) {
+// The biases with the share of the state's zero point, behind what the sums of the filters begin with; nothing when one leaves 32 bits.
+std::optional<std::vector<uint8_t>> svdf_bias(const OpView& v, std::vector<int64_t> starts,
+                                              int64_t units) {
   const std::vector<int64_t> time = v.values(2);
   std::vector<int64_t> bias =
       v.has(3) ? v.values(3) : std::vector<int64_t>(static_cast<size_t>(units), 0);
   const size_t per_unit = time.size() / bias.size();
   for (size_t i = 0; i < time.size(); ++i) bias[i / per_unit] -= zero_point(v.in(4)) * time[i];
+  starts.insert(starts.end(), bias.begin(), bias.end());
   std::vector<uint8_t> bytes;
-  for (const int64_t value : bias) {
+  for (const int64_t value : starts) {
     if (value != static_cast<int32_t>(value)) return std::nullopt;
     append_word(bytes, value);
   }
@@ -58,9 +60,15 @@ LowerKernel svdf_kernel(CoreClass core, const OpView& v) {
       quantize_multiplier(static_cast<double>(scale(v.in(0)) * scale(v.in(1)) / scale(v.in(4))));
   const Multiplier time =
       quantize_multiplier(static_cast<double>(scale(v.in(4)) * scale(v.in(2)) / scale(v.out())));
-  const std::optional<std::vector<uint8_t>> bias_bytes = svdf_bias(v, units);
-  if (!bias_bytes || !is_right(feature) || !is_right(time) ||
-      2 * wide_run(core, inputs) > kMostScratch)
+  std::vector<int64_t> starts;  // Dsp takes the zero point away from the inputs
+  if (core == CoreClass::Mve) {
+    for (const std::vector<int8_t>& row : weight_rows(v, 1, filters))
+      starts.push_back(zero_point_share(row, zero_point(v.in(0))));
+    starts.resize(static_cast<size_t>(round_up(filters, kWideLanes)));
+  }
+  const std::optional<std::vector<uint8_t>> bias_bytes = svdf_bias(v, std::move(starts), units);
+  const int64_t scratch_elements = core == CoreClass::Dsp ? byte_run(core, inputs) : 1;
+  if (!bias_bytes || !is_right(feature) || !is_right(time) || 2 * scratch_elements > kMostScratch)
     return nullptr;
   const std::vector<int64_t> numbers = {batches,
                                         inputs,
@@ -79,13 +87,14 @@ LowerKernel svdf_kernel(CoreClass core, const OpView& v) {
     op.declare({Shape{batches, inputs}, std::nullopt, Shape{filters, memory}, std::nullopt,
                 Shape{batches, filters, memory}},
                {batches, units});
-    const BufferId scratch = op.b.local("scratch", DataType::Int16, {wide_run(core, inputs)}, 4);
-    std::vector<uint8_t> bytes = wide_weights(core, weight_rows(view, 1, filters));
+    const BufferId scratch = op.b.local("scratch", DataType::Int16, {scratch_elements}, 4);
+    std::vector<uint8_t> bytes = byte_weights(core, weight_rows(view, 1, filters));
     const auto size = static_cast<int64_t>(bytes.size());
     const BufferId weights =
         op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
     const BufferId bias =
-        op.constant("bias", DataType::Int32, {units}, bias_bytes, tir::ConstantUse::Weights);
+        op.constant("bias", DataType::Int32, {static_cast<int64_t>(bias_bytes.size() / 4)},
+                    bias_bytes, tir::ConstantUse::Weights);
     const std::string kernel =
         wide_prefix(core) + (view.in(4).type == DataType::Int16 ? "svdf_s16" : "svdf_s8");
     return call_kernel(
@@ -98,6 +107,7 @@ LowerKernel svdf_kernel(CoreClass core, const OpView& v) {
 
 namespace {
 
+constexpr int64_t kLstmBlock = 32;  // device/lstm.h
 constexpr size_t kGates = 4, kInputWeights = 1, kHiddenWeights = 5, kBiases = 9, kHidden = 13,
                  kCell = 14;
 
@@ -183,8 +193,8 @@ struct LstmTables {
   std::vector<uint8_t> weights, biases;
 };
 
-// Per unit the rows of its four gates.
-LstmTables unit_tables(CoreClass core, const OpView& v, int64_t units) {
+// Per unit the rows of its four gates, and what their sums begin with; of `wide` ones, of more than 32 bits, their biases.
+LstmTables unit_tables(CoreClass core, const OpView& v, int64_t units, bool wide) {
   std::vector<WeightRows> weights;
   std::vector<std::vector<int64_t>> biases;
   for (size_t i = 0; i < 2 * kGates; ++i)
@@ -192,14 +202,20 @@ LstmTables unit_tables(CoreClass core, const OpView& v, int64_t units) {
   for (size_t i = 0; i < kGates; ++i) biases.push_back(v.values(kBiases + i));
   LstmTables tables;
   for (size_t unit = 0; unit < static_cast<size_t>(units); ++unit) {
-    for (size_t side = 0; side < 2; ++side) {
+    for (const bool of_input : {true, false}) {
       WeightRows rows;
-      for (size_t gate = 0; gate < kGates; ++gate)
-        rows.push_back(weights[kGates * side + gate][unit]);
-      const std::vector<uint8_t> bytes = wide_weights(core, rows);
+      for (size_t gate = 0; gate < kGates; ++gate) {
+        rows.push_back(weights[of_input ? gate : kGates + gate][unit]);
+        const int64_t share =
+            zero_point_share(rows.back(), zero_point(v.in(of_input ? 0 : kHidden)));
+        if (!wide) append_word(tables.biases, (of_input ? biases[gate][unit] : 0) + share);
+      }
+      const std::vector<uint8_t> bytes =
+          v.in(0).type == DataType::Int8 ? byte_weights(core, rows) : wide_weights(core, rows);
       tables.weights.insert(tables.weights.end(), bytes.begin(), bytes.end());
     }
-    for (size_t gate = 0; gate < kGates; ++gate) append_wide(tables.biases, biases[gate][unit]);
+    for (size_t gate = 0; wide && gate < kGates; ++gate)
+      append_wide(tables.biases, biases[gate][unit]);
   }
   return tables;
 }
@@ -229,7 +245,6 @@ std::vector<int64_t> numbers_of(const OpView& v) {
           in[2],
           v.in(1).shape[0],
           attrs.time_major ? 1 : 0,
-          zero_point(v.in(0)),
           zero_point(hidden),
           limit,
           kept.value,
@@ -249,13 +264,15 @@ LowerKernel lstm_kernel(CoreClass core, const OpView& v) {
   if (!has_wide_kernels(core) || (type != DataType::Int8 && type != DataType::Int16) ||
       v.is_constant(0) || !all_constant(v, kInputWeights, kHidden))
     return nullptr;
-  const bool wide = type == DataType::Int16;
-  if (wide && (zero_point(v.in(0)) != 0 || zero_point(v.in(kHidden)) != 0)) return nullptr;
+  if (type == DataType::Int16 && (zero_point(v.in(0)) != 0 || zero_point(v.in(kHidden)) != 0))
+    return nullptr;
   const Gates gates = gates_of(v);
   const std::vector<int64_t> numbers = numbers_of(v);
   if (numbers.empty()) return nullptr;
   const int64_t batches = numbers[0], steps = numbers[1], inputs = numbers[2], units = numbers[3];
-  const int64_t scratch_elements = wide_run(core, inputs) + wide_run(core, units);
+  const bool wide = gates.kernel == "lstm_s16";
+  int64_t scratch_elements = static_cast<int64_t>(kGates) * std::min(units, kLstmBlock);
+  if (core == CoreClass::Dsp) scratch_elements += wide_run(core, inputs) + wide_run(core, units);
   if (!gates.table || 2 * scratch_elements > kMostScratch) return nullptr;
   return [=](OpLowering& op) {
     const Shape state{batches, units};
@@ -263,7 +280,7 @@ LowerKernel lstm_kernel(CoreClass core, const OpView& v) {
     shapes.resize(kHidden);
     shapes.insert(shapes.end(), {state, state});
     op.declare(shapes, {batches * steps, units});
-    LstmTables tables = unit_tables(core, op.view, units);
+    LstmTables tables = unit_tables(core, op.view, units, wide);
     const auto bytes = static_cast<int64_t>(tables.weights.size());
     const BufferId scratch = op.b.local("scratch", DataType::Int16, {scratch_elements}, 4);
     const BufferId weights = op.constant("weights", DataType::Int8, {bytes},

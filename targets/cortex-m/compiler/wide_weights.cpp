@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 
 #include "intarsia/plugin/rounding.h"
 
@@ -15,6 +16,25 @@ namespace {
 const std::vector<size_t>& group_order(CoreClass core) {
   static const std::vector<size_t> dsp = {0, 2, 1, 3}, mve = {0, 1, 2, 3, 4, 5, 6, 7};
   return core == CoreClass::Mve ? mve : dsp;
+}
+
+// Rows by blocks of four, of each group of elements those of one row after the other; what there is not is zero.
+std::vector<uint8_t> by_fours(const WeightRows& rows, const std::vector<size_t>& order) {
+  std::vector<uint8_t> bytes;
+  const size_t count = rows.at(0).size();
+  for (size_t first = 0; first < rows.size(); first += kWideLanes)
+    for (size_t group = 0; group < count; group += order.size())
+      for (size_t channel = first; channel < first + kWideLanes; ++channel)
+        for (const size_t element : order) {
+          const bool is_there = channel < rows.size() && group + element < count;
+          bytes.push_back(is_there ? static_cast<uint8_t>(rows[channel][group + element])
+                                   : uint8_t{0});
+        }
+  return bytes;
+}
+
+int64_t bytes_together(CoreClass core) {
+  return core == CoreClass::Mve ? 16 : 4;
 }
 
 }  // namespace
@@ -33,18 +53,21 @@ int64_t wide_run(CoreClass core, int64_t count) {
 }
 
 std::vector<uint8_t> wide_weights(CoreClass core, const WeightRows& rows) {
-  const std::vector<size_t>& order = group_order(core);
-  std::vector<uint8_t> bytes;
-  const size_t count = rows.at(0).size();
-  for (size_t first = 0; first < rows.size(); first += kWideLanes)
-    for (size_t group = 0; group < count; group += order.size())
-      for (size_t channel = first; channel < first + kWideLanes; ++channel)
-        for (const size_t element : order) {
-          const bool is_there = channel < rows.size() && group + element < count;
-          bytes.push_back(is_there ? static_cast<uint8_t>(rows[channel][group + element])
-                                   : uint8_t{0});
-        }
-  return bytes;
+  return by_fours(rows, group_order(core));
+}
+
+int64_t byte_run(CoreClass core, int64_t count) {
+  return round_up(count, bytes_together(core));
+}
+
+std::vector<uint8_t> byte_weights(CoreClass core, const WeightRows& rows) {
+  std::vector<size_t> order(static_cast<size_t>(bytes_together(core)));
+  std::iota(order.begin(), order.end(), size_t{0});
+  return by_fours(rows, order);
+}
+
+int64_t zero_point_share(const std::vector<int8_t>& row, int64_t zero_point) {
+  return -zero_point * std::accumulate(row.begin(), row.end(), int64_t{0});
 }
 
 WeightRows weight_rows(const OpView& view, size_t input, int64_t rows) {

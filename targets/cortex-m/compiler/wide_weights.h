@@ -1,4 +1,4 @@
-// Weights and tables as the kernels on int16 activations read them (device/wide_dot.h).
+// Weights and tables as the kernels on int16 activations (device/wide_dot.h) and some on int8 ones (device/byte_dot.h) read them.
 #pragma once
 
 #include <optional>
@@ -17,6 +17,11 @@ int64_t wide_run(CoreClass core, int64_t count);
 
 // Rows of equal length by blocks of four, the last filled with zeros.
 std::vector<uint8_t> wide_weights(CoreClass core, const WeightRows& rows);
+
+// The same for the kernels on int8 activations (device/byte_dot.h), and what the sum of each row begins with for a zero point of these.
+int64_t byte_run(CoreClass core, int64_t count);
+std::vector<uint8_t> byte_weights(CoreClass core, const WeightRows& rows);
+int64_t zero_point_share(const std::vector<int8_t>& row, int64_t zero_point);
 
 // [count / row][row] of an operator's constant weights.
 WeightRows weight_rows(const OpView& view, size_t input, int64_t rows);

@@ -1,19 +1,42 @@
-// LSTM: the four gates of a unit are four channels of one dot product.
+// LSTM: the four gates of a unit are four channels of one dot product. A block of units at a time: their gates in Q3.12, the curves of
+// all these, then cells and results.
 #include "intarsia/targets/cortex_m/lstm.h"
 
-#include <string.h>
+#include <stddef.h>
 
 #include "intarsia/targets/cortex_m/optimise.h"
-#include "intarsia/targets/cortex_m/wide_curves.h"
-#include "intarsia/targets/cortex_m/wide_results.h"
-#include "intarsia/targets/cortex_m/widen.h"
 
+#include "intarsia/targets/cortex_m/byte_dot.h"
+#include "intarsia/targets/cortex_m/bytes.h"
+#include "intarsia/targets/cortex_m/pool_softmax.h"
+#include "intarsia/targets/cortex_m/wide_results.h"
+
+#if INTARSIA_HAS_MVE
+#include <arm_mve.h>
+#endif
+
+// As weights, biases and shares have them. Scratch has a run of the block's units for each, those with one curve side by side.
 enum gate { kInput, kForget, kCandidate, kOutput, kGates };
+enum run { kInputRun, kForgetRun, kOutputRun, kCandidateRun };
 
 // Sums of products: of int8 activations; of int16 ones, which fit 32 bits (compiler/recurrent.cpp) or not.
 enum sums { kNarrow, kShort, kWide };
 
-enum { kTogether = 4 };  // units
+// What units' gates are summed from; the assembly knows the layout.
+struct gate_sums {
+  const void *x;  // as byte_dot.h or wide_dot.h take them
+  int32_t inputs;
+  const void *hidden;
+  int32_t units;
+  const int8_t *weights;
+  const int32_t *biases;
+  const struct intarsia_lstm_gates *gates;
+};
+
+INTARSIA_INLINE int32_t weight_run(int32_t count, enum sums kind, enum intarsia_wide_core core) {
+  return INTARSIA_WIDE_LANES *
+         (kind == kNarrow ? intarsia_byte_run(count, core) : intarsia_wide_run(count, core));
+}
 
 // Of sums that the compiler has bounded (compiler/recurrent.cpp).
 INTARSIA_INLINE int32_t narrow_share(int32_t sum, const struct intarsia_lstm_shares *shares,
@@ -31,122 +54,178 @@ INTARSIA_INLINE int32_t short_share(int32_t sum, const struct intarsia_lstm_shar
   return intarsia_saturate_s16((high + shares->half[gate]) >> shares->shift[gate]);
 }
 
-// Row `from` of activations of `size` bytes as int16 less the zero point.
-INTARSIA_INLINE void take(int16_t *to, const int8_t *from, int32_t count, int32_t zero,
-                          int32_t size, enum intarsia_wide_core core) {
-  if (size == 2)
-    intarsia_fill_group(to, (const int16_t *)(const void *)from, count, core);
-  else
-    intarsia_widen(to, from, count, zero, core);
+INTARSIA_INLINE int32_t wide_share(int64_t sum, const struct intarsia_lstm_shares *shares,
+                                   int32_t gate) {
+  return intarsia_saturate_s16(
+      intarsia_scaled_wide(sum, shares->multiplier[gate], shares->shift[gate]));
 }
 
 #if INTARSIA_HAS_MVE
-INTARSIA_INLINE int32x4_t four_sums(const int16_t *x, const int8_t *weights, int32_t count) {
-  const struct intarsia_four_sums sums = intarsia_mve_wide_sums(x, weights, count);
-  const int32x4_t vector = {sums.a, sums.b, sums.c, sums.d};
-  return vector;
-}
+_Static_assert(offsetof(struct gate_sums, inputs) == 4 && offsetof(struct gate_sums, hidden) == 8 &&
+                   sizeof(struct intarsia_lstm_shares) == 80,
+               "the assembly's numbers");
 
-INTARSIA_INLINE int32x4_t saturated(int32x4_t values) {
-  return vmovlbq_s16(vqmovnbq_s32(vreinterpretq_s16_s32(values), values));
-}
+// A lane for each gate: the products of activations at `at`, and narrow_share or short_share of their sum. VRSHL adds the half.
+#define GATE_LANES(size, load, of_weights, bytes) \
+  "dlstp." size                                                     \
+  " lr, r0\n"                                                       \
+  "movs r0, #0\n"                                                   \
+  "movs r2, #0\n"                                                   \
+  "movs r4, #0\n"                                                   \
+  "movs r6, #0\n"                                                   \
+  "1:\n" load " q0, [%[at]], #16\n"                                 \
+  CHANNEL(size, "r0", of_weights, bytes) CHANNEL(size, "r2", of_weights, bytes) \
+  CHANNEL(size, "r4", of_weights, bytes) CHANNEL(size, "r6", of_weights, bytes) \
+  "letp lr, 1b\n"                                                   \
+  "vmov q0[2], q0[0], r0, r4\n"                                     \
+  "vldrw.32 q1, [%[biases]], #16\n"                                 \
+  "vmov q0[3], q0[1], r2, r6\n"                                     \
+  "vadd.i32 q0, q0, q1\n"
+#define CHANNEL(size, sum, of_weights, bytes) \
+  of_weights " q1, [%[weights]], #" bytes     \
+             "\n"                             \
+             "vmladava.s" size " " sum ", q0, q1\n"
+#define BYTE_LANES GATE_LANES("8", "vldrb.u8", "vldrb.u8", "16")
+#define HALF_LANES GATE_LANES("16", "vldrh.u16", "vldrb.s16", "8")
+#define NARROW_SHARES(side)         \
+  "vldrw.32 q2, [%[shares], #" side \
+  " + 32]\n"                        \
+  "vldrw.32 q3, [%[shares], #" side \
+  "]\n"                             \
+  "vshl.s32 q0, q0, q2\n"           \
+  "vldrw.32 q1, [%[shares], #" side \
+  " + 64]\n"                        \
+  "vrmulh.s32 q0, q0, q3\n"         \
+  "vldrw.32 q2, [%[shares], #" side \
+  " + 16]\n"                        \
+  "vshr.u32 q3, q0, #31\n"          \
+  "vneg.s32 q2, q2\n"               \
+  "vand q3, q3, q1\n"               \
+  "vsub.i32 q0, q0, q3\n"           \
+  "vrshl.s32 q0, q0, q2\n"
+#define SHORT_SHARES(side)          \
+  "vldrw.32 q3, [%[shares], #" side \
+  "]\n"                             \
+  "vldrw.32 q2, [%[shares], #" side \
+  " + 16]\n"                        \
+  "vmulh.s32 q0, q0, q3\n"          \
+  "vneg.s32 q2, q2\n"               \
+  "vrshl.s32 q0, q0, q2\n"
+// Of a unit: both shares of its gates, each as halfwords, to their runs.
+#define UNIT_GATES(LANES, SHARES) \
+  __asm__ volatile("ldrd %[at], r0, [%[sums]]\n" LANES SHARES("0")                                 \
+                   "vqmovnb.s32 q4, q0\n"                                                          \
+                   "ldrd %[at], r0, [%[sums], #8]\n" LANES SHARES("80")                            \
+                   "vqmovnb.s32 q0, q0\n"                                                          \
+                   "vqadd.s16 q0, q0, q4\n"                                                        \
+                   "vstrh.32 q0, [%[gates], %q[runs], uxtw #1]\n"                                  \
+                   : [weights] "+l"(weights), [biases] "+r"(biases), [at] "=&r"(at)                \
+                   : [sums] "r"(s), [shares] "r"(s->gates), [gates] "r"(gates + unit), [runs] "w"(runs) \
+                   : "r0", "r2", "r4", "r6", "q0", "q1", "q2", "q3", "q4",                         \
+                     "lr", "cc" INTARSIA_CLOBBERS_PREDICATE, "memory")
 
-// A lane for each gate: narrow_share or short_share of its sum. VRSHL adds the half.
-INTARSIA_INLINE int32x4_t four_shares(int32x4_t sums, const struct intarsia_lstm_shares *shares,
-                                      enum sums kind) {
-  const int32x4_t multipliers = vldrwq_s32(shares->multiplier),
-                  right = vnegq_s32(vldrwq_s32(shares->shift));
-  if (kind == kShort) return saturated(vrshlq_s32(vmulhq_s32(sums, multipliers), right));
-  const int32x4_t scaled = vrmulhq_s32(vshlq_s32(sums, vldrwq_s32(shares->left)), multipliers);
-  const int32x4_t signs = vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_s32(scaled), 31));
-  const int32x4_t less = vandq_s32(signs, vldrwq_s32(shares->signs));
-  return saturated(vrshlq_s32(vsubq_s32(scaled, less), right));
+INTARSIA_INLINE void lane_gates(const struct gate_sums *s, int32_t count, int16_t *gates,
+                                enum sums kind) {
+  const uint32_t n = (uint32_t)count;
+  const uint32x4_t runs = {kInputRun * n, kForgetRun * n, kCandidateRun * n, kOutputRun * n};
+  const int8_t *weights = s->weights;
+  const int32_t *biases = s->biases;
+  for (int32_t unit = 0; unit < count; ++unit) {
+    const void *at;
+    if (kind == kNarrow)
+      UNIT_GATES(BYTE_LANES, NARROW_SHARES);
+    else
+      UNIT_GATES(HALF_LANES, SHORT_SHARES);
+  }
 }
+#undef UNIT_GATES
+#undef SHORT_SHARES
+#undef NARROW_SHARES
+#undef HALF_LANES
+#undef BYTE_LANES
+#undef GATE_LANES
+#undef CHANNEL
 #endif
 
-// What the inputs and the hidden state give to the four gates, in Q3.12.
-INTARSIA_INLINE void narrow_sums(const int16_t *x, int32_t inputs, const int16_t *hidden,
-                                 int32_t units, const int8_t *weights, const int32_t *biases,
-                                 const struct intarsia_lstm_gates *gates,
-                                 enum intarsia_wide_core core, enum sums kind,
-                                 int32_t results[kGates]) {
-  const int8_t *hidden_weights = weights + INTARSIA_WIDE_LANES * intarsia_wide_run(inputs, core);
+INTARSIA_INLINE void single_gates(struct gate_sums s, int32_t count, int16_t *gates, enum sums kind,
+                                  enum intarsia_wide_core core) {
+  const int32_t runs[kGates] = {kInputRun, kForgetRun, kCandidateRun, kOutputRun};
+  const int32_t input_weights = weight_run(s.inputs, kind, core),
+                hidden_weights = weight_run(s.units, kind, core);
+  for (int32_t unit = 0; unit < count; ++unit) {
+    int32_t sums[2 * kGates];
+    for (int32_t side = 0; side < 2; ++side) {
+      const void *const x = side == 0 ? s.x : s.hidden;
+      const int32_t elements = side == 0 ? s.inputs : s.units;
+      if (kind == kNarrow)
+        intarsia_byte_products(x, s.weights, elements, sums + side * kGates, core);
+      else
+        intarsia_narrow_products(x, s.weights, elements, sums + side * kGates, core);
+      s.weights += side == 0 ? input_weights : hidden_weights;
+    }
+    for (int32_t gate = 0; gate < kGates; ++gate, ++s.biases) {
+      const int32_t of_input = intarsia_add_wrapping_i32(sums[gate], s.biases[0]),
+                    of_hidden = intarsia_add_wrapping_i32(sums[kGates + gate], s.biases[kGates]);
+      const int32_t both = kind == kNarrow ? narrow_share(of_input, &s.gates->input, gate) +
+                                                 narrow_share(of_hidden, &s.gates->hidden, gate)
+                                           : short_share(of_input, &s.gates->input, gate) +
+                                                 short_share(of_hidden, &s.gates->hidden, gate);
+      gates[runs[gate] * count + unit] = (int16_t)intarsia_saturate_s16(both);
+    }
+    s.biases += kGates;
+  }
+}
+
+// Of sums that 32 bits do not hold.
+INTARSIA_INLINE void wide_gates(struct gate_sums s, int32_t count, int16_t *gates,
+                                enum intarsia_wide_core core) {
+  const int32_t runs[kGates] = {kInputRun, kForgetRun, kCandidateRun, kOutputRun};
+  const int32_t input_weights = weight_run(s.inputs, kWide, core),
+                hidden_weights = weight_run(s.units, kWide, core);
+  for (int32_t unit = 0; unit < count; ++unit, s.biases += 2 * kGates) {
+    int64_t input[kGates], hidden[kGates];
+    intarsia_wide_products(s.x, s.weights, s.inputs, input, core);
+    s.weights += input_weights;
+    intarsia_wide_products(s.hidden, s.weights, s.units, hidden, core);
+    s.weights += hidden_weights;
+    for (int32_t gate = 0; gate < kGates; ++gate) {
+      const uint64_t bias =
+          (uint64_t)(uint32_t)s.biases[2 * gate + 1] << 32 | (uint32_t)s.biases[2 * gate];
+      const int32_t both =
+          wide_share((int64_t)((uint64_t)input[gate] + bias), &s.gates->input, gate) +
+          wide_share(hidden[gate], &s.gates->hidden, gate);
+      gates[runs[gate] * count + unit] = (int16_t)intarsia_saturate_s16(both);
+    }
+  }
+}
+
+INTARSIA_INLINE void gates_of(const struct gate_sums *s, int32_t count, int16_t *gates,
+                              enum sums kind, enum intarsia_wide_core core) {
+  if (kind == kWide) {
+    wide_gates(*s, count, gates, core);
+    return;
+  }
 #if INTARSIA_HAS_MVE
   if (core == INTARSIA_WIDE_MVE) {
-    const int32x4_t biased = vaddq_s32(four_sums(x, weights, inputs), vld2q_s32(biases).val[0]);
-    const int32x4_t from_input = four_shares(biased, &gates->input, kind);
-    const int32x4_t from_hidden =
-        four_shares(four_sums(hidden, hidden_weights, units), &gates->hidden, kind);
-    vstrwq_s32(results, saturated(vaddq_s32(from_input, from_hidden)));
+    lane_gates(s, count, gates, kind);
     return;
   }
 #endif
-  int32_t from_input[kGates], from_hidden[kGates];
-  intarsia_narrow_products(x, weights, inputs, from_input, core);
-  intarsia_narrow_products(hidden, hidden_weights, units, from_hidden, core);
-  for (int32_t i = 0; i < kGates; ++i) {
-    const int32_t sum = intarsia_add_wrapping_i32(from_input[i], biases[2 * i]);
-    results[i] = kind == kShort
-                     ? intarsia_saturate_s16(short_share(sum, &gates->input, i) +
-                                             short_share(from_hidden[i], &gates->hidden, i))
-                     : intarsia_saturate_s16(narrow_share(sum, &gates->input, i) +
-                                             narrow_share(from_hidden[i], &gates->hidden, i));
-  }
+  single_gates(*s, count, gates, kind, core);
 }
 
-INTARSIA_INLINE void wide_sums(const int16_t *x, int32_t inputs, const int16_t *hidden,
-                               int32_t units, const int8_t *weights, const int32_t *biases,
-                               const struct intarsia_lstm_gates *gates,
-                               enum intarsia_wide_core core, int32_t results[kGates]) {
-  int64_t from_input[kGates], from_hidden[kGates];
-  intarsia_wide_products(x, weights, inputs, from_input, core);
-  intarsia_wide_products(hidden, weights + INTARSIA_WIDE_LANES * intarsia_wide_run(inputs, core),
-                         units, from_hidden, core);
-  for (int32_t i = 0; i < kGates; ++i) {
-    const struct intarsia_lstm_shares *input = &gates->input, *state = &gates->hidden;
-    const uint64_t bias = (uint64_t)(uint32_t)biases[2 * i + 1] << 32 | (uint32_t)biases[2 * i];
-    const int64_t sum = (int64_t)((uint64_t)from_input[i] + bias);
-    results[i] = intarsia_saturate_s16(
-        intarsia_saturate_s16(intarsia_scaled_wide(sum, input->multiplier[i], input->shift[i])) +
-        intarsia_saturate_s16(
-            intarsia_scaled_wide(from_hidden[i], state->multiplier[i], state->shift[i])));
-  }
-}
-
-// From the gates' sums of up to four units to their cells and results: `least` and `most` limit these, of `size` bytes.
 #if INTARSIA_HAS_MVE
-INTARSIA_INLINE int32x4_t four_scaled_products(int32x4_t a, int32x4_t b, int32_t multiplier,
-                                               int32_t shift) {
-  const int32x4_t product = vmulq_s32(a, b);
+// Of eight products a * b: scaled_product below. Four lanes each of the even and the odd ones.
+INTARSIA_INLINE int32x4_t four_scaled(int32x4_t product, int32_t multiplier, int32_t shift) {
   const int32x4_t scaled = vrmulhq_s32(vaddq_s32(product, product), vdupq_n_s32(multiplier));
   return vrshlq_n_s32(vaddq_s32(scaled, vshrq_n_s32(scaled, 31)), -shift);
 }
-INTARSIA_INLINE void finish_together(const struct intarsia_lstm *l, const int32_t *values,
-                                     int32_t count, const uint16_t *points, int16_t *cell,
-                                     int8_t *out, int32_t size) {
-  const struct intarsia_wide_curve sigmoid = INTARSIA_WIDE_SIGMOID, tanh = INTARSIA_WIDE_TANH;
-  const mve_pred16_t some = vctp32q((uint32_t)count);
-  const int32x4x4_t sums = vld4q_s32(values);
-  const int32x4_t inputs = intarsia_four_on_curve(sigmoid, points, sums.val[kInput], 3, 0);
-  const int32x4_t candidates = intarsia_four_on_curve(tanh, points, sums.val[kCandidate], 3, 0);
-  const int32x4_t forgets = intarsia_four_on_curve(sigmoid, points, sums.val[kForget], 3, 0);
-  const int32x4_t outputs = intarsia_four_on_curve(sigmoid, points, sums.val[kOutput], 3, 0);
-  const int32x4_t added =
-      saturated(four_scaled_products(inputs, candidates, l->input_multiplier, l->input_shift));
-  const int32x4_t kept = saturated(four_scaled_products(forgets, vldrhq_z_s32(cell, some),
-                                                        l->forget_multiplier, l->forget_shift));
-  const int32x4_t limit = vdupq_n_s32(l->cell_limit);
-  const int32x4_t fresh =
-      vminq_s32(vmaxq_s32(saturated(vaddq_s32(kept, added)), vnegq_s32(limit)), limit);
-  vstrhq_p_s32(cell, fresh, some);
-  const int32x4_t product = four_scaled_products(
-      intarsia_four_on_curve(tanh, points, fresh, l->tanh_multiplier, l->tanh_shift), outputs,
-      l->out_multiplier, l->out_shift);
-  const int32x4_t results = saturated(vaddq_n_s32(product, l->hidden_zero));
-  if (size == 2)
-    vstrhq_p_s32((int16_t *)(void *)out, results, some);
-  else
-    vstrbq_p_s32(out, vminq_s32(vmaxq_s32(results, vdupq_n_s32(-128)), vdupq_n_s32(127)), some);
+INTARSIA_INLINE int16x8_t eight_scaled(int16x8_t a, int16x8_t b, int32_t multiplier, int32_t shift,
+                                       int32_t zero) {
+  const int32x4_t even = four_scaled(vmullbq_int_s16(a, b), multiplier, shift),
+                  odd = four_scaled(vmulltq_int_s16(a, b), multiplier, shift);
+  return vqmovntq_s32(vqmovnbq_s32(vdupq_n_s16(0), vaddq_n_s32(even, zero)),
+                      vaddq_n_s32(odd, zero));
 }
 #else
 // intarsia_requantize_right of a product of two int16 that are not both the least, and 1 <= shift: results.h has the proof.
@@ -154,71 +233,110 @@ INTARSIA_INLINE int32_t scaled_product(int32_t product, int32_t multiplier, int3
   const int32_t scaled = intarsia_high_product(product + product, multiplier);
   return (scaled + (scaled >> 31) + (int32_t)(UINT32_C(1) << (shift - 1))) >> shift;
 }
-
-INTARSIA_INLINE int16_t next_cell(const struct intarsia_lstm *l, int32_t old, int32_t forget,
-                                  int32_t input, int32_t candidate) {
-  const int32_t kept = scaled_product(forget * old, l->forget_multiplier, l->forget_shift);
-  const int32_t added = scaled_product(input * candidate, l->input_multiplier, l->input_shift);
-  const int32_t fresh =
-      intarsia_saturate_s16(intarsia_saturate_s16(kept) + intarsia_saturate_s16(added));
-  return (int16_t)intarsia_clamp_i32(fresh, -l->cell_limit, l->cell_limit);
-}
-INTARSIA_INLINE void finish_together(const struct intarsia_lstm *l, const int32_t *values,
-                                     int32_t count, const uint16_t *points, int16_t *cell,
-                                     int8_t *out, int32_t size) {
-  const struct intarsia_wide_curve sigmoid = INTARSIA_WIDE_SIGMOID, tanh = INTARSIA_WIDE_TANH;
-  const int32_t limit = size == 2 ? 32768 : 128;
-  for (int32_t unit = 0; unit < count; ++unit, values += kGates) {
-    cell[unit] = next_cell(l, cell[unit], intarsia_on_curve(sigmoid, points, values[kForget], 3, 0),
-                           intarsia_on_curve(sigmoid, points, values[kInput], 3, 0),
-                           intarsia_on_curve(tanh, points, values[kCandidate], 3, 0));
-    const int32_t product = scaled_product(
-        intarsia_on_curve(tanh, points, cell[unit], l->tanh_multiplier, l->tanh_shift) *
-            intarsia_on_curve(sigmoid, points, values[kOutput], 3, 0),
-        l->out_multiplier, l->out_shift);
-    const int32_t result = intarsia_clamp_i32(product + l->hidden_zero, -limit, limit - 1);
-    if (size == 2) {
-      const int16_t half = (int16_t)result;
-      memcpy(out + 2 * unit, &half, sizeof half);
-    } else {
-      out[unit] = (int8_t)result;
-    }
-  }
-}
 #endif
+
+// The cells of `count` units, from gates behind their curves.
+INTARSIA_INLINE void next_cells(const struct intarsia_lstm *l, const int16_t *gates, int32_t count,
+                                int16_t *cell) {
+  const int16_t *const input = gates + kInputRun * count,
+                       *const forget = gates + kForgetRun * count,
+                       *const candidate = gates + kCandidateRun * count;
+#if INTARSIA_HAS_MVE
+  const int16x8_t most = vdupq_n_s16((int16_t)(l->cell_limit > 32767 ? 32767 : l->cell_limit)),
+                  least = vdupq_n_s16((int16_t)-l->cell_limit);
+  for (int32_t unit = 0; unit < count; unit += 8) {
+    const mve_pred16_t some = vctp16q((uint32_t)(count - unit));
+    const int16x8_t kept =
+        eight_scaled(vldrhq_z_s16(forget + unit, some), vldrhq_z_s16(cell + unit, some),
+                     l->forget_multiplier, l->forget_shift, 0);
+    const int16x8_t added =
+        eight_scaled(vldrhq_z_s16(input + unit, some), vldrhq_z_s16(candidate + unit, some),
+                     l->input_multiplier, l->input_shift, 0);
+    vstrhq_p_s16(cell + unit, vminq_s16(vmaxq_s16(vqaddq_s16(kept, added), least), most), some);
+  }
+#else
+  for (int32_t unit = 0; unit < count; ++unit) {
+    const int32_t kept =
+        scaled_product(forget[unit] * cell[unit], l->forget_multiplier, l->forget_shift);
+    const int32_t added =
+        scaled_product(input[unit] * candidate[unit], l->input_multiplier, l->input_shift);
+    const int32_t fresh =
+        intarsia_saturate_s16(intarsia_saturate_s16(kept) + intarsia_saturate_s16(added));
+    cell[unit] = (int16_t)intarsia_clamp_i32(fresh, -l->cell_limit, l->cell_limit);
+  }
+#endif
+}
+
+// The hidden state, of elements of `size` bytes: tanh of the cells times the output gates.
+INTARSIA_INLINE void hidden_state(const struct intarsia_lstm *l, const int16_t *tanh_cell,
+                                  const int16_t *gate, int32_t count, int8_t *out, int32_t size) {
+#if INTARSIA_HAS_MVE
+  for (int32_t unit = 0; unit < count; unit += 8) {
+    const mve_pred16_t some = vctp16q((uint32_t)(count - unit));
+    const int16x8_t results =
+        eight_scaled(vldrhq_z_s16(tanh_cell + unit, some), vldrhq_z_s16(gate + unit, some),
+                     l->out_multiplier, l->out_shift, l->hidden_zero);
+    if (size == 2)
+      vstrhq_p_s16((int16_t *)(void *)out + unit, results, some);
+    else
+      vstrbq_p_s16(out + unit, vminq_s16(vmaxq_s16(results, vdupq_n_s16(-128)), vdupq_n_s16(127)),
+                   some);
+  }
+#else
+  const int32_t limit = size == 2 ? 32768 : 128;
+  for (int32_t unit = 0; unit < count; ++unit) {
+    const int32_t product =
+        scaled_product(tanh_cell[unit] * gate[unit], l->out_multiplier, l->out_shift);
+    const int32_t result = intarsia_clamp_i32(product + l->hidden_zero, -limit, limit - 1);
+    if (size == 2)
+      ((int16_t *)(void *)out)[unit] = (int16_t)result;
+    else
+      out[unit] = (int8_t)result;
+  }
+#endif
+}
+
+// Activations as the sums take them: with Dsp in scratch, expanded, or filled with zeros to a whole group.
+INTARSIA_INLINE const void *activations(int16_t *scratch, const int8_t *from, int32_t count,
+                                        enum sums kind, enum intarsia_wide_core core) {
+  if (kind == kNarrow) return intarsia_byte_activations(scratch, from, count, 0, core);
+  if (core == INTARSIA_WIDE_MVE) return from;
+  (void)intarsia_copy((int8_t *)scratch, from, 2 * count);
+  for (int32_t i = count; i < intarsia_wide_run(count, core); ++i) scratch[i] = 0;
+  return scratch;
+}
 
 INTARSIA_INLINE void lstm(const struct intarsia_lstm *l, const int8_t *input, int8_t *hidden,
                           int16_t *cell, int8_t *output, int16_t *scratch, const int8_t *weights,
                           const int32_t *biases, const int32_t *gate_words, enum sums kind,
                           enum intarsia_wide_core core) {
-  const struct intarsia_lstm_gates *gates =
-      (const struct intarsia_lstm_gates *)(const void *)gate_words;
-  const uint16_t *const points = intarsia_sigmoid_points();
   const int32_t size = kind == kNarrow ? 1 : 2;
-  int16_t *x = scratch, *h = scratch + intarsia_wide_run(l->inputs, core);
-  const int32_t unit_bytes =
-      INTARSIA_WIDE_LANES * (int32_t)(h - x + intarsia_wide_run(l->units, core));
+  const int32_t unit_weights = weight_run(l->inputs, kind, core) + weight_run(l->units, kind, core);
+  int16_t *const x = scratch, *h = x, *gates = x;
+  if (core == INTARSIA_WIDE_DSP) {
+    h = x + intarsia_wide_run(l->inputs, core);
+    gates = h + intarsia_wide_run(l->units, core);
+  }
+  struct gate_sums sums = {0};
+  sums.inputs = l->inputs, sums.units = l->units;
+  sums.gates = (const struct intarsia_lstm_gates *)(const void *)gate_words;
   for (int32_t n = 0; n < l->batches; ++n, hidden += l->units * size, cell += l->units) {
     for (int32_t step = 0; step < l->steps; ++step) {
       const int32_t row = l->time_major != 0 ? step * l->batches + n : n * l->steps + step;
-      int8_t *out = output + row * l->units * size;
-      take(x, input + row * l->inputs * size, l->inputs, l->in_zero, size, core);
-      take(h, hidden, l->units, l->hidden_zero, size, core);
-      for (int32_t unit = 0; unit < l->units; unit += kTogether) {
-        int32_t values[kTogether * kGates];
-        const int32_t count = l->units - unit < kTogether ? l->units - unit : kTogether;
-        if (count < kTogether) memset(values, 0, sizeof values);
-        for (int32_t i = 0; i < count; ++i) {
-          const int8_t *unit_weights = weights + (unit + i) * unit_bytes;
-          const int32_t *unit_biases = biases + 2 * kGates * (unit + i);
-          if (kind == kWide)
-            wide_sums(x, l->inputs, h, l->units, unit_weights, unit_biases, gates, core,
-                      values + kGates * i);
-          else
-            narrow_sums(x, l->inputs, h, l->units, unit_weights, unit_biases, gates, core, kind,
-                        values + kGates * i);
-        }
-        finish_together(l, values, count, points, cell + unit, out + size * unit, size);
+      int8_t *const out = output + row * l->units * size;
+      sums.x = activations(x, input + row * l->inputs * size, l->inputs, kind, core);
+      sums.hidden = activations(h, hidden, l->units, kind, core);
+      for (int32_t unit = 0; unit < l->units; unit += INTARSIA_LSTM_BLOCK) {
+        const int32_t count = intarsia_min_i32(INTARSIA_LSTM_BLOCK, l->units - unit);
+        int16_t *const candidate = gates + kCandidateRun * count;
+        sums.weights = weights + unit * unit_weights;
+        sums.biases = biases + 2 * kGates * unit;
+        gates_of(&sums, count, gates, kind, core);
+        intarsia_each_sigmoid_s16(gates, gates, kCandidateRun * count, 3, 0);
+        intarsia_each_tanh_s16(candidate, candidate, count, 3, 0);
+        next_cells(l, gates, count, cell + unit);
+        intarsia_each_tanh_s16(cell + unit, candidate, count, l->tanh_multiplier, l->tanh_shift);
+        hidden_state(l, candidate, gates + kOutputRun * count, count, out + size * unit, size);
       }
       (void)intarsia_copy(hidden, out, l->units * size);
     }

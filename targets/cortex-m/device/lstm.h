@@ -28,10 +28,13 @@ struct intarsia_lstm_gates {
   struct intarsia_lstm_shares input, hidden;
 };
 
-// hidden: [batches][units]; cell: [batches][units]. scratch: the inputs and the hidden state, each filled to
-// a whole group (wide_dot.h).
-// weights: per unit, those of the inputs to its four gates, then those of the hidden state (wide_dot.h).
-// biases: per unit those of its four gates, the lower half of 64 bits first. gates: struct intarsia_lstm_gates.
+enum { INTARSIA_LSTM_BLOCK = 32 };  // units whose gates lie in scratch at once
+
+// hidden: [batches][units]; cell: [batches][units]. scratch, word-aligned: with Dsp the inputs and the hidden state, each filled to a whole
+// group; then four halfwords for each unit of a block.
+// weights: per unit, those of the inputs to its four gates, then those of the hidden state, as byte_dot.h has them for _s8, wide_dot.h for
+// the others. biases: per unit what the sums of its four gates begin with, those of the inputs and those of the hidden state; of _s16 the
+// biases of its four gates, the lower half of 64 bits first. gates: struct intarsia_lstm_gates.
 void intarsia_dsp_lstm_s8(const struct intarsia_lstm *lstm, const int8_t *input, int8_t *hidden,
                           int16_t *cell, int8_t *output, int16_t *scratch, const int8_t *weights,
                           const int32_t *biases, const int32_t *gates);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "intarsia/targets/cortex_m/byte_dot.h"
 #include "intarsia/targets/cortex_m/optimise.h"
-#include "intarsia/targets/cortex_m/widen.h"
 
 // start + a . b, modulo 2^32.
 INTARSIA_INLINE int32_t dot_s16(const int16_t *a, const int16_t *b, int32_t count, int32_t start) {
@@ -115,7 +115,10 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
                           const int8_t *time, const int32_t *bias, int32_t size,
                           enum intarsia_wide_core core) {
   const int32_t filters = s->units * s->rank, memory_bytes = s->memory * size;
-  const int32_t block_bytes = INTARSIA_WIDE_LANES * intarsia_wide_run(s->inputs, core);
+  const int32_t block_bytes = INTARSIA_WIDE_LANES * intarsia_byte_run(s->inputs, core);
+  const int32_t *const starts = bias;
+  if (core == INTARSIA_WIDE_MVE)
+    bias += (filters + INTARSIA_WIDE_LANES - 1) / INTARSIA_WIDE_LANES * INTARSIA_WIDE_LANES;
   const int32_t limit = size == 2 ? 32768 : 128, unit_elements = s->rank * s->memory;
   const struct scaling of_features = {s->feature_multiplier, s->feature_shift, s->state_zero,
                                       s->state_zero - limit, s->state_zero + limit - 1};
@@ -124,12 +127,16 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
     const int8_t *block = weights;
     int8_t *memory = state + n * filters * memory_bytes;
     const int8_t *unit_memory = memory, *unit_time = time;
-    intarsia_widen(scratch, input, s->inputs, s->in_zero, core);
+    const void *const x = intarsia_byte_activations(scratch, input, s->inputs, s->in_zero, core);
     for (int32_t first = 0; first < filters; first += INTARSIA_WIDE_LANES, block += block_bytes) {
       int32_t sums[INTARSIA_WIDE_LANES];
       const int32_t lanes = intarsia_min_i32(INTARSIA_WIDE_LANES, filters - first);
-      intarsia_narrow_products(scratch, block, s->inputs, sums, core);
-      if (core == INTARSIA_WIDE_MVE) scale_four(sums, &of_features);
+      intarsia_byte_products(x, block, s->inputs, sums, core);
+      if (core == INTARSIA_WIDE_MVE) {
+        for (int32_t lane = 0; lane < INTARSIA_WIDE_LANES; ++lane)
+          sums[lane] += starts[first + lane];
+        scale_four(sums, &of_features);
+      }
       for (int32_t lane = 0; lane < lanes; ++lane, memory += memory_bytes) {
         int32_t feature = sums[lane];
         if (core != INTARSIA_WIDE_MVE) {

@@ -15,8 +15,9 @@ struct intarsia_svdf {
 };
 
 // state: [batches][units * rank][memory], moved by one and written.
-// scratch: the inputs, filled to a whole group (wide_dot.h). weights: of the filters, wide_dot.h; time:
-// [units * rank][memory]; bias: one per unit, with the state's zero point.
+// scratch, word-aligned: with Dsp the inputs, filled to a whole group. weights: of the filters, byte_dot.h; time:
+// [units * rank][memory]; bias: with Mve what the input's zero point takes away from the sum of each filter, filled to a whole four; then one
+// per unit, with the state's zero point.
 void intarsia_dsp_svdf_s16(const struct intarsia_svdf *svdf, const int8_t *input, int16_t *state,
                            int8_t *output, int16_t *scratch, const int8_t *weights,
                            const int16_t *time, const int32_t *bias);

@@ -69,15 +69,34 @@ std::vector<graph::Module> cases(const std::string& core) {
 
 using MakeInputs = std::vector<graph::TensorValue> (*)(Random&, const graph::Module&);
 
+// Of a kernel parameters behind the inputs. They begin as zero.
+std::vector<graph::TensorValue> first_states(const graph::Module& module) {
+  std::vector<graph::TensorValue> states;
+  const graph::Function& function = module.entry_function();
+  for (const graph::TensorId id : function.nodes[0].inputs) {
+    if (!id.valid() || !function.tensor(id).variable) continue;
+    const graph::Tensor& state = function.tensor(id);
+    const auto zero =
+        static_cast<uint8_t>(state.type == DataType::Int8 ? state.quantization.zero_point[0] : 0);
+    states.emplace_back(static_cast<size_t>(state.bytes()), zero);
+  }
+  return states;
+}
+
 void check(const KernelProgram& kernels, Random& random, const Emulated& core,
            MakeInputs make_inputs = testing::random_inputs) {
   std::vector<std::vector<graph::TensorValue>> inputs;
-  for (size_t i = 0; i < kernels.count(); ++i)
+  std::vector<std::vector<graph::TensorValue>> arguments;
+  for (size_t i = 0; i < kernels.count(); ++i) {
     inputs.push_back(make_inputs(random, kernels.module(i)));
-  const Result<CoreRun> run = run_on_core({core.board, core.core}, kernels, inputs);
+    arguments.push_back(inputs.back());
+    for (graph::TensorValue& state : first_states(kernels.module(i)))
+      arguments.back().push_back(std::move(state));
+  }
+  const Result<CoreRun> run = run_on_core({core.board, core.core}, kernels, arguments);
   ASSERT_TRUE(run.ok()) << run.error().to_string();
   for (size_t i = 0; i < kernels.count(); ++i) {
-    SCOPED_TRACE(fmt::format("case {}\n{}", i, graph::print(kernels.module(i))));
+    SCOPED_TRACE(fmt::format("{}, case {}\n{}", core.core, i, graph::print(kernels.module(i))));
     graph::Evaluator evaluator(kernels.module(i));
     const Result<std::vector<graph::TensorValue>> expected = evaluator.run(inputs[i]);
     ASSERT_TRUE(expected.ok());
@@ -180,6 +199,29 @@ TEST(WideCurves, OnTheCore) {
       }
       return std::vector<graph::TensorValue>{std::move(values)};
     });
+  }
+}
+
+// Units and inputs that fill groups and vectors and that do not, and more units than lie in scratch at once; sums that 32 bits do not hold.
+TEST(RecurrentLayers, OnTheCore) {
+  std::string reason;
+  if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
+  for (const auto& [core, board] :
+       {std::pair{"cortex-m4", "mps2-an386"}, {"cortex-m55", "mps3-an547"}}) {
+    KernelProgram kernels(core);
+    Random random(17);
+    for (const auto& [inputs, units] :
+         {std::pair{1, 1}, {16, 32}, {28, 20}, {9, 17}, {33, 65}, {5, 130}})
+      for (const DataType type : {DataType::Int8, DataType::Int16})
+        kernels.add(lstm_module(random, type, inputs, units, 0.0f, random.range(1, 3)));
+    kernels.add(lstm_module(random, DataType::Int16, 1300, 3));
+    for (const DataType state : {DataType::Int8, DataType::Int16})
+      for (const int64_t units : {1, 7, 32}) kernels.add(svdf_module(random, state, 19, units, 10));
+    for (const char* kind : {"lstm_s8", "lstm_s16_short", "lstm_s16", "svdf_s8", "svdf_s16"})
+      EXPECT_TRUE(kernels.calls(std::string("intarsia_") +
+                                (std::string(core) == "cortex-m4" ? "dsp_" : "mve_") + kind))
+          << kind;
+    check(kernels, random, {core, board});
   }
 }
 

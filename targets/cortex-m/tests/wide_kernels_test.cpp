@@ -218,7 +218,7 @@ TEST_P(WideCore, LstmOfShortAndWideSums) {
   Random random(16);
   for (const int64_t inputs : {5, 30, 1200})
     for (const int64_t units : {1, 6, 11})
-      kernels.add(lstm_module(random, DataType::Int16, inputs, units, 0.0f));
+      kernels.add(lstm_module(random, DataType::Int16, inputs, units, 0.0f, random.range(1, 3)));
   EXPECT_EQ(kernels.tuned(), kernels.count());
   kernels.check();
 }

@@ -506,21 +506,28 @@ Module wide_pool_module(Random& random, OpKind kind, const Shape& shape,
   return builder.finish(DataType::Int16, q);
 }
 
-Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units,
-                   float input_scale) {
+Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units, float input_scale,
+                   int64_t steps) {
   Builder b(random, OpKind::Lstm, type);
   const bool wide = type == DataType::Int16;
-  b.tensor(b.input({1, 1, inputs})).quantization = scales({input_scale > 0 ? input_scale
-                                                           : wide          ? 0.0002f
-                                                                           : 0.01f});
+  const auto with_zero = [&](float scale) {
+    Quantization q = scales({scale});
+    if (!wide) q.zero_point = {random.range(-128, 127)};
+    return q;
+  };
+  b.tensor(b.input({1, steps, inputs})).quantization = with_zero(input_scale > 0 ? input_scale
+                                                                 : wide          ? 0.0002f
+                                                                                 : 0.01f);
   const auto scale = [&] { return scales({random.real(0.002f, 0.02f)}); };
   for (int i = 0; i < 4; ++i) b.constant({units, inputs}, DataType::Int8, scale(), -127, 127);
   for (int i = 0; i < 4; ++i) b.constant({units, units}, DataType::Int8, scale(), -127, 127);
   for (int i = 0; i < 4; ++i)
     b.constant({units}, wide ? DataType::Int64 : DataType::Int32, scale(), -900, 900);
-  const Quantization hidden = scales({wide ? 1.0f / 32768 : 1.0f / 128});
+  const Quantization hidden = with_zero(wide ? 1.0f / 32768 : 1.0f / 128);
   b.state({1, units}, type, hidden);
-  b.state({1, units}, DataType::Int16, scales({std::ldexp(1.0f, -11)}));
+  // Of a tanh whose arguments are shifted to the left, to the right, or not at all.
+  b.state({1, units}, DataType::Int16,
+          scales({std::ldexp(1.0f, -static_cast<int>(random.range(11, 14)))}));
   b.node().attributes = LstmAttrs{};
   return b.finish(type, hidden);
 }

@@ -113,7 +113,7 @@ graph::Module wide_pool_module(Random& random, graph::OpKind kind, const Shape& 
 
 // One step of an LSTM layer with weights of int8; type: of its activations.
 graph::Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units,
-                          float input_scale = 0);  // 0: a fine one
+                          float input_scale = 0, int64_t steps = 1);  // a scale of 0: a fine one
 // An SVDF layer of int8 with a state of `state`.
 graph::Module svdf_module(Random& random, DataType state, int64_t inputs, int64_t units,
                           int64_t memory);
