@@ -35,19 +35,6 @@ INTARSIA_INLINE int32_t half_of(int32_t shift) {
   return shift > 0 ? (int32_t)(UINT32_C(1) << (shift - 1)) : 0;
 }
 
-// The curve at (x * multiplier + half) >> shift; points: intarsia_sigmoid_points().
-INTARSIA_INLINE int32_t on_curve(struct curve c, const uint16_t *points, int32_t x,
-                                 int32_t multiplier, int32_t shift) {
-  const int32_t argument = (x * multiplier + half_of(shift)) >> shift, sign = argument >> 31;
-  const uint32_t magnitude = (uint32_t)((argument ^ sign) - sign), at = magnitude >> c.below;
-  int32_t value = c.limit;
-  if (at < kLastPoint) {
-    const uint32_t here = points[at], next = points[at + 1];
-    value = (int32_t)((here << c.below) + (magnitude & ((1u << c.below) - 1u)) * (next - here));
-  }
-  return ((value ^ sign) + c.base + (sign & c.mirror)) >> c.shift;
-}
-
 #if INTARSIA_HAS_MVE
 // Which of eight lines (from points[at] on), and where on it: 2^below is its end. Lines from the last one on count as that one's end, or, of
 // a sigmoid, any place of it: all its results are alike.
@@ -128,6 +115,19 @@ INTARSIA_INLINE int16x8_t eight_on_curve(struct curve c, const uint16_t *points,
   const uint16x8_t value = vaddq_u16(here, vrmulhq_u16(part, vaddq_u16(step, step)));
   const int16x8_t above = vreinterpretq_s16_u16(veorq_u16(value, vdupq_n_u16(0x8000)));
   return vsubq_s16(veorq_s16(above, sign), sign);
+}
+#else
+// The curve at (x * multiplier + half) >> shift; points: intarsia_sigmoid_points().
+INTARSIA_INLINE int32_t on_curve(struct curve c, const uint16_t *points, int32_t x,
+                                 int32_t multiplier, int32_t shift) {
+  const int32_t argument = (x * multiplier + half_of(shift)) >> shift, sign = argument >> 31;
+  const uint32_t magnitude = (uint32_t)((argument ^ sign) - sign), at = magnitude >> c.below;
+  int32_t value = c.limit;
+  if (at < kLastPoint) {
+    const uint32_t here = points[at], next = points[at + 1];
+    value = (int32_t)((here << c.below) + (magnitude & ((1u << c.below) - 1u)) * (next - here));
+  }
+  return ((value ^ sign) + c.base + (sign & c.mirror)) >> c.shift;
 }
 #endif
 
