@@ -62,7 +62,10 @@ class Edges {
       std::string reason = step_back(source);
       if (!reason.empty()) return reason;
     }
-    if (!uses_.is_input(source) && !uses_.is_output(source))
+    // An edge has a name of its own: what is an edge already is copied.
+    if (uses_.is_input(source) || uses_.is_output(source))
+      source = copy_of(source, tensor(y).name);
+    else
       function_.tensors[source.at()].name = tensor(y).name;
     function_.outputs[index] = source;
     uses_ = Uses(function_);
@@ -139,6 +142,19 @@ class Edges {
       return fmt::format("{} does more than to add 128 to each byte", what(node));
     y = node.inputs[0];
     return "";
+  }
+
+  TensorId copy_of(TensorId source, const std::string& name) {
+    Tensor tensor = function_.tensor(source);
+    tensor.name = name;
+    Node copy;
+    copy.name = free_name(function_, name + "_copy");
+    copy.kind = OpKind::Reshape;
+    copy.attributes = graph::ReshapeAttrs{tensor.shape};
+    copy.inputs = {source};
+    copy.outputs = {add_tensor(function_, std::move(tensor))};
+    function_.nodes.push_back(copy);
+    return copy.outputs[0];
   }
 
   // The conversions that made an earlier output, as far back as nobody reads them any more.

@@ -250,6 +250,40 @@ entry @main
   EXPECT_EQ(expected[1], found[1]);
 }
 
+// Callers find outputs by their names: each keeps its own, though one tensor is all of them.
+TEST(QuantisedEdges, SeveralOutputsOfOneTensor) {
+  const Module before = parsed(R"(intarsia.graph m
+func @main(%0) -> (%2, %1, %3, %4) {
+  %0 x: i8[1,16] q(0.5)
+  %1 a: i8[1,16] q(0.5)
+  %2 first: f32[1,16]
+  %3 second: f32[1,16]
+  %4 input: f32[1,16]
+  relu r(%0) -> (%1)
+  dequantize leave(%1) -> (%2)
+  dequantize leave_too(%1) -> (%3)
+  dequantize back(%0) -> (%4)
+}
+entry @main
+)");
+  const QuantisedEdges after = dropped(before);
+  EXPECT_TRUE(after.kept.empty()) << after.kept.to_string();
+  const Function& entry = after.module.entry_function();
+  std::vector<std::string> names;
+  for (const graph::TensorId id : entry.outputs) {
+    names.push_back(entry.tensor(id).name);
+    EXPECT_EQ(entry.tensor(id).type, DataType::Int8);
+  }
+  EXPECT_THAT(names, testing::ElementsAre("first", "a", "second", "input"));
+  EXPECT_EQ(entry.tensor(entry.inputs[0]).name, "x");
+  const TensorValue bytes = {0x80, 0xff, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x7f};
+  const std::vector<TensorValue> expected = evaluated(before, {bytes});
+  const std::vector<TensorValue> found = evaluated(after.module, {bytes});
+  EXPECT_EQ(expected[1], found[1]);
+  for (const size_t i : {0, 2, 3})
+    EXPECT_EQ(expected[i], converted("dequantize", "i8[1,16] q(0.5)", "f32[1,16]", found[i]));
+}
+
 struct Kept {
   const char* name;
   std::string body;
