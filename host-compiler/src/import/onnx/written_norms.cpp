@@ -209,6 +209,24 @@ class Writing {
     return nullptr;
   }
 
+  // Of x transposed, where the squares are of x and their sums are transposed alike: onnxruntime's optimiser takes transpositions from
+  // before an operator to behind it.
+  std::optional<Squares> in_order_of(const Squares& squares, const Node& moved, TensorId x) const {
+    const graph::Node* maker = in_.maker_of(x);
+    if (maker == nullptr || maker->kind != OpKind::Transpose || maker->inputs[0] != squares.row.x ||
+        !squares.row.axes.empty())
+      return std::nullopt;
+    const auto& order = std::get<graph::TransposeAttrs>(maker->attributes).permutation;
+    const auto given = moved.attributes.find("perm");
+    if (given == moved.attributes.end() || !std::ranges::equal(order, given->second.integers()))
+      return std::nullopt;
+    Squares found{{x, {}}, {}};
+    for (size_t i = 0; i < order.size(); ++i)
+      if (std::ranges::find(squares.axes, order[i]) != squares.axes.end())
+        found.axes.push_back(static_cast<int64_t>(i));
+    return found;
+  }
+
   // A row over its length: none that is not 0 is shorter than a step.
   std::optional<Normalization> over_length(const std::string& value,
                                            const std::string& length) const {
@@ -217,6 +235,8 @@ class Writing {
     const float step = in_.tensor(of->x).quantization.scale[0];
     const Node* node = unlimited(length, step);
     std::optional<Squares> squares;
+    const Node* moved = node != nullptr && node->type == "Transpose" ? node : nullptr;
+    if (moved != nullptr) node = in_.operator_of(moved->inputs[0]);
     if (node != nullptr && node->type == "ReduceL2") {
       const std::optional<Row> under = row(node->inputs[0]);
       if (under) squares = Squares{*under, axes_of(*node, in_.shape(under->x).size())};
@@ -224,6 +244,7 @@ class Writing {
       const Node* sum = unlimited(node->inputs[0], step * step);
       if (sum != nullptr && sum->type == "ReduceSum") squares = mean_of_squares(*sum);
     }
+    if (squares && moved != nullptr) squares = in_order_of(*squares, *moved, of->x);
     if (!squares || squares->row.x != of->x || !squares->row.axes.empty() || squares->axes.empty())
       return std::nullopt;
     int64_t count = 1;
