@@ -25,7 +25,7 @@ std::optional<Shape> parse_shape(std::string_view text) {
   for (const char* at = text.data(); at != text.data() + text.size();) {
     int64_t extent = 0;
     const auto [end, error] = std::from_chars(at, text.data() + text.size(), extent);
-    if (error != std::errc() || extent < 1) return std::nullopt;
+    if (error != std::errc() || extent < 0) return std::nullopt;
     shape.push_back(extent);
     if (end == text.data() + text.size()) return shape;
     if (*end != 'x' || end + 1 == text.data() + text.size()) return std::nullopt;

@@ -579,7 +579,9 @@ void read_cast(Reader& in) {
                   fmt::format("converts to {}, which the IR does not have", element_name(to))))
     return;
   if (*type == kFloat && in.is_real(0)) return in.carried(in.value(0).tensor);
-  in.result(in.cast(in.operand(0), *type));
+  TensorId id = in.operand(0);
+  if (*type == DataType::Int64 && in.tensor(id).type == kFloat) id = whole_floats(in, id);
+  in.result(in.cast(id, *type));
 }
 
 void read_cast_like(Reader& in) {

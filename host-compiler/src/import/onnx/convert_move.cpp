@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "import/onnx/elements.h"
+#include "import/onnx/many_axes.h"
 #include "import/onnx/moving.h"
 #include "import/onnx/placed_slice.h"
 #include "import/onnx/reader.h"
@@ -23,7 +24,14 @@ void read_concat(Reader& in) {
   std::vector<size_t> parts;
   for (size_t i = 0; i < in.node().inputs.size(); ++i)
     if (in.has(i)) parts.push_back(i);
-  if (parts.empty()) return in.result_empty(0);
+  if (parts.empty()) {  // nothing behind nothing
+    Shape shape = in.shape_of(0);
+    const auto axis = static_cast<size_t>(in.axis(in.integer("axis", 1), shape.size()));
+    for (size_t i = 1; i < in.node().inputs.size() && in.ok(); ++i)
+      if (in.require(in.shape_of(i).size() == shape.size(), "joins tensors of several ranks"))
+        shape[axis] += in.shape_of(i)[axis];
+    return in.result_empty(0, shape);
+  }
   const size_t first = parts[0];
   const graph::AxisAttrs attrs{in.axis(in.integer("axis", 1), in.shape_of(first).size())};
   if (!in.ok()) return;
@@ -63,6 +71,20 @@ void read_split(Reader& in) {
   graph::SplitAttrs attrs{axis, given.value_or(std::vector<int64_t>{})};
   for (int64_t at = 0; !given && at < count; ++at)
     attrs.sizes.push_back(std::min(piece, extent - at * piece));
+  if (!in.require(attrs.sizes.size() == in.node().outputs.size(),
+                  fmt::format("has {} sizes for {} outputs", attrs.sizes.size(), count)))
+    return;
+  std::vector<size_t> made;  // outputs that have elements
+  for (size_t i = 0; i < attrs.sizes.size(); ++i) {
+    Shape part = shape;
+    part[static_cast<size_t>(axis)] = attrs.sizes[i];
+    if (element_count(part) != 0)
+      made.push_back(i);
+    else
+      in.result_empty(i, part);
+  }
+  if (made.empty()) return;
+  std::erase(attrs.sizes, 0);
   TensorId id = in.carry();
   // Of more axes than an image has, those before and behind are one each where there are several before.
   constexpr size_t kImageRank = 4;
@@ -76,18 +98,17 @@ void read_split(Reader& in) {
   }
   const graph::Tensor source = in.tensor(id);
   const Form form = source.quantization.present() ? in.value(0).form : Form::Plain;
-  const std::vector<TensorId> pieces = in.emit_many(
-      OpKind::Split, attrs, {id}, in.node().outputs.size(), source.type, source.quantization);
+  const std::vector<TensorId> pieces =
+      in.emit_many(OpKind::Split, attrs, {id}, made.size(), source.type, source.quantization);
   for (size_t i = 0; i < pieces.size() && in.ok(); ++i) {
     Shape part = shape;
     part[static_cast<size_t>(axis)] = attrs.sizes[i];
-    in.result(i, {merges ? in.reshape(pieces[i], part) : pieces[i], form, {}});
+    in.result(made[i], {merges ? in.reshape(pieces[i], part) : pieces[i], form, {}});
   }
 }
 
 // Starts, ends and steps count from the end when negative, and are cut to what is there.
 void read_slice(Reader& in) {
-  if (in.is_empty(0)) return in.result_empty(0);
   const Shape shape = in.shape_of(0);
   const auto is_open = [&](size_t operand) {
     return in.has(operand) && !in.is_constant(in.operand(operand));
@@ -116,6 +137,7 @@ void read_slice(Reader& in) {
     const auto at = static_cast<size_t>(in.axis(axes[i], shape.size()));
     if (!in.ok()) return;
     const int64_t extent = shape[at], step = steps ? (*steps)[i] : 1;
+    if (extent == 0) continue;
     if (!in.require(step != 0 && step > -(int64_t{1} << 31) && step < (int64_t{1} << 31),
                     fmt::format("has the step {}", step)))
       return;
@@ -126,11 +148,11 @@ void read_slice(Reader& in) {
         step > 0 ? place((*starts)[i], 0, extent) : place((*starts)[i], 0, extent - 1);
     const int64_t end = step > 0 ? place((*ends)[i], 0, extent) : place((*ends)[i], -1, extent - 1);
     const int64_t size = step > 0 ? ceil_div(end - begin, step) : (begin - end - step - 1) / -step;
-    if (size < 1 && shape.size() == 1 && in.is_constant(in.value(0).tensor))
-      return in.result_empty(0);
-    if (!in.require(size >= 1, fmt::format("takes no element of axis {}", at))) return;
-    attrs.begin[at] = begin, attrs.size[at] = size, attrs.stride[at] = size == 1 ? 1 : step;
+    attrs.begin[at] = begin, attrs.size[at] = std::max<int64_t>(size, 0);
+    attrs.stride[at] = size <= 1 ? 1 : step;
   }
+  // As a roll by nothing has it: all, and the rest behind it.
+  if (element_count(attrs.size) == 0) return in.result_empty(0, attrs.size);
   move(in, [&](TensorId id) { return in.emit_alike(OpKind::Slice, attrs, {id}); });
 }
 
@@ -305,7 +327,15 @@ void read_transpose(Reader& in) {
     if (sorted.size() != rank || sorted[i] != static_cast<int64_t>(i))
       return in.problem(
           fmt::format("has [{}], which is no order of {} axes", fmt::join(order, ","), rank));
-  in.result(0, {in.transpose(in.value(0).tensor, order), in.value(0).form, {}});
+  if (rank <= graph::kMaxRank && !in.is_empty(0))
+    return in.result(0, {in.transpose(in.value(0).tensor, order), in.value(0).form, {}});
+  const Shape given = in.shape_of(0);
+  Shape shape;
+  for (const int64_t axis : order) shape.push_back(given[static_cast<size_t>(axis)]);
+  if (in.is_empty(0)) return in.result_empty(0, shape);
+  const TensorId id = in.carry();
+  const Form form = in.tensor(id).type == kFloat ? Form::Plain : in.value(0).form;
+  in.result_of_shape({transpose_many_axes(in, id, given, order), form, {}}, shape);
 }
 
 void read_expand(Reader& in) {
@@ -320,6 +350,8 @@ void read_expand(Reader& in) {
   if (wanted->size() < shape.size())
     wanted->insert(wanted->begin(), shape.begin(),
                    shape.end() - static_cast<ptrdiff_t>(wanted->size()));
+  if (element_count(*wanted) == 0) return in.result_empty(0, *wanted);
+  if (wanted->size() > graph::kMaxRank) return expand_many_axes(in, shape, *wanted);
   move(in, [&](TensorId id) {
     return in.emit_alike(OpKind::BroadcastTo, graph::ShapeAttrs{*wanted}, {id});
   });

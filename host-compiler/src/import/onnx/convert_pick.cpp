@@ -259,7 +259,19 @@ TensorId put_running_rows(Reader& in, TensorId all, TensorId places, TensorId up
 
 }  // namespace
 
+// At no place, as exporters write parts of no element: the operand stays as it is.
+static bool puts_nothing(Reader& in) {
+  if (in.is_empty(0))
+    in.result_empty(0, in.shape_of(0));
+  else if (in.is_empty(1) || in.is_empty(2))
+    in.result(0, in.value(0));
+  else
+    return false;
+  return true;
+}
+
 void read_scatter_elements(Reader& in) {
+  if (puts_nothing(in)) return;
   const Shape shape = in.shape_of(0), given = in.shape_of(1);
   const auto axis = static_cast<size_t>(in.axis(in.integer("axis", 0), shape.size()));
   if (!in.ok() ||
@@ -322,6 +334,7 @@ void put_given_rows(Reader& in, const Shape& shape, const Shape& given) {
 }  // namespace
 
 void read_scatter_nd(Reader& in) {
+  if (puts_nothing(in)) return;
   const Shape shape = in.shape_of(0), given = in.shape_of(1);
   if (!in.is_constant(in.operand(1))) return put_given_rows(in, shape, given);
   const auto indices = in.known_integers(1, "the places");

@@ -18,10 +18,10 @@ namespace {
 
 void shaped(Reader& in, const Shape& shape) {
   if (!in.ok()) return;
+  if (element_count(shape) == 0) return in.result_empty(0, shape);
   const TensorId id = in.carry();
   const Form form = in.tensor(id).type == kFloat ? Form::Plain : in.value(0).form;
-  const TensorId made = in.reshape(id, shape);
-  in.result(0, {made, form, {}});
+  in.result_of_shape({id, form, {}}, shape);
 }
 
 }  // namespace
@@ -44,7 +44,8 @@ void read_reshape(Reader& in) {
     if (extent == -1) {
       if (!in.require(open < 0, "leaves two extents open")) return;
       open = static_cast<int>(i);
-    } else if (!in.require(extent >= 1 && extent <= graph::kMaxTensorBytes / known,
+    } else if (!in.require(extent >= (in.is_empty(0) ? 0 : 1) &&
+                               extent <= graph::kMaxTensorBytes / std::max<int64_t>(known, 1),
                            fmt::format("makes [{}]", fmt::join(*wanted, ",")))) {
       return;
     } else {
@@ -54,12 +55,15 @@ void read_reshape(Reader& in) {
   }
   const int64_t count = element_count(given);
   if (open >= 0) {
-    if (!in.require(count % known == 0,
+    if (!in.require(known != 0 && count % known == 0,
                     fmt::format("cannot make [{}] of [{}]", fmt::join(*wanted, ","),
                                 fmt::join(given, ","))))
       return;
     shape[static_cast<size_t>(open)] = count / known;
   }
+  if (in.is_empty(0) && !in.require(element_count(shape) == 0,
+                                    fmt::format("makes [{}] of nothing", fmt::join(shape, ","))))
+    return;
   shaped(in, shape);
 }
 
@@ -105,8 +109,8 @@ void read_flatten(Reader& in) {
                   fmt::format("names axis {} of rank {}", axis, rank)))
     return;
   if (axis < 0) axis += rank;
-  const int64_t rows = element_count(Shape(given.begin(), given.begin() + axis));
-  shaped(in, {rows, element_count(given) / rows});
+  shaped(in, {element_count(Shape(given.begin(), given.begin() + axis)),
+              element_count(Shape(given.begin() + axis, given.end()))});
 }
 
 void read_identity(Reader& in) {
@@ -128,7 +132,7 @@ void read_identity(Reader& in) {
 }
 
 void read_shape(Reader& in) {
-  const Shape shape = in.is_empty(0) ? Shape{0} : in.shape_of(0);
+  const Shape shape = in.shape_of(0);
   const auto rank = static_cast<int64_t>(shape.size());
   const auto place = [&](int64_t given) {
     return std::clamp<int64_t>(given < 0 ? given + rank : given, 0, rank);
@@ -146,7 +150,9 @@ void read_size(Reader& in) {
 void read_constant_of_shape(Reader& in) {
   const auto shape = in.known_integers(0, "its shape");
   if (!shape) return;
-  if (*shape == Shape{0}) return in.result_empty(0);
+  if (std::ranges::all_of(*shape, [](int64_t extent) { return extent >= 0; }) &&
+      element_count(*shape) == 0)
+    return in.result_empty(0, *shape);
   Values value = real_values({1}, {0});
   if (const auto given = in.node().attributes.find("value"); given != in.node().attributes.end()) {
     std::string problem;

@@ -7,6 +7,8 @@
 #include "import/onnx/normalised_channels.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/stretches.h"
+#include "import/onnx/transposed_volume.h"
 #include "import/onnx/weighted.h"
 #include "import/onnx/window.h"
 
@@ -241,27 +243,79 @@ TensorId spread(Reader& in, TensorId filters, const Window& window) {
 
 }  // namespace
 
+namespace {
+
+// In floats: [N,H,W,I] by [O/groups,KH,KW,I], the channels of each group by themselves.
+TensorId by_groups(Reader& in, int64_t groups, TensorId x, TensorId w, TensorId bias,
+                   const graph::TransposeConv2dAttrs& attrs) {
+  const auto one = [&](TensorId input, TensorId filters, TensorId offsets) {
+    return in.emit(OpKind::TransposeConv2d, attrs, {input, filters, offsets}, kFloat);
+  };
+  if (groups == 1 || !in.ok()) return in.ok() ? one(x, w, bias) : TensorId{};
+  const auto pieces = [&](TensorId id, int64_t axis) {
+    const int64_t extent = in.shape(id)[static_cast<size_t>(axis)];
+    const graph::SplitAttrs split{
+        axis, std::vector<int64_t>(static_cast<size_t>(groups), extent / groups)};
+    return in.emit_many(OpKind::Split, split, {id}, static_cast<size_t>(groups), kFloat, {},
+                        "group");
+  };
+  const std::vector<TensorId> xs = pieces(x, 3), ws = pieces(w, 3);
+  const std::vector<TensorId> biases =
+      bias.valid() ? pieces(bias, 0) : std::vector<TensorId>(xs.size());
+  std::vector<TensorId> results;
+  for (size_t i = 0; i < xs.size(); ++i) results.push_back(one(xs[i], ws[i], biases[i]));
+  return in.emit(OpKind::Concat, graph::AxisAttrs{3}, results, kFloat, {}, "groups");
+}
+
+// In floats. `out`: slices of the result.
+void transposed_volume(Reader& in, const Window& window, const graph::TransposeConv2dAttrs& given,
+                       int64_t out, const Tail& tail) {
+  constexpr int64_t kMost =
+      64;  // planes of the filter, and places within a stride: operators are written out for each
+  if (!in.require(window.depth->kernel <= kMost && window.depth->stride <= kMost,
+                  fmt::format("has a window {} deep by {}; up to {} are possible",
+                              window.depth->kernel, window.depth->stride, kMost)))
+    return;
+  const Shape s = in.shape_of(0);
+  const int64_t groups = in.integer("group", 1);
+  graph::TransposeConv2dAttrs attrs = given;
+  attrs.activation = graph::Activation::None;
+  const TensorId x =
+      in.reshape(in.transpose(in.operand(0), {0, 2, 3, 4, 1}), {s[0] * s[2], s[3], s[4], s[1]});
+  const TensorId w = spread(in, filters_of_planes(in, in.operand(1)), window);
+  TensorId y =
+      summed_planes(in, by_groups(in, groups, x, w, {}, attrs), *window.depth, s[0], groups, out);
+  const TensorId bias = in.has(2)   ? in.operand(2)
+                        : y.valid() ? filled(in, {in.shape(y)[4]}, kFloat, 0)
+                                    : TensorId{};
+  if (in.has(2) || tail.activation != graph::Activation::None)
+    y = in.emit(OpKind::Add, graph::BinaryAttrs{tail.activation}, {y, bias}, kFloat, {}, "bias");
+  if (y.valid() && in.ok()) in.finish(tail, {in.transpose(y, {0, 4, 1, 2, 3}), Form::Plain, {}});
+}
+
+}  // namespace
+
 // out = (in - 1) * stride + covered + output_padding - pads. Groups are computed one by one.
 void read_conv_transpose(Reader& in) {
   const int64_t groups = in.integer("group", 1);
-  std::optional<Window> window = convolution_window(in, 0, 1);
+  std::optional<Window> window = convolution_window(in, 0, 1, true);
   if (!window) return;
   const Shape weights = in.shape_of(1);
   const int64_t channels = weights[0];
   if (!in.require(groups >= 1 && channels % groups == 0,
                   fmt::format("has {} groups for {} channels", groups, channels)))
     return;
-  const size_t axes = window->is_line ? 1 : 2;
+  const size_t axes = window->depth ? 3 : window->is_line ? 1 : 2;
   const auto extra = in.integers("output_padding").value_or(std::vector<int64_t>(axes, 0));
   const auto wanted = in.integers("output_shape");
   if (!in.require(extra.size() == axes && (!wanted || wanted->size() >= axes),
                   "has as many numbers of padding as axes"))
     return;
   const std::string mode = in.text("auto_pad", "NOTSET");
-  Axis* const both[] = {&window->h, &window->w};
-  int64_t outputs[] = {1, 1};
+  Axis* const all[] = {window->depth ? &*window->depth : nullptr, &window->h, &window->w};
+  int64_t outputs[] = {1, 1, 1};
   for (size_t i = 0; i < axes; ++i) {
-    Axis& axis = *both[2 - axes + i];
+    Axis& axis = *all[3 - axes + i];
     const int64_t full = (axis.input - 1) * axis.stride + axis.covered() + extra[i];
     const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
     const int64_t out = wanted            ? (*wanted)[wanted->size() - axes + i]
@@ -277,7 +331,7 @@ void read_conv_transpose(Reader& in) {
     if (!in.require(out >= 1 && out <= kMostWindow,
                     fmt::format("makes an output of extent {}", out)))
       return;
-    outputs[2 - axes + i] = out;
+    outputs[3 - axes + i] = out;
   }
   const Tail tail = in.tail(true);
   // [I,O/groups,KH,KW] becomes [O/groups,KH,KW,I].
@@ -288,8 +342,8 @@ void read_conv_transpose(Reader& in) {
                                           .stride_w = window->w.stride,
                                           .pad_top = window->h.before,
                                           .pad_left = window->w.before,
-                                          .out_h = outputs[0],
-                                          .out_w = outputs[1],
+                                          .out_h = outputs[1],
+                                          .out_w = outputs[2],
                                           .activation = tail.activation};
   const auto of_bytes = [&](const Tail& behind, const NormalisedChannels* normalised) -> TensorId {
     if (!behind.as) return {};
@@ -313,7 +367,7 @@ void read_conv_transpose(Reader& in) {
                               behind.as->type, behind.as->quantization),
                       window->is_line);
   };
-  if (in_integers(in, 0, 1) && groups == 1) {
+  if (in_integers(in, 0, 1) && groups == 1 && !window->depth) {
     if (const auto normalised = normalisation_behind(in, weights[1])) {
       const Tail behind = in.tail(true, normalised->node);
       const TensorId made = in.attempt([&] { return of_bytes(behind, &*normalised); });
@@ -322,30 +376,13 @@ void read_conv_transpose(Reader& in) {
     const TensorId made = in.attempt([&] { return of_bytes(tail, nullptr); });
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
+  if (window->depth) return transposed_volume(in, *window, attrs, outputs[0], tail);
   const TensorId x = in.to_channels_last(as_image(in, in.operand(0))),
                  w = filters_of(in.operand(1));
   const TensorId bias = in.optional_operand(2);
-  const auto one = [&](TensorId input, TensorId filters, TensorId offsets) {
-    return in.emit(OpKind::TransposeConv2d, attrs, {input, filters, offsets}, kFloat);
-  };
-  if (groups == 1)
-    return in.finish(tail, {from_image(in, one(x, w, bias), window->is_line), Form::Plain, {}});
-  const auto pieces = [&](TensorId id, int64_t axis) {
-    const int64_t extent = in.shape(id)[static_cast<size_t>(axis)];
-    const graph::SplitAttrs split{
-        axis, std::vector<int64_t>(static_cast<size_t>(groups), extent / groups)};
-    return in.emit_many(OpKind::Split, split, {id}, static_cast<size_t>(groups), kFloat, {},
-                        "group");
-  };
-  if (!in.ok()) return;
-  const std::vector<TensorId> xs = pieces(x, 3), ws = pieces(w, 3);
-  const std::vector<TensorId> biases =
-      bias.valid() ? pieces(bias, 0) : std::vector<TensorId>(xs.size());
-  std::vector<TensorId> results;
-  for (size_t i = 0; i < xs.size(); ++i) results.push_back(one(xs[i], ws[i], biases[i]));
-  const TensorId joined =
-      in.emit(OpKind::Concat, graph::AxisAttrs{3}, results, kFloat, {}, "groups");
-  in.finish(tail, {from_image(in, joined, window->is_line), Form::Plain, {}});
+  in.finish(
+      tail,
+      {from_image(in, by_groups(in, groups, x, w, bias, attrs), window->is_line), Form::Plain, {}});
 }
 
 }  // namespace intarsia::onnx

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "import/onnx/known_operators.h"
+
 namespace intarsia::onnx {
 
 namespace {
@@ -178,18 +180,27 @@ std::optional<Numbers> computed(Reader& in, const std::vector<Numbers>& operands
 bool fold_nothing(Reader& in) {
   const std::string& type = in.node().type;
   if (const auto many = std::ranges::find(kOfMany, type, &OfMany::type); many != kOfMany.end()) {
-    if (!in.is_empty(0)) return false;
+    if (!in.is_empty(0) || in.shape_of(0).size() != 1) return false;
     in.result(in.make_constant(integer_values(
         DataType::Int64, in.integer("keepdims", 1) != 0 ? Shape{1} : Shape{}, {many->first})));
     return true;
   }
   const bool is_elementwise = type == "Where" || type == "Cast" || type == "Identity" ||
                               std::ranges::find(kOfTwo, type, &OfTwo::type) != kOfTwo.end() ||
-                              std::ranges::find(kOfOne, type, &OfOne::type) != kOfOne.end();
+                              type == "QuantizeLinear" || type == "DequantizeLinear" ||
+                              std::ranges::find(kOfOne, type, &OfOne::type) != kOfOne.end() ||
+                              find_operator(in.node().domain, type)->kind != graph::OpKind::Call;
   bool some = false;
-  for (size_t i = 0; i < in.node().inputs.size(); ++i) some |= in.is_empty(i);
-  if (some && is_elementwise) in.result_empty(0);
-  return some && is_elementwise;
+  std::vector<Numbers> operands;
+  for (size_t i = 0; i < in.node().inputs.size(); ++i) {
+    some |= in.is_empty(i);
+    if (in.has(i) || in.is_empty(i)) operands.push_back({DataType::Int64, in.shape_of(i), {}});
+  }
+  if (!some || !is_elementwise) return false;
+  const std::optional<Shape> shape = common_shape(operands);
+  if (in.require(shape.has_value(), "has operands of shapes that do not fit each other"))
+    in.result_empty(0, *shape);
+  return true;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "import/input_values.h"
 #include "import/onnx/fold_integers.h"
 #include "import/onnx/known_operators.h"
+#include "import/onnx/many_axes.h"
 #include "import/onnx/subgraph_names.h"
 
 namespace intarsia::onnx {
@@ -56,9 +57,16 @@ graph::Module Reader::read(const std::string& name) {
 
 void Reader::add_constants(const std::map<std::string, Values>& constants) {
   for (const auto& [name, values] : constants) {
-    if (std::ranges::find(values.shape, 0) != values.shape.end())
-      continue;  // `roi` of Resize: empty, unread
-    values_[name] = {make_constant(values), Form::Plain, {}};
+    if (element_count(values.shape) == 0) {
+      empty_.insert_or_assign(name, values.shape);
+      continue;
+    }
+    Values kept = values;
+    if (values.shape.size() > graph::kMaxRank) {
+      many_axes_[name] = values.shape;
+      kept.shape = {element_count(values.shape)};
+    }
+    values_[name] = {make_constant(std::move(kept)), Form::Plain, {}};
     function_.tensors.back().name = printable(name);
   }
 }
@@ -260,14 +268,17 @@ void Reader::read_inputs() {
       }
       if (open && i == 0)
         note(where, fmt::format("has an open batch ({}), which becomes 1", mark_of(dimension)), "");
-      if (!open && dimension.extent() == 0) {
-        problems_.add(where, fmt::format("has the extent 0 along axis {}", i),
-                      "export the model with the extents that it will run on");
-        break;
-      }
       tensor.shape.push_back(open ? 1 : dimension.extent());
     }
     if (is_given) tensor.shape = shapes.apply(input.name(), where, tensor.shape, problems_);
+    if (element_count(tensor.shape) == 0) {
+      note(where,
+           fmt::format("has the shape [{}], of no element, and is left out",
+                       fmt::join(tensor.shape, ",")),
+           "");
+      empty_.insert_or_assign(input.name(), tensor.shape);
+      continue;
+    }
     if (given.has(input.name())) {
       std::optional<std::vector<uint8_t>> bytes =
           given.bytes(input.name(), where, tensor.type, tensor.shape, problems_);
@@ -287,23 +298,43 @@ void Reader::read_inputs() {
   given.report_unused(file_.name(), names, problems_);
 }
 
+namespace {
+
+// Operators that are read where an operand has no element: some move elements, others take an empty list of axes or extents.
+constexpr auto kOfNothing = std::to_array<std::string_view>(
+    {"Concat", "ConstantOfShape", "Expand", "Flatten", "NonZero", "Pad", "Reshape", "Shape", "Size",
+     "Scatter", "ScatterElements", "ScatterND", "Slice", "Split", "Squeeze", "Tile", "Transpose",
+     "Unsqueeze"});
+
+}  // namespace
+
 void Reader::read_node(const Node& node) {
   Node present = node;
   bool has_lists = false;
   for (std::string& input : present.inputs) {
     has_lists |= lists_.contains(input);
     if (input.empty() || values_.contains(input) || lists_.contains(input)) continue;
-    if (!constants_.contains(input) && !empty_.contains(input)) return;  // its maker has failed
+    if (!empty_.contains(input)) return;  // its maker has failed
     input.clear();  // of no element, which Resize and others have for an absent operand
   }
   node_ = &present, listed_ = &node;
   failed_ = false;
   if (node.operator_set < 7) align_second_operand(present);
+  if (!failed_) merge_axes(present);
   if (failed_) return void(node_ = nullptr);
   if (has_lists && !node.type.starts_with("Sequence") && !node.type.ends_with("FromSequence"))
     problem("takes a list of tensors where it needs a tensor");
-  else if (has_lists || !fold_integers(*this))
-    find_operator(node.domain, node.type)->read(*this);
+  else if (has_lists || !fold_integers(*this)) {
+    const KnownOperator& known = *find_operator(node.domain, node.type);
+    const bool takes_nothing = std::ranges::find(kOfNothing, node.type) != kOfNothing.end();
+    for (size_t i = 0; i < known.least_inputs && !takes_nothing; ++i)
+      require(!is_empty(i),
+              is_empty(i) ? fmt::format("reads '{}', which has the shape [{}], of no element",
+                                        printable(node.inputs[i]), fmt::join(shape_of(i), ","))
+                          : "");
+    if (!failed_) known.read(*this);
+  }
+  whole_.clear();
   node_ = nullptr;
 }
 
@@ -339,17 +370,30 @@ void Reader::note_other_shape(const format::Named& output, const std::string& wh
 void Reader::read_outputs() {
   static const Node kOutput{.type = "output"};
   node_ = &kOutput;
+  const format::Named* left_out = nullptr;
   for (const format::Named& output : file_.graph().output()) {
     const std::string where =
         fmt::format("{}: model output '{}'", file_.name(), printable(output.name()));
     const auto found = values_.find(output.name());
+    if (const auto nothing = empty_.find(output.name()); nothing != empty_.end()) {
+      note(where,
+           fmt::format("has the shape [{}], of no element, and is left out",
+                       fmt::join(nothing->second, ",")),
+           "");
+      left_out = &output;
+      continue;
+    }
     if (found == values_.end()) {
-      if (problems_.empty())
-        problems_.add(where,
-                      empty_.contains(output.name()) ? "has no element" : "is made by no operator");
+      if (problems_.empty()) problems_.add(where, "is made by no operator");
       continue;
     }
     failed_ = false;
+    if (const auto tall = many_axes_.find(output.name()); tall != many_axes_.end()) {
+      problems_.add(
+          where, fmt::format("has {} axes; {} are possible", tall->second.size(), graph::kMaxRank),
+          "return it reshaped to fewer axes");
+      continue;
+    }
     TensorId id = plain(found->second);
     const bool taken = is_constant(id) ||
                        std::ranges::find(function_.inputs, id) != function_.inputs.end() ||
@@ -360,6 +404,9 @@ void Reader::read_outputs() {
     function_.tensors[id.at()].name = printable(output.name());
     note_other_shape(output, where, shape(id));
   }
+  if (left_out != nullptr && function_.outputs.empty() && problems_.empty())
+    problems_.add(fmt::format("{}: model output '{}'", file_.name(), printable(left_out->name())),
+                  "has no element");
   if (file_.graph().output().empty())
     problems_.add(file_.name(), "has no outputs",
                   "export the model with what it computes as outputs");

@@ -113,8 +113,10 @@ class Reader {
   // Whether the operand is there and has no element: exporters compute with parts of shapes, which may be of no axes.
   // Such an operand has() nothing.
   bool is_empty(size_t operand) const;
-  // The output is such a tensor.
-  void result_empty(size_t output) { empty_.insert(node_->outputs[output]); }
+  // The output is such a tensor: a list of nothing, or of this shape, one of whose extents is 0.
+  void result_empty(size_t output, const Shape& shape = {0}) {
+    if (!failed_) empty_.insert_or_assign(node_->outputs[output], shape);
+  }
   const Value& value(size_t operand) { return values_[node_->inputs[operand]]; }
   // The operand that is a list of tensors; null: it is a tensor.
   const TensorList* list(size_t operand) const;
@@ -130,7 +132,8 @@ class Reader {
     return has(number) ? operand(number) : graph::TensorId{};
   }
   graph::TensorId plain(Value& value);
-  const Shape& shape_of(size_t operand) { return tensor(value(operand).tensor).shape; }
+  // As ONNX has it, which may be of more axes than the tensor's, or of no element.
+  const Shape& shape_of(size_t operand);
 
   int64_t integer(const std::string& attribute, int64_t absent) const;
   float real(const std::string& attribute, float absent) const;
@@ -216,6 +219,8 @@ class Reader {
 
   void result(size_t output, Value value);
   void result(graph::TensorId id) { result(0, {id, Form::Plain, {}}); }
+  // Whose shape in ONNX is this one, which may have more axes than tensors of the IR (many_axes.h).
+  void result_of_shape(Value value, const Shape& shape);
   void result_list(TensorList list) { lists_[node_->outputs.front()] = std::move(list); }
   // The result of an operator that only moves the elements of operand 0.
   void carried(graph::TensorId id) { result(0, {id, value(0).form, {}}); }
@@ -277,6 +282,7 @@ class Reader {
   bool is_between_reals(const Node& node) const;
   void read_node(const Node& node);
   void align_second_operand(Node& present);
+  void merge_axes(Node& present);
   std::string base_name() const;
   bool compute_now(const graph::Node& node);
   void note(std::string where, std::string what, std::string hint) {
@@ -293,6 +299,8 @@ class Reader {
   graph::Function function_;
   std::map<std::string, Value> values_;
   std::map<std::string, TensorList> lists_;
+  std::map<std::string, Shape>
+      many_axes_;  // shapes of values that have more than the IR (many_axes.h)
   std::map<std::string, std::vector<const Node*>> readers_;  // operators by the value they read
   std::map<std::string, int64_t> symbols_;                   // extents by their symbols
   std::set<std::string> batches_;              // symbols of open batches, which become 1
@@ -302,8 +310,9 @@ class Reader {
   std::set<std::string> results_;  // what the model returns
   std::set<const Node*> absorbed_;
   UniqueNames names_;
-  const Node* node_ = nullptr;    // the one being read, without names of empty operands
-  std::set<std::string> empty_;   // results of no element
+  const Node* node_ = nullptr;          // the one being read, without names of empty operands
+  std::map<std::string, Shape> empty_;  // values of no element: their shapes
+  Shape whole_;  // of the result, where operands of more axes than the IR has are read with fewer
   const Node* listed_ = nullptr;  // the same one in nodes_
   bool failed_ = false;
   bool attempting_ = false;

@@ -260,6 +260,23 @@ void Reader::result(size_t output, Value value) {
       value.form == Form::Plain)
     tensor.name = printable(node_->outputs[output]);
   values_[node_->outputs[output]] = value;
+  if (!whole_.empty()) many_axes_[node_->outputs[output]] = whole_;
+}
+
+const Shape& Reader::shape_of(size_t operand) {
+  if (is_empty(operand)) return empty_.at(listed_->inputs[operand]);
+  const auto tall = many_axes_.find(node_->inputs[operand]);
+  return tall != many_axes_.end() ? tall->second : tensor(value(operand).tensor).shape;
+}
+
+void Reader::result_of_shape(Value value, const Shape& shape) {
+  if (!value.tensor.valid()) return;
+  if (shape.size() <= graph::kMaxRank) {
+    value.tensor = reshape(value.tensor, shape);
+    return result(0, value);
+  }
+  result(0, value);
+  many_axes_[node_->outputs.front()] = shape;
 }
 
 TensorId Reader::carry(size_t operand) {

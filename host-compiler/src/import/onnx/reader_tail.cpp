@@ -190,6 +190,7 @@ void Reader::finish(const Tail& tail, Value value) {
   absorbed_.insert(tail.absorbed.begin(), tail.absorbed.end());
   function_.tensors[value.tensor.at()].name = printable(tail.name);
   values_[tail.name] = value;
+  if (!whole_.empty()) many_axes_[tail.name] = whole_;
 }
 
 std::optional<QuantizedAs> Reader::quantized_as(const Node& node) const {

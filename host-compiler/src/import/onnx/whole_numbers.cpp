@@ -88,6 +88,18 @@ TensorId narrowed(Reader& in, TensorId id) {
   return in.cast(id, DataType::Int32);
 }
 
+// A table may be too large to be converted when the model is read.
+TensorId whole_floats(Reader& in, TensorId id) {
+  constexpr float kBeyond = 2147483648.0f;
+  if (!in.is_constant(id))
+    in.remark("computes whole numbers of 64 bits with 32");
+  else if (!std::ranges::all_of(as_reals(in.values_of(id)), [](float value) {
+             return !std::isfinite(value) || std::abs(value) < kBeyond;
+           }))
+    return id;
+  return in.cast(id, DataType::Int32);
+}
+
 TensorId reduced_by_halves(Reader& in, OpKind kind, TensorId id, size_t axis) {
   while (in.ok() && in.shape(id)[axis] > 1) {
     const int64_t count = in.shape(id)[axis], half = count / 2;

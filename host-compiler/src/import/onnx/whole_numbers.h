@@ -10,6 +10,10 @@ bool is_whole(DataType type);  // i32 and i64
 // Numbers of 64 bits as those of 32, which they are computed with: a remark says so. A problem where a known one is larger.
 graph::TensorId narrowed(Reader& in, graph::TensorId id);
 
+// Floats that become numbers of 64 bits as those of 32, which a remark says of floats of the running model: the portable C has no
+// other conversion. Known ones that have more stay floats.
+graph::TensorId whole_floats(Reader& in, graph::TensorId id);
+
 // One number of all along the axis, by halves: Add, Minimum or Maximum. The axis stays, with one element.
 graph::TensorId reduced_by_halves(Reader& in, graph::OpKind kind, graph::TensorId id, size_t axis);
 // Sums (Add) or products (Mul) from the first element on, by as many steps as the extent has bits.

@@ -86,9 +86,11 @@ void SubgraphReader::take_shapes() {
       note_open_extents(id);
       continue;
     }
-    const Shape given =
-        shapes.apply(tensors_.name(id), fmt::format("{}: {}", file_.name(), tensors_.label(id)),
-                     tensors_.open_shape(id), problems_);
+    const std::string where = fmt::format("{}: {}", file_.name(), tensors_.label(id));
+    const Shape given = shapes.apply(tensors_.name(id), where, tensors_.open_shape(id), problems_);
+    if (element_count(given) == 0)
+      problems_.add(where, "has no element with the extent 0 that --shape gives it",
+                    "states that hold nothing yet are possible in ONNX models");
     if (problems_.empty()) tensors_.set_shape(id, given);
   }
   shapes.report_unused(file_.name(), names, problems_);
