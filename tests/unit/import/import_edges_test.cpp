@@ -135,6 +135,9 @@ TEST(ImportEdges, OthersCannot) {
   EXPECT_EQ(with_shapes(softmax_model(), {{"logits", {2, 10}}}).error().to_string(),
             "some/m.tflite: tensor 0 'logits': has the extent 1 along axis 0, but --shape gives it "
             "2x10; only extents that the file leaves open can be given\n");
+  EXPECT_EQ(with_shapes(open_model(), {{"logits", {0, 10}}}).error().to_string(),
+            "some/m.tflite: tensor 0 'logits': has no element with the extent 0 that --shape gives "
+            "it; states that hold nothing yet are possible in ONNX models\n");
   EXPECT_EQ(with_shapes(open_model(), {{"pixels", {7, 10}}}).error().to_string(),
             "some/m.tflite: has no input 'pixels' to give a shape to; its inputs are logits\n");
 }
