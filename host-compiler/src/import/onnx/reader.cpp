@@ -302,9 +302,9 @@ namespace {
 
 // Operators that are read where an operand has no element: some move elements, others take an empty list of axes or extents.
 constexpr auto kOfNothing = std::to_array<std::string_view>(
-    {"Concat", "ConstantOfShape", "Expand", "Flatten", "NonZero", "Pad", "Reshape", "Shape", "Size",
-     "Scatter", "ScatterElements", "ScatterND", "Slice", "Split", "Squeeze", "Tile", "Transpose",
-     "Unsqueeze"});
+    {"CastLike", "Concat", "ConstantOfShape", "Expand", "Flatten", "NonZero", "Pad", "Reshape",
+     "Shape", "Size", "Scatter", "ScatterElements", "ScatterND", "Slice", "Split", "Squeeze",
+     "Tile", "Transpose", "Unsqueeze"});
 
 }  // namespace
 
