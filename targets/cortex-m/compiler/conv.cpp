@@ -1,6 +1,7 @@
 // Convolution, fully connected, and depthwise convolution of a single channel, which is a convolution.
 #include <algorithm>
 
+#include "columns_together.h"
 #include "kernel_costs.h"
 #include "operators.h"
 #include "shared_halfwords.h"
@@ -244,27 +245,25 @@ LowerKernel grouped_kernel(CoreClass core, const OpView& view, bool small, int64
   return ungrouped && is_sooner_ungrouped(core, view, ungrouped, grouped) ? ungrouped : grouped;
 }
 
-LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
-  if (!is_int8_dot_product(view) || (core == CoreClass::Lanes && is_grouped(view))) return nullptr;
-  std::optional<Conv> conv = read(view);
-  if (!conv) return nullptr;
-  make_one_row(conv->window);
-  std::optional<Channels> channels = make_channels(view, conv->rows, conv->multipliers);
-  if (!channels || !conv->window.fits()) return nullptr;
+namespace {
+
+LowerKernel kernel_of(CoreClass core, const OpView& view, Conv conv, bool small, int64_t waits) {
+  std::optional<Channels> channels = make_channels(view, conv.rows, conv.multipliers);
+  if (!channels || !conv.window.fits()) return nullptr;
   channels->shared = small;
-  const Window& w = conv->window;
+  const Window& w = conv.window;
   const bool padded = w.pad_top != 0 || w.pad_left != 0 || (w.out_h - 1) * w.stride_h >= w.in_h ||
                       (w.out_w - 1) * w.stride_w >= w.in_w;
   const bool whole_window = !(padded && w.kernel_h * w.kernel_w == 1);
-  if (core == CoreClass::Lanes) return lane_conv_kernel(*conv, *channels);
-  if (core == CoreClass::Rv32) return whole_window ? rv32_conv_kernel(*conv, *channels) : nullptr;
-  if (lacks_simd(core)) return whole_window ? thumb_conv_kernel(core, *conv, *channels) : nullptr;
+  if (core == CoreClass::Lanes) return lane_conv_kernel(conv, *channels);
+  if (core == CoreClass::Rv32) return whole_window ? rv32_conv_kernel(conv, *channels) : nullptr;
+  if (lacks_simd(core)) return whole_window ? thumb_conv_kernel(core, conv, *channels) : nullptr;
   if (core == CoreClass::Mve) {
-    if (LowerKernel kernel = mve_conv_kernel(*conv, *channels, slow_constants(view, waits)))
+    if (LowerKernel kernel = mve_conv_kernel(conv, *channels, slow_constants(view, waits)))
       return kernel;
   }
-  if (LowerKernel kernel = dsp_dense_kernel(*conv, *channels)) return kernel;
-  conv->window.strip_w = dsp_row_bytes(w, *channels);
+  if (LowerKernel kernel = dsp_dense_kernel(conv, *channels)) return kernel;
+  conv.window.strip_w = dsp_row_bytes(w, *channels);
   const int64_t scratch =
       round_up(w.kernel_h * w.strip_w, 4) * ((w.pixels() >= 4 ? 8 : 2) + (w.in_c % 4 != 0 ? 1 : 0));
   // One row whose sums do not fit what a halfword of two weights leaves them is read where it lies, not widened first. Fewer than
@@ -272,11 +271,35 @@ LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t 
   constexpr int64_t kMostForOneRow = 4096;
   if (w.pixels() == 1 && w.kernel_h * w.kernel_w == 1 && w.in_c % 4 == 0 && whole_window &&
       (w.out_c >= 4 || scratch > kMostForOneRow))
-    return thumb_conv_kernel(core, *conv, *channels);
+    return thumb_conv_kernel(core, conv, *channels);
   if (scratch > kMostScratch) return nullptr;
-  return [conv = *conv, channels = *channels, scratch](OpLowering& op) {
+  return [conv, channels = *channels, scratch](OpLowering& op) {
     return lower_dsp(op, conv, channels, scratch);
   };
+}
+
+}  // namespace
+
+LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
+  if (!is_int8_dot_product(view) || (core == CoreClass::Lanes && is_grouped(view))) return nullptr;
+  const std::optional<Conv> read_conv = read(view);
+  if (!read_conv) return nullptr;
+  const auto simplified = [&](Conv conv) {
+    if (core != CoreClass::Lanes) {
+      leave_out_padding(conv.window, conv.rows);
+      make_slide_one_way(conv.window);
+    }
+    make_one_row(conv.window);
+    return conv;
+  };
+  const Conv alone = simplified(*read_conv);
+  if (small || core == CoreClass::Lanes) return kernel_of(core, view, alone, small, waits);
+  return soonest_together(core, view, alone.window, [&](int64_t columns) {
+    Conv conv = alone;
+    conv.rows = rows_together(conv.rows, conv.window, columns);
+    conv.window = columns_together(conv.window, columns);
+    return kernel_of(core, view, simplified(std::move(conv)), small, waits);
+  });
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -1,6 +1,7 @@
 // Convolution and fully connected layers on cores with Helium: device/mve_conv.h.
 #include <algorithm>
 
+#include "columns_together.h"
 #include "conv.h"
 #include "intarsia/plugin/rounding.h"
 #include "kernel_costs.h"
@@ -22,18 +23,6 @@ bool padded(const Window& w) {
   return w.pad_top != 0 || w.pad_left != 0 ||
          (w.out_h - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h >= w.in_h ||
          (w.out_w - 1) * w.stride_w + w.kernel_w > w.in_w;
-}
-
-// A window as wide as the image slides one way only: rows become pixels.
-void make_slide_one_way(Window& w) {
-  if (w.kernel_h == 1 || w.kernel_w != w.in_w || w.out_w != 1 || w.pad_left != 0 ||
-      w.dilation_h != 1)
-    return;
-  w.in_c *= w.in_w, w.in_w = w.in_h, w.in_h = 1;
-  w.kernel_w = w.kernel_h, w.kernel_h = 1;
-  w.stride_w = w.stride_h, w.stride_h = 1;
-  w.pad_left = w.pad_top, w.pad_top = 0;
-  w.out_w = w.out_h, w.out_h = 1;
 }
 
 int64_t strip_bytes(const Window& w, int64_t rows, int64_t pixels) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "columns_together.h"
 #include "conv.h"
 #include "intarsia/plugin/rounding.h"
 #include "kernel_costs.h"
@@ -131,6 +132,23 @@ Window window_of(const Wide& w) {
   window.pad_top = w.pad_top, window.pad_left = w.pad_left;
   window.low = w.low, window.high = w.high;
   return window;
+}
+
+// Of a convolution, as windows that see no padding where they need not, of `columns` results each.
+WideOperator together(const WideOperator& op, int64_t columns) {
+  WideOperator made = op;
+  Window w = window_of(op.wide);
+  made.rows = rows_together(op.rows, w, columns), w = columns_together(w, columns);
+  leave_out_padding(w, made.rows);
+  make_slide_one_way(w);
+  Wide& wide = made.wide;
+  wide.in_h = w.in_h, wide.in_w = w.in_w, wide.in_c = w.in_c;
+  wide.out_h = w.out_h, wide.out_w = w.out_w, wide.out_c = w.out_c;
+  wide.kernel_h = w.kernel_h, wide.kernel_w = w.kernel_w;
+  wide.stride_h = w.stride_h, wide.stride_w = w.stride_w;
+  wide.dilation_h = w.dilation_h, wide.dilation_w = w.dilation_w;
+  wide.pad_top = w.pad_top, wide.pad_left = w.pad_left;
+  return made;
 }
 
 std::string kernel(CoreClass core, const char* family) {
@@ -352,10 +370,18 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
   }
   if (channels) {
     const auto by_stages = [&](double below) { return staged_wide_kernel(core, view, below); };
-    LowerKernel kernel = core == CoreClass::Mve
-                             ? mve_wide_conv_kernel({window_of(op->wide), op->rows, *channels},
-                                                    slow_constants(view, waits), by_stages)
-                             : dsp_conv_of(*op, *channels);
+    const WideOperator alone = together(*op, 1);
+    const auto make = [&](int64_t columns) {
+      const WideOperator several = together(alone, columns);
+      std::vector<WideChannel> all;
+      for (int64_t column = 0; column < columns; ++column)
+        all.insert(all.end(), channels->begin(), channels->end());
+      return core == CoreClass::Mve
+                 ? mve_wide_conv_kernel({window_of(several.wide), several.rows, all},
+                                        slow_constants(view, waits), by_stages)
+                 : dsp_conv_of(several, all);
+    };
+    LowerKernel kernel = soonest_together(core, view, window_of(alone.wide), make);
     if (!kernel) kernel = dilated_of(core, view, op->wide);
     if (kernel) return kernel;
   }

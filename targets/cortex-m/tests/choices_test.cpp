@@ -370,6 +370,66 @@ TEST(Choices, RowsOfWindowsAreFilledUpWhereThatSavesTime) {
   EXPECT_EQ(fours_laid_out(128), 0);
 }
 
+// A field of the only window of a module's program; 0 where there is none.
+int64_t field_of(const std::string& core, graph::Module module, const std::string& field) {
+  KernelProgram program(core);
+  program.add(std::move(module));
+  const std::string text = program.text(), before = "." + field + " = ";
+  const size_t at = text.find(before);
+  return at == std::string::npos ? 0 : std::stoll(text.substr(at + before.size()));
+}
+
+graph::Module padded_convolution(int64_t height, int64_t width, int64_t channels, int64_t outputs,
+                                 int64_t kernel_h, int64_t kernel_w, int64_t stride = 1) {
+  Random random(9);
+  WindowCase c{OpKind::Conv2d, 1, height, width, channels, outputs, kernel_h, kernel_w, stride};
+  c.padding = {(kernel_h - 1) / 2, (kernel_w - 1) / 2, kernel_h / 2, kernel_w / 2};
+  return window_module(random, c);
+}
+
+// Windows of many columns take longer to lay out than their products with few channels: neighbours' results are channels of one window.
+TEST(Choices, FewChannelsOfNeighbouringColumnsGoTogether) {
+  const graph::Module electrodes = padded_convolution(22, 64, 1, 4, 1, 32),
+                      attention = padded_convolution(24, 24, 2, 1, 7, 7),
+                      many = padded_convolution(22, 64, 1, 64, 1, 32),
+                      odd = padded_convolution(22, 61, 1, 4, 1, 32);
+  for (const char* core : {"cortex-m0", "cortex-m4"}) {
+    EXPECT_EQ(field_of(core, electrodes, "out_c") % 4, 0) << core;
+    EXPECT_GT(field_of(core, electrodes, "out_c"), 4) << core;
+    EXPECT_EQ(field_of(core, electrodes, "out_c") * field_of(core, electrodes, "out_w"), 4 * 64);
+    EXPECT_EQ(field_of(core, electrodes, "kernel_w"), 31 + field_of(core, electrodes, "stride_w"));
+    EXPECT_EQ(field_of(core, many, "out_c"), 64) << core;
+    EXPECT_EQ(field_of(core, odd, "out_c"), 4) << core;  // 61 columns are not several times as many
+  }
+  for (const char* core : {"cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"})
+    EXPECT_GT(field_of(core, attention, "out_c"), 1) << core;
+}
+
+// Of axes of a few sensors all columns go together: what a window sees of the padding alone is left out, and rows become pixels.
+TEST(Choices, RowsOfAFewColumnsBecomePixels) {
+  const graph::Module sensors = padded_convolution(128, 3, 1, 8, 4, 3);
+  for (const char* core : {"cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"}) {
+    SCOPED_TRACE(core);
+    EXPECT_EQ(field_of(core, sensors, "out_w"), 128);
+    EXPECT_EQ(field_of(core, sensors, "in_c"), 3);
+    EXPECT_EQ(field_of(core, sensors, "out_c"), 3 * 8);
+    EXPECT_EQ(field_of(core, sensors, "kernel_h"), 1);
+    EXPECT_EQ(field_of(core, sensors, "kernel_w"), 4);
+    EXPECT_EQ(field_of(core, sensors, "pad_left"), 1);
+  }
+}
+
+TEST(Choices, WindowsOfIntSixteenGoTogetherToo) {
+  Random random(9);
+  WideCase c;
+  c.height = 22, c.width = 64, c.out_channels = 4, c.kernel_w = 32, c.padding = {0, 15, 0, 16};
+  EXPECT_GT(field_of("cortex-m4", wide_module(random, c), "out_c"), 4);
+  c.width = 3, c.height = 64, c.kernel_w = 3, c.kernel_h = 4, c.padding = {1, 1, 2, 1};
+  const graph::Module sensors = wide_module(random, c);
+  EXPECT_EQ(field_of("cortex-m4", sensors, "in_c"), 3);
+  EXPECT_EQ(field_of("cortex-m4", sensors, "out_w"), 64);
+}
+
 // A filter of one channel is a convolution, but where its columns are dilated.
 TEST(Choices, DepthwiseOfOneChannelIsAConvolution) {
   const auto depthwise = [](int64_t columns, int64_t dilation) {

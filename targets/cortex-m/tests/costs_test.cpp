@@ -224,11 +224,11 @@ TEST_F(Costs, AreSumsOfTheirParts) {
   const std::vector<KernelWork> few = works_of(CoreClass::Dsp, conv(8, 16, 3, 3));
   EXPECT_EQ(few[0].family, KernelFamily::DspConvolution);
   EXPECT_EQ(few[0].amounts[1], 16 * 2 * 36);
-  // One pixel of three rows.
+  // One pixel, beside which windows see padding alone.
   const KernelWork single = work_of(CoreClass::Thumb, conv(1, 16, 16, 3));
   EXPECT_EQ(single.family, KernelFamily::SingleConvolution);
-  EXPECT_EQ(single.amounts[1], 4 * 36);
-  EXPECT_EQ(single.amounts[9], 3);
+  EXPECT_EQ(single.amounts[1], 4 * 4);
+  EXPECT_EQ(single.amounts[9], 0);
   // Sixteen words of weights and four of the table for each of four strips, of eight that there are; or all of them once.
   EXPECT_EQ(works_of(CoreClass::Mve, depthwise(8, 16))[0].reads, 4 * 2.5);
   EXPECT_EQ(works_of(CoreClass::Mve, depthwise(8, 16), /*waits=*/1)[0].reads, 1);
