@@ -14,10 +14,14 @@ namespace {
 // What follows the count in struct intarsia_prelu, where the kernels' arithmetic covers these factors.
 std::optional<std::vector<int64_t>> prelu_numbers(const OpView& view, double above_factor,
                                                   double below_factor, int64_t alpha_zero) {
-  const Multiplier above = quantize_multiplier(above_factor),
-                   below = quantize_multiplier(below_factor);
-  const int most_left = view.in(0).type == DataType::Int16 ? 14 : 7;
+  const Multiplier above = quantize_multiplier(above_factor);
+  Multiplier below = quantize_multiplier(below_factor);
+  const bool wide = view.in(0).type == DataType::Int16;
+  const int most_left = wide ? 14 : 7;
   constexpr int kMostRight = 22;
+  // Alphas of almost nothing, as before a network is trained: a product has 24 bits, or 16, and less than a quarter is left of it.
+  const int vanishing = wide ? -26 : -18;
+  if (below.value == 0 || below.shift <= vanishing) below = {0, -1};
   if (above.shift > most_left || above.shift < -kMostRight || below.shift > -1 ||
       below.shift < -kMostRight || below.value < 0)
     return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include "compiler/kernel_costs.h"
 #include "compiler/kernels.h"
+#include "kernel_cases.h"
 #include "kernel_program.h"
 #include "wide_modules.h"
 
@@ -293,6 +294,19 @@ TEST(Choices, ProductsShiftByOneToSixteen) {
   EXPECT_TRUE(product(-2));
   EXPECT_TRUE(product(-17));
   EXPECT_FALSE(product(-18));
+}
+
+// As before a network is trained: what is below zero becomes nothing.
+TEST(Choices, AlphasOfAlmostNothingHaveAKernel) {
+  for (const float scale : {1e-30f, 1e-9f, 1e-3f}) {
+    Random random(7);
+    EXPECT_EQ(kernel_of("cortex-m4", prelu_of_almost_nothing(random, DataType::Int8, scale)),
+              "intarsia_each_prelu_s8")
+        << scale;
+    EXPECT_EQ(kernel_of("cortex-m55", prelu_of_almost_nothing(random, DataType::Int16, scale)),
+              "intarsia_each_prelu_s16")
+        << scale;
+  }
 }
 
 TEST(Choices, DepthwiseWindowsOfTheSmallCoresHaveFifteenRows) {

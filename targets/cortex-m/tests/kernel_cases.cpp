@@ -520,27 +520,6 @@ std::vector<graph::Module> differences_and_products() {
   return modules;
 }
 
-// Alphas by channel, for each element, of one pixel and one for all; results of the input's scale, of finer and coarser ones.
-std::vector<graph::Module> prelus() {
-  std::vector<graph::Module> modules;
-  Random random(39);
-  for (const float ratio : {1.0f, 0.02f, 0.4f, 0.9f, 1.3f, 2.0f, 50.0f})
-    for (const int64_t channels : {1, 3, 8, 19, 70})
-      for (const Shape& alpha :
-           {Shape{channels}, {2, 3, 4, channels}, {2, 1, 1, channels}, {1}, {3, 4, 1}})
-        for (const DataType type : {DataType::Int8, DataType::Int16})
-          modules.push_back(prelu_module(random, type, {2, 3, 4, channels}, alpha,
-                                         alpha.size() != 4 && random.chance(70), ratio));
-  for (const DataType type : {DataType::Int8, DataType::Int16})
-    for (const int64_t count : {1, 15, 16, 17, 18, 19, 100, 257})
-      modules.push_back(limited_module(random, type, count));
-  for (const float ratio : {1.0f, 0.02f, 0.4f, 1.3f, 50.0f})
-    for (const float alpha : {0.01f, 0.1f, 0.3f, 0.9f})
-      for (const int64_t count : {1, 7, 8, 100})
-        modules.push_back(leaky_relu_module(random, count, alpha, ratio));
-  return modules;
-}
-
 std::vector<graph::Module> comparisons_and_quotients() {
   constexpr OpKind kKinds[] = {OpKind::Less,         OpKind::LessEqual, OpKind::Greater,
                                OpKind::GreaterEqual, OpKind::Equal,     OpKind::NotEqual,

@@ -53,6 +53,8 @@ std::vector<graph::Module> wide_staged_convolutions();
 std::vector<graph::Module> constants_and_tables();
 std::vector<graph::Module> additions();
 std::vector<graph::Module> differences_and_products();
+// By channel, alphas of that scale.
+graph::Module prelu_of_almost_nothing(Random& random, DataType type, float alpha_scale);
 std::vector<graph::Module> prelus();
 std::vector<graph::Module> comparisons_and_quotients();
 std::vector<graph::Module> means_and_sums();

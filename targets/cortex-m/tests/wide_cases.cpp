@@ -1,6 +1,7 @@
 // Operators on int16 activations that the kernels are tested with.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "kernel_cases.h"
 #include "wide_modules.h"
@@ -545,6 +546,38 @@ std::vector<graph::Module> float_depthwise_convolutions() {
     c.activation = any_activation(random);
     modules.push_back(float_depthwise_module(random, c));
   }
+  return modules;
+}
+
+graph::Module prelu_of_almost_nothing(Random& random, DataType type, float alpha_scale) {
+  graph::Module module = prelu_module(random, type, {2, 3, 4, 9}, {9}, true, 1.0f);
+  graph::Function& function = module.functions[0];
+  function.tensors[function.nodes[0].inputs[1].at()].quantization.scale = {alpha_scale};
+  return module;
+}
+
+// Alphas by channel, for each element, of one pixel and one for all; results of the input's scale, of finer and coarser ones.
+std::vector<graph::Module> prelus() {
+  std::vector<graph::Module> modules;
+  Random random(39);
+  for (const float ratio : {1.0f, 0.02f, 0.4f, 0.9f, 1.3f, 2.0f, 50.0f})
+    for (const int64_t channels : {1, 3, 8, 19, 70})
+      for (const Shape& alpha :
+           {Shape{channels}, {2, 3, 4, channels}, {2, 1, 1, channels}, {1}, {3, 4, 1}})
+        for (const DataType type : {DataType::Int8, DataType::Int16})
+          modules.push_back(prelu_module(random, type, {2, 3, 4, channels}, alpha,
+                                         alpha.size() != 4 && random.chance(70), ratio));
+  // About what leaves nothing below zero: 2^-18, and of int16 2^-26.
+  for (const DataType type : {DataType::Int8, DataType::Int16})
+    for (int exponent = -28; exponent <= -14; ++exponent)
+      modules.push_back(prelu_of_almost_nothing(random, type, std::ldexp(0.99f, exponent)));
+  for (const DataType type : {DataType::Int8, DataType::Int16})
+    for (const int64_t count : {1, 15, 16, 17, 18, 19, 100, 257})
+      modules.push_back(limited_module(random, type, count));
+  for (const float ratio : {1.0f, 0.02f, 0.4f, 1.3f, 50.0f})
+    for (const float alpha : {0.01f, 0.1f, 0.3f, 0.9f})
+      for (const int64_t count : {1, 7, 8, 100})
+        modules.push_back(leaky_relu_module(random, count, alpha, ratio));
   return modules;
 }
 
