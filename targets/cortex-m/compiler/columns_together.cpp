@@ -90,15 +90,10 @@ LowerKernel soonest_together(CoreClass core, const OpView& view, const Window& w
   constexpr double kCyclesForAByte = 4, kSure = 0.95;
   LowerKernel best = make(1);
   if (!best || w.out_w == 1 || has_columns_apart(w)) return best;
-  const auto cycles = [&](const LowerKernel& kernel) -> std::optional<double> {
-    const std::optional<OperatorWork> work =
-        kernel ? work_of_kernel(core, view, kernel) : std::nullopt;
-    return work ? cycles_of_work(core_of_class(core), work->kernels) : std::nullopt;
-  };
   const auto bytes = [](const Window& of) {
     return static_cast<double>(of.out_c * (of.kernel_h * of.kernel_w * of.in_c + kChannelBytes));
   };
-  const std::optional<double> alone = cycles(best);
+  const std::optional<double> alone = cycles_of_kernel(core, view, best);
   if (!alone) return best;
   double least = kSure * *alone;
   for (int64_t columns = 2; columns <= std::min(kMostColumns, w.out_w); ++columns) {
@@ -107,7 +102,8 @@ LowerKernel soonest_together(CoreClass core, const OpView& view, const Window& w
     const double more = kCyclesForAByte * (bytes(several) - bytes(w));
     if (more >= least || several.kernel_h * several.kernel_w * several.in_c > kMostRun) break;
     LowerKernel kernel = make(columns);
-    const std::optional<double> together = cycles(kernel);
+    const std::optional<double> together =
+        kernel ? cycles_of_kernel(core, view, kernel) : std::nullopt;
     if (together && *together + more < least) best = std::move(kernel), least = *together + more;
   }
   return best;

@@ -224,15 +224,12 @@ bool is_grouped(const OpView& view) {
 bool is_sooner_ungrouped(CoreClass core, const OpView& view, const LowerKernel& ungrouped,
                          const LowerKernel& grouped) {
   constexpr double kCyclesForAByte = 4;
-  const auto cycles = [&](const LowerKernel& kernel) {
-    const std::optional<OperatorWork> work = work_of_kernel(core, view, kernel);
-    return work ? cycles_of_work(core_of_class(core), work->kernels) : std::nullopt;
-  };
   const Shape& weights = view.in(1).shape;
   const auto more =
       static_cast<double>(element_count(weights) * (view.in(0).shape[3] / weights[3] - 1));
   if (!grouped) return false;
-  const std::optional<double> one = cycles(ungrouped), several = cycles(grouped);
+  const std::optional<double> one = cycles_of_kernel(core, view, ungrouped),
+                              several = cycles_of_kernel(core, view, grouped);
   return one && several && *one + kCyclesForAByte * more <= *several;
 }
 
@@ -273,9 +270,15 @@ LowerKernel kernel_of(CoreClass core, const OpView& view, Conv conv, bool small,
       (w.out_c >= 4 || scratch > kMostForOneRow))
     return thumb_conv_kernel(core, conv, *channels);
   if (scratch > kMostScratch) return nullptr;
-  return [conv, channels = *channels, scratch](OpLowering& op) {
+  const LowerKernel kernel = [conv, channels = *channels, scratch](OpLowering& op) {
     return lower_dsp(op, conv, channels, scratch);
   };
+  if (small) return kernel;
+  const LowerKernel filled = dsp_filled_dense_kernel(conv, *channels);
+  const std::optional<double> cycles = cycles_of_kernel(core, view, kernel),
+                              cycles_filled =
+                                  filled ? cycles_of_kernel(core, view, filled) : std::nullopt;
+  return cycles && cycles_filled && *cycles_filled < *cycles ? filled : kernel;
 }
 
 }  // namespace

@@ -41,23 +41,26 @@ class Calls {
  private:
   void visit(const tir::Stmt& stmt, double times) {
     std::visit(
-        overloaded{[&](const tir::Seq& n) {
-                     for (const tir::Stmt& inner : n.statements) visit(inner, times);
-                   },
-                   [&](const tir::For& n) {
-                     const auto* lo = std::get_if<tir::IntImm>(&n.lo->node);
-                     const auto* hi = std::get_if<tir::IntImm>(&n.hi->node);
-                     known_ = known_ && lo != nullptr && hi != nullptr;
-                     if (!known_) return;
-                     visit(n.body, times * static_cast<double>(hi->value - lo->value));
-                   },
-                   [&](const tir::If& n) { visit(n.then_body, times); },
-                   [&](const tir::Let& n) { visit(n.body, times); },
-                   // A row that is laid out several times, element by element.
-                   [&](const tir::Store&) {
-                     add({KernelFamily::Element, {times}, 0});
-                   },
-                   [](const tir::Call&) {}, [&](const tir::Intrinsic& n) { call(n, times); }},
+        overloaded{
+            [&](const tir::Seq& n) {
+              for (const tir::Stmt& inner : n.statements) visit(inner, times);
+            },
+            [&](const tir::For& n) {
+              const auto* lo = std::get_if<tir::IntImm>(&n.lo->node);
+              const auto* hi = std::get_if<tir::IntImm>(&n.hi->node);
+              known_ = known_ && lo != nullptr && hi != nullptr;
+              if (!known_) return;
+              visit(n.body, times * static_cast<double>(hi->value - lo->value));
+            },
+            [&](const tir::If& n) { visit(n.then_body, times); },
+            [&](const tir::Let& n) { visit(n.body, times); },
+            // A row that is laid out several times, element by element; of bytes that are copied compilers make words.
+            [&](const tir::Store& n) {
+              constexpr double kWord = 4;
+              const bool copies = std::holds_alternative<tir::Load>(n.value->node);
+              add({KernelFamily::Element, {copies ? times / kWord : times}, 0});
+            },
+            [](const tir::Call&) {}, [&](const tir::Intrinsic& n) { call(n, times); }},
         stmt->node);
   }
 
@@ -136,6 +139,12 @@ std::optional<double> cycles_of_work(CostCore core, const std::vector<KernelWork
       cycles += work.amounts[part] * cost->cycles.at(part);
   }
   return cycles;
+}
+
+std::optional<double> cycles_of_kernel(CoreClass core, const OpView& view,
+                                       const LowerKernel& kernel) {
+  const std::optional<OperatorWork> work = work_of_kernel(core, view, kernel);
+  return work ? cycles_of_work(core_of_class(core), work->kernels) : std::nullopt;
 }
 
 }  // namespace intarsia::targets::cortex_m

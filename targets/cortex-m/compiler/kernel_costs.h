@@ -44,5 +44,8 @@ constexpr CostCore core_of_class(CoreClass core) {
 
 // Without wait states. Nothing where a kernel has no row for the core.
 std::optional<double> cycles_of_work(CostCore core, const std::vector<KernelWork>& kernels);
+// Of a kernel that is no choice yet, on the core that stands for the class.
+std::optional<double> cycles_of_kernel(CoreClass core, const OpView& view,
+                                       const LowerKernel& kernel);
 
 }  // namespace intarsia::targets::cortex_m

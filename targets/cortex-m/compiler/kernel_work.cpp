@@ -201,11 +201,12 @@ KernelWork resize(CoreClass core, const std::vector<int64_t>& numbers, bool wide
            number(vectors ? 0 : pixels * channels)}};
 }
 
-// With Helium sixteen at a time.
+// With Helium sixteen at a time. Each element reads its result by itself, which takes as long as a word.
 KernelWork lookup(CoreClass core, int64_t count) {
+  constexpr double kWords = 256 / 4;  // of the table
   return {KernelFamily::Lookup,
           {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{16}) : count)},
-          0};
+          number(count) / kWords};
 }
 
 // With Helium eight channels, or elements of a row, at a time, else four.

@@ -11,6 +11,8 @@ constexpr int64_t kMostScratch = 16 * 1024;
 
 // Cores with the DSP extension: one row of a fully connected layer (device/dsp_kernels.h).
 LowerKernel dsp_dense_kernel(const Conv& conv, const Channels& channels);
+// The same of rows that are filled up to words first, and of fewer channels than a block has, whose results are copied.
+LowerKernel dsp_filled_dense_kernel(Conv conv, Channels channels);
 
 // Whether a depthwise convolution takes fewer cycles as loops, at the least that these take, than the kernel that takes `cycles`: kernels
 // lay rows and weights out before they multiply, which few outputs do not repay, such as a window that covers its whole image.

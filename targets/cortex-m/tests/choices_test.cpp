@@ -1,4 +1,5 @@
 // Which kernel an operator gets, on both sides of every limit: of sums, shifts, scratch, shapes and ranges.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -85,6 +86,15 @@ std::string kernel_of(const std::string& core, const Layer& layer) {
   return kernel_of(core, module_of(layer));
 }
 
+// A field of the only window of a module's program; 0 where there is none.
+int64_t field_of(const std::string& core, graph::Module module, const std::string& field) {
+  KernelProgram program(core);
+  program.add(std::move(module));
+  const std::string text = program.text(), before = "." + field + " = ";
+  const size_t at = text.find(before);
+  return at == std::string::npos ? 0 : std::stoll(text.substr(at + before.size()));
+}
+
 TEST(Choices, QuickSumsStayBelow2To30) {
   const Layer layer;
   const int64_t products = layer.inputs * 128;  // the most that they add up to
@@ -128,11 +138,21 @@ TEST(Choices, TwoWeightsHaveToFitAHalfword) {
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.first = -128, .second = -127}), "intarsia_dsp_dense_s8");
 }
 
-TEST(Choices, DenseLayersHaveOneRowOfWordsAndFourChannels) {
+TEST(Choices, DenseLayersHaveOneRow) {
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.rows = 2}), "intarsia_dsp_conv_s8");
-  EXPECT_EQ(kernel_of("cortex-m4", Layer{.inputs = 5}), "intarsia_dsp_conv_s8");
-  EXPECT_EQ(kernel_of("cortex-m4", Layer{.outputs = 3}), "intarsia_dsp_conv_s8");
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.outputs = 5}), "intarsia_dsp_dense_s8");
+}
+
+// Of words and of four channels: rows are filled up, and results of fewer channels copied, where that is sooner done than widening the row.
+TEST(Choices, RowsAreFilledUpForDenseLayers) {
+  for (const int64_t inputs : {1, 3, 5, 10, 30, 33, 129})
+    for (const int64_t outputs : {1, 3, 4, 24}) {
+      SCOPED_TRACE(fmt::format("{} to {}", inputs, outputs));
+      const Layer layer{.inputs = inputs, .outputs = outputs};
+      EXPECT_EQ(kernel_of("cortex-m4", layer), "intarsia_dsp_dense_s8");
+      EXPECT_EQ(field_of("cortex-m4", module_of(layer), "in_c"), (inputs + 3) / 4 * 4);
+      EXPECT_EQ(field_of("cortex-m4", module_of(layer), "out_c"), std::max<int64_t>(outputs, 4));
+    }
 }
 
 // The table of others has numbers of each channel.
@@ -382,15 +402,6 @@ TEST(Choices, RowsOfWindowsAreFilledUpWhereThatSavesTime) {
   };
   EXPECT_GT(fours_laid_out(24), 0);
   EXPECT_EQ(fours_laid_out(128), 0);
-}
-
-// A field of the only window of a module's program; 0 where there is none.
-int64_t field_of(const std::string& core, graph::Module module, const std::string& field) {
-  KernelProgram program(core);
-  program.add(std::move(module));
-  const std::string text = program.text(), before = "." + field + " = ";
-  const size_t at = text.find(before);
-  return at == std::string::npos ? 0 : std::stoll(text.substr(at + before.size()));
 }
 
 graph::Module padded_convolution(int64_t height, int64_t width, int64_t channels, int64_t outputs,
