@@ -179,7 +179,7 @@ bool is_worth_a_table(CoreClass core, graph::OpKind kind) {
 LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
   if (core == CoreClass::Lanes) return lane_kernel(view);
   if (!small && is_worth_a_table(core, view.node.kind)) {
-    if (LowerKernel kernel = constant_lookup_kernel(view)) return kernel;
+    if (LowerKernel kernel = constant_lookup_kernel(view, waits)) return kernel;
   }
   const bool wide = view.in(0).type == DataType::Int16, real = view.in(0).type == DataType::Float32;
   switch (view.node.kind) {
@@ -249,7 +249,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Minimum:
       return extreme_kernel(core, view);
     case graph::OpKind::LeakyRelu:
-      return wide ? wide_leaky_relu_kernel(core, view) : lookup_kernel(view);
+      return wide ? wide_leaky_relu_kernel(core, view) : lookup_kernel(view, waits);
     case graph::OpKind::Prelu:
       return prelu_kernel(core, view);
     case graph::OpKind::Mean:
@@ -273,16 +273,16 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Logistic:
     case graph::OpKind::Tanh:
       if (real) return float_curve_kernel(core, view);
-      return wide ? sigmoid_kernel(core, view) : lookup_kernel(view);
+      return wide ? sigmoid_kernel(core, view) : lookup_kernel(view, waits);
     case graph::OpKind::HardSwish:
       if (real) return float_curve_kernel(core, view);
-      return wide ? hard_swish_kernel(core, view) : lookup_kernel(view);
+      return wide ? hard_swish_kernel(core, view) : lookup_kernel(view, waits);
     case graph::OpKind::Dequantize:
       return float_steps_kernel(core, view);
     case graph::OpKind::Quantize:  // a table of 256 bytes instead of less code
       if (real) return float_steps_kernel(core, view);
       if (wide || view.out().type == DataType::Int16) return rescale_kernel(core, view);
-      return small ? nullptr : lookup_kernel(view);
+      return small ? nullptr : lookup_kernel(view, waits);
     case graph::OpKind::Relu:
       return relu_kernel(core, view, small);
     case graph::OpKind::Abs:
@@ -292,9 +292,9 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Lookup:
     case graph::OpKind::Rsqrt:
     case graph::OpKind::Sqrt:
-      return lookup_kernel(view);
+      return lookup_kernel(view, waits);
     case graph::OpKind::Exp:
-      return real ? float_curve_kernel(core, view) : lookup_kernel(view);
+      return real ? float_curve_kernel(core, view) : lookup_kernel(view, waits);
     case graph::OpKind::Svdf:
       return svdf_kernel(core, view);
     case graph::OpKind::Lstm:

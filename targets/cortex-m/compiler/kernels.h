@@ -109,9 +109,9 @@ LowerKernel resize_kernel(CoreClass core, const OpView& view);  // bilinear
 LowerKernel softmax_kernel(CoreClass core, const OpView& view);
 LowerKernel log_softmax_kernel(CoreClass core, const OpView& view);
 LowerKernel l2_normalization_kernel(CoreClass core, const OpView& view);
-LowerKernel lookup_kernel(const OpView& view);  // of what loops look up as well
+LowerKernel lookup_kernel(const OpView& view, int64_t waits = 0);  // of what loops look up as well
 // Of operators with two operands, one of which is a constant of one element: a function of the other.
-LowerKernel constant_lookup_kernel(const OpView& view);
+LowerKernel constant_lookup_kernel(const OpView& view, int64_t waits = 0);
 LowerKernel sigmoid_kernel(CoreClass core, const OpView& view);  // of Logistic and Tanh of int16
 // Between int16 tensors: Quantize, and what converters leave of HardSwish.
 LowerKernel rescale_kernel(CoreClass core, const OpView& view);

@@ -153,13 +153,21 @@ LowerKernel sigmoid_kernel(CoreClass core, const OpView& view) {
 
 namespace {
 
+// A table in a slow memory that is read so often that a copy of it is sooner read.
+bool is_sooner_copied(const OpView& view, int64_t count, int64_t waits) {
+  constexpr int64_t kTable = 256, kVector = 16, kWords = kVector / 4, kCall = 60, kCopied = 6;
+  const int64_t copy = kCall + kTable / kVector * (kCopied + kWords * waits);
+  return view.out().type == DataType::Int8 && count * waits > 2 * copy;
+}
+
 // Results depend on the elements of that operand alone.
-LowerKernel looks_up(const OpView& view, size_t operand) {
+LowerKernel looks_up(const OpView& view, size_t operand, int64_t waits) {
   if (view.in(operand).type != DataType::Int8 || bits(view.out().type) != 8 ||
       view.is_constant(operand))
     return nullptr;
   const int64_t count = element_count(view.out().shape);
-  return [count, operand](OpLowering& op) {
+  const bool copied = is_sooner_copied(view, count, waits);
+  return [count, operand, copied](OpLowering& op) {
     std::vector<std::optional<Shape>> inputs(op.view.node.inputs.size());
     inputs[operand] = Shape{count};
     op.declare(std::move(inputs), Shape{count});
@@ -169,25 +177,33 @@ LowerKernel looks_up(const OpView& view, size_t operand) {
     const DataType type = op.view.out().type;
     const BufferId table = op.raw_table("table", type == DataType::Bool ? DataType::UInt8 : type,
                                         {256}, std::move(results));
-    return call_kernel(
-        op.b.func(), {"intarsia_each_lookup_s8", {count}, {op.in(operand)}, op.out(), {}, {table}});
+    const BufferId used = copied ? op.b.local("copy", type, {256}, 4) : table;
+    const Stmt call = call_kernel(
+        op.b.func(), {"intarsia_each_lookup_s8", {count}, {op.in(operand)}, op.out(), {}, {used}});
+    if (!copied) return call;
+    return tir::seq(
+        {tir::intrinsic("intarsia_copy_rows_s8",
+                        {tir::BufferRun{table, {tir::int_imm(0)}, 256, tir::Access::Read},
+                         tir::BufferRun{used, {tir::int_imm(0)}, 256, tir::Access::Write},
+                         tir::int_imm(1), tir::int_imm(256), tir::int_imm(256), tir::int_imm(256)}),
+         call});
   };
 }
 
 }  // namespace
 
-LowerKernel lookup_kernel(const OpView& view) {
-  return looks_up(view, 0);
+LowerKernel lookup_kernel(const OpView& view, int64_t waits) {
+  return looks_up(view, 0, waits);
 }
 
-LowerKernel constant_lookup_kernel(const OpView& view) {
+LowerKernel constant_lookup_kernel(const OpView& view, int64_t waits) {
   const Shape& out = view.out().shape;
   if (view.node.inputs.size() != 2 || element_count(out) < kWorthATable) return nullptr;
   for (const size_t operand : {size_t{0}, size_t{1}}) {
     const size_t other = 1 - operand;
     if (view.is_constant(other) && element_count(view.in(other).shape) == 1 &&
         element_count(view.in(operand).shape) == element_count(out))
-      return looks_up(view, operand);
+      return looks_up(view, operand, waits);
   }
   return nullptr;
 }

@@ -316,6 +316,24 @@ TEST(Choices, ProductsShiftByOneToSixteen) {
   EXPECT_FALSE(product(-18));
 }
 
+// Each element reads its result from the table, which waits in a slow memory; a few hundred repay a copy.
+TEST(Choices, TablesInASlowMemoryAreCopied) {
+  const auto families = [](int64_t count, int64_t waits) {
+    Random random(7);
+    const graph::Module module = byte_function_module(random, OpKind::Logistic, count);
+    const graph::Function& function = module.functions[0];
+    const auto work = operator_work(CoreClass::Mve, module, function, function.nodes[0], waits);
+    std::vector<KernelFamily> all;
+    for (const KernelWork& part : work.value_or(OperatorWork{}).kernels) all.push_back(part.family);
+    return all;
+  };
+  const std::vector<KernelFamily> alone{KernelFamily::Lookup},
+      copied{KernelFamily::CopiedRows, KernelFamily::Lookup};
+  EXPECT_EQ(families(1024, 0), alone);
+  EXPECT_EQ(families(256, 1), alone);
+  EXPECT_EQ(families(1024, 1), copied);
+}
+
 // As before a network is trained: what is below zero becomes nothing.
 TEST(Choices, AlphasOfAlmostNothingHaveAKernel) {
   for (const float scale : {1e-30f, 1e-9f, 1e-3f}) {
