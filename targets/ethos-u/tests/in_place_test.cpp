@@ -60,6 +60,46 @@ TEST(InPlace, FunctionsOfOneElement) {
     }
 }
 
+// Of a function of what two convolutions have put beside each other, and of a convolution of its rows.
+int64_t sram_of_parts(const std::string& target, const Shape& shape, int64_t kernel) {
+  testing::Random random(84);
+  Graph g;
+  const TensorId x = g.input(DataType::Int16, shape, kScale, 0);
+  const TensorId parts[] = {pointwise(g, random, x, kFew, kMany / 2),
+                            pointwise(g, random, x, kFew, kMany / 2)};
+  TensorId y = g.node(OpKind::Concat, graph::AxisAttrs{3}, {parts[0], parts[1]}, 1, DataType::Int16,
+                      kScale, 0)[0];
+  y = g.node(OpKind::Tanh, {}, {y}, 1, DataType::Int16, 1.0f / 32768, 0)[0];
+  const TensorId w =
+      g.constant(random, DataType::Int8, {kFew, kernel, kernel, kMany}, {{kScale}, {0}, 0});
+  const TensorId b = g.constant(random, DataType::Int64, {kFew}, {{kScale / 32768}, {0}, 0});
+  y = g.node(OpKind::Conv2d, graph::Conv2dAttrs{}, {y, w, b}, 1, DataType::Int16, kScale, 0)[0];
+  const graph::Module module = g.finish({y});
+  const std::string text = graph::print(module);
+  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {.target = target});
+  EXPECT_TRUE(model.ok()) << model.error().to_string();
+  if (!model.ok()) return 0;
+  const auto inputs = testing::random_inputs(random, module);
+  const SimulatedRun run = simulate(*model, inputs);
+  EXPECT_EQ(run.problem, "") << target;
+  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs)) << target;
+  return sram_bytes(*model);
+}
+
+// All parts are there before the function begins.
+TEST(InPlace, FunctionsOfParts) {
+  for (const char* target :
+       {"ethos-u55-32 -memory-mode=sram-only", "ethos-u55-256 -memory-mode=sram-only",
+        "ethos-u65-256 -memory-mode=sram-only"})
+    for (const int64_t kernel : {1, 3}) {
+      constexpr int64_t kRows = 12, kColumns = 20;
+      const int64_t map = kRows * kColumns * kMany * kBytes,
+                    edge = kRows * kColumns * kFew * kBytes;
+      EXPECT_LE(sram_of_parts(target, {1, kRows, kColumns, kFew}, kernel), map + 2 * edge + 64)
+          << target << " " << kernel;
+    }
+}
+
 // Rows may come and go, through buffers of their own.
 TEST(InPlace, FunctionsBetweenRows) {
   sram_of_functions("ethos-u55-128", {1, 24, 40, kFew}, false);

@@ -45,7 +45,8 @@ bool ScheduleDraft::is_whole(const Operand& operand) const {
 // read before it is written.
 void ScheduleDraft::find_in_place() {
   const size_t count = program.tensors.size();
-  std::vector<int32_t> last_use(count, -1), writers(count, 0), first_write(count, -1);
+  std::vector<int32_t> last_use(count, -1), writers(count, 0), first_write(count, -1),
+      last_write(count, -1);
   std::vector<bool> aliased(count, false);
   for (size_t i = 0; i < count; ++i)
     if (const int32_t root = program.tensors[i].alias_of; root >= 0)
@@ -59,11 +60,11 @@ void ScheduleDraft::find_in_place() {
     if (op.ifm2) use(*op.ifm2);
     if (writers[static_cast<size_t>(op.ofm.tensor)]++ == 0)
       first_write[static_cast<size_t>(op.ofm.tensor)] = static_cast<int32_t>(i);
+    last_write[static_cast<size_t>(op.ofm.tensor)] = static_cast<int32_t>(i);
   }
   const auto free_standing = [&](const Operand& operand) {
     return tensor(operand.tensor).kind == NpuTensor::Kind::Inner && is_whole(operand) &&
-           !aliased[static_cast<size_t>(operand.tensor)] &&
-           writers[static_cast<size_t>(operand.tensor)] == 1;
+           !aliased[static_cast<size_t>(operand.tensor)];
   };
   const std::vector<bool> rolls = rolls_into_next(program);
   const auto is_window_before = [&](size_t i) {
@@ -73,13 +74,19 @@ void ScheduleDraft::find_in_place() {
   in_place_of.assign(count, -1);
   for (size_t i = 0; i < program.operations.size(); ++i) {
     const Operation& op = program.operations[i];
-    if (!is_pointwise(op) || !free_standing(op.ofm)) continue;
-    // Rows of a window may be kept as they come and go, in buffers of their own.
-    if (is_window_before(i) || (i > 0 && is_window_before(i - 1))) continue;
+    // Parts of a result would lie where others have yet to be read; an operand may be made of parts that are all there.
+    if (!is_pointwise(op) || !free_standing(op.ofm) ||
+        writers[static_cast<size_t>(op.ofm.tensor)] != 1)
+      continue;
+    // Rows of a window may be kept as they come and go, in buffers of their own; where they are made from what is there as a
+    // whole, its place takes less.
+    if (i > 0 && (is_window_before(i - 1) || (rolls[i - 1] && is_window_before(i)))) continue;
     const auto take = [&](const Operand& operand) {
       const NpuTensor &from = tensor(operand.tensor), &to = tensor(op.ofm.tensor);
       if (in_place_of[static_cast<size_t>(op.ofm.tensor)] < 0 && free_standing(operand) &&
           last_use[static_cast<size_t>(operand.tensor)] == static_cast<int32_t>(i) &&
+          writers[static_cast<size_t>(operand.tensor)] > 0 &&
+          last_write[static_cast<size_t>(operand.tensor)] < static_cast<int32_t>(i) &&
           from.extent == to.extent && from.type == to.type)
         in_place_of[static_cast<size_t>(op.ofm.tensor)] = operand.tensor;
     };
