@@ -33,6 +33,9 @@ class ConstantPlanner : private npu::ConstantDraft {
   // The same for a draft of which there is a plan already, without cascades and with so many slices of each operation: with
   // these, the best of what is as fast, or what takes the most memory.
   npu::PrefetchPlan choose_beside(const Worth& other, const std::vector<int32_t>& slices);
+  // After `choose`, where time counts more than memory: a plan that is much faster for having constants in fast memory that
+  // operations would read several times, with `gaps` bytes less than these need. None, and nothing has changed, where there is none.
+  std::optional<npu::PrefetchPlan> much_faster(const npu::PrefetchPlan& plan, int64_t gaps);
   // With as much of the constants of whole operations as finds room, what the draft takes within that many bytes.
   double cycles_of_whole(int64_t budget) {
     return prefetch_.plan(prefetch_units(false), budget).cycles;
@@ -100,6 +103,8 @@ class ConstantPlanner : private npu::ConstantDraft {
   void find_owners();
   std::vector<npu::PrefetchUnit> prefetch_units(bool exact);
   void add_weights(const Unit& unit, bool exact, npu::PrefetchUnit& out);
+  bool may_be_much_faster(const npu::PrefetchPlan& plan);
+  int64_t bytes_without_repeats(const std::vector<npu::PrefetchUnit>& units) const;
   double growth_with(double more_slices) const;
   size_t first_unit(size_t piece) const;
   bool can_slice(const Unit& unit) const;

@@ -144,8 +144,11 @@ class Scheduler {
   double plan() {
     ConstantPlanner constants(draft_);
     if (draft_.options.only_cycles) return take(constants.choose(0));
-    return draft_.options.sram_limit ? plan_within(constants, *draft_.options.sram_limit)
-                                     : plan_freely(constants, constants.choose(0));
+    if (draft_.options.sram_limit) return plan_within(constants, *draft_.options.sram_limit);
+    npu::PrefetchPlan chosen = constants.choose(0);
+    if (draft_.options.for_speed && draft_.constants_are_slow() && !draft_.program.confirmed_only)
+      if (const std::optional<double> cycles = plan_much_faster(constants, chosen)) return *cycles;
+    return plan_freely(constants, std::move(chosen));
   }
 
   // After `plan` with a limit: the fast memory that everything takes with its addresses.
@@ -184,6 +187,29 @@ class Scheduler {
       steps.retract();
       constants.take(whole);
     }
+  }
+
+  // With more memory than is worth it otherwise, gaps included, where there is such a plan.
+  std::optional<double> plan_much_faster(ConstantPlanner& constants,
+                                         const npu::PrefetchPlan& chosen) {
+    const ConstantPlanner::Choice before = constants.choice();
+    int64_t gaps = 0;
+    for (int round = 0; round < kGapRounds; ++round) {
+      const std::optional<npu::PrefetchPlan> plan = constants.much_faster(chosen, gaps);
+      if (!plan) break;
+      StepWriter steps(draft_, constants, *plan);
+      steps.write();
+      const int64_t bytes = placed_peak(draft_.schedule, fast_ones());
+      if (bytes <= plan->peak_bytes + gaps) {
+        worth_ = {plan->cycles, bytes};
+        return take(*plan);
+      }
+      gaps = bytes - plan->peak_bytes;
+      steps.retract();
+      constants.take(before);
+    }
+    constants.take(before);
+    return std::nullopt;
   }
 
   // Gaps are memory too: where what is fetched makes them, less of it is there, as long as that is worth it.
