@@ -230,6 +230,18 @@ TEST(OnnxNothing, IsMovedAndPutNowhere) {
   EXPECT_EQ(floats_of(model, {raw_values(counted(6))}), expected);
 }
 
+TEST(OnnxNothing, OfFunctionsOfElements) {
+  for (const char* type : {"Relu", "LeakyRelu", "Clip", "Gelu", "Sigmoid", "Neg"}) {
+    Model model;
+    model.input("x", {2, 3}).output("y");
+    model.integers("end", {2});
+    model.node("Slice", {"x", "end", "end"}, {"none"});
+    model.node(type, {"none"}, {"function"});
+    Model::attribute(model.node("Concat", {"function", "x"}, {"y"}), "axis").set_integer(0);
+    EXPECT_EQ(floats_of(model, {raw_values(counted(6))}), counted(6)) << type;
+  }
+}
+
 TEST(OnnxNothing, WhereElementsAreNeeded) {
   Model model;
   model.input("x", {2, 3}).output("y");

@@ -185,11 +185,9 @@ bool fold_nothing(Reader& in) {
         DataType::Int64, in.integer("keepdims", 1) != 0 ? Shape{1} : Shape{}, {many->first})));
     return true;
   }
-  const bool is_elementwise = type == "Where" || type == "Cast" || type == "Identity" ||
-                              std::ranges::find(kOfTwo, type, &OfTwo::type) != kOfTwo.end() ||
-                              type == "QuantizeLinear" || type == "DequantizeLinear" ||
+  const bool is_elementwise = std::ranges::find(kOfTwo, type, &OfTwo::type) != kOfTwo.end() ||
                               std::ranges::find(kOfOne, type, &OfOne::type) != kOfOne.end() ||
-                              find_operator(in.node().domain, type)->kind != graph::OpKind::Call;
+                              works_on_elements(in.node().domain, type);
   bool some = false;
   std::vector<Numbers> operands;
   for (size_t i = 0; i < in.node().inputs.size(); ++i) {

@@ -24,6 +24,11 @@ constexpr auto kOperators = std::to_array<KnownOperator>({
 #undef ONNX_ELEMENTS
 });
 
+// Beside those that are an element-wise kind of the IR.
+constexpr auto kOnElements = std::to_array<std::string_view>(
+    {"Cast", "Identity", "Dropout", "QuantizeLinear", "DequantizeLinear", "Where", "Relu", "Clip",
+     "LeakyRelu", "Gelu"});
+
 }  // namespace
 
 const KnownOperator* find_operator(std::string_view domain, std::string_view type) {
@@ -31,6 +36,11 @@ const KnownOperator* find_operator(std::string_view domain, std::string_view typ
     return known.domain == domain && known.type == type;
   });
   return found == kOperators.end() ? nullptr : &*found;
+}
+
+bool works_on_elements(std::string_view domain, std::string_view type) {
+  return find_operator(domain, type)->kind != graph::OpKind::Call ||
+         std::ranges::find(kOnElements, type) != kOnElements.end();
 }
 
 }  // namespace intarsia::onnx

@@ -20,5 +20,7 @@ struct KnownOperator {
 
 const KnownOperator* find_operator(std::string_view domain,
                                    std::string_view type);  // null: not ours
+// Whether each element of the result is made of those at its place alone: of one that is ours.
+bool works_on_elements(std::string_view domain, std::string_view type);
 
 }  // namespace intarsia::onnx

@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kOfShapes = {"Reshape", "Squeeze", "Unsqueeze", "Flatten",
                                                        "Shape",   "Size",    "Transpose", "Expand"};
-// Beside those that are an element-wise kind of the IR.
-constexpr std::array<std::string_view, 10> kOnElements = {
-    "Cast",  "Identity", "Dropout", "QuantizeLinear", "DequantizeLinear",
-    "Where", "Relu",     "Clip",    "LeakyRelu",      "Gelu"};
-
 // The extents of several shapes that are broadcast to each other, with as few axes as possible.
 struct Fewer {
   std::vector<Shape> shapes;
@@ -99,9 +94,7 @@ void Reader::merge_axes(Node& present) {
       present.inputs, [&](const std::string& name) { return many_axes_.contains(name); });
   if (tall == present.inputs.end() || std::ranges::find(kOfShapes, present.type) != kOfShapes.end())
     return;
-  const KnownOperator* known = find_operator(present.domain, present.type);
-  const bool is_on_elements = known->kind != graph::OpKind::Call ||
-                              std::ranges::find(kOnElements, present.type) != kOnElements.end();
+  const bool is_on_elements = works_on_elements(present.domain, present.type);
   // Scales of channels lie along one of the axes.
   const bool is_conversion =
       present.type.ends_with("quantizeLinear") || present.type == "QuantizeLinear";
