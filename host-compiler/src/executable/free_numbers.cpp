@@ -63,6 +63,14 @@ bool has_fixed_right(BinaryOp op) {
   return op == BinaryOp::Div || op == BinaryOp::Mod || op == BinaryOp::Shl || op == BinaryOp::Shr;
 }
 
+// The same of the last argument: where it is zero, cores trap.
+bool has_fixed_last(const tir::ExprCall& call) {
+  constexpr auto kDivisions =
+      std::to_array<std::string_view>({"intarsia_divide_round_i32", "intarsia_divide_i32",
+                                       "intarsia_floor_div_i32", "intarsia_floor_mod_i32"});
+  return std::ranges::find(kDivisions, call.function) != kDivisions.end();
+}
+
 // Variables that addresses, bounds and conditions depend on.
 class FixedVariables {
  public:
@@ -94,6 +102,8 @@ class FixedVariables {
       if (const auto* binary = std::get_if<tir::Binary>(&node.node);
           binary && has_fixed_right(binary->op))
         fix(binary->rhs);
+      if (const auto* call = std::get_if<tir::ExprCall>(&node.node); call && has_fixed_last(*call))
+        fix(call->arguments.back());
     });
   }
 
@@ -214,8 +224,9 @@ class Freeing {
                           tir::Select{std::move(condition), std::move(if_true), value(n.if_false)});
             },
             [&](const tir::ExprCall& n) -> Expr {
-              tir::ExprCall call{n.function, {}};
-              for (const Expr& argument : n.arguments) call.arguments.push_back(value(argument));
+              tir::ExprCall call{n.function, n.arguments};
+              const size_t freed = n.arguments.size() - (has_fixed_last(n) ? 1 : 0);
+              for (size_t i = 0; i < freed; ++i) call.arguments[i] = value(n.arguments[i]);
               return make(type, std::move(call));
             }},
         expr->node);

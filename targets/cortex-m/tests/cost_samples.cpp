@@ -399,7 +399,7 @@ class Samples {
   // Those that kernels with sums of 32 bits, or with one filter a channel, leave.
   graph::Module wide_otherwise(int which) {
     WideCase c{which % 2 == 0 ? OpKind::Conv2d : OpKind::DepthwiseConv2d,
-               size(2, 10),
+               size(3, 10),
                size(4, 10),
                channels(16),
                0,

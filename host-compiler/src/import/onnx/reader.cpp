@@ -327,11 +327,10 @@ void Reader::read_node(const Node& node) {
   else if (has_lists || !fold_integers(*this)) {
     const KnownOperator& known = *find_operator(node.domain, node.type);
     const bool takes_nothing = std::ranges::find(kOfNothing, node.type) != kOfNothing.end();
-    for (size_t i = 0; i < known.least_inputs && !takes_nothing; ++i)
-      require(!is_empty(i),
-              is_empty(i) ? fmt::format("reads '{}', which has the shape [{}], of no element",
-                                        printable(node.inputs[i]), fmt::join(shape_of(i), ","))
-                          : "");
+    for (size_t i = 0; i < known.least_inputs && !takes_nothing && !failed_; ++i)
+      if (is_empty(i))
+        problem(fmt::format("reads '{}', which has the shape [{}], of no element",
+                            printable(node.inputs[i]), fmt::join(shape_of(i), ",")));
     if (!failed_) known.read(*this);
   }
   whole_.clear();
