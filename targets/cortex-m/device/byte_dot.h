@@ -51,33 +51,9 @@ INTARSIA_INLINE struct intarsia_four_sums intarsia_mve_byte_sums(const int8_t *x
                                                                  const int8_t *weights,
                                                                  int32_t count) {
 #if INTARSIA_HAS_MVE
-  register int32_t a __asm__("r0") = 0;  // VMLADAVA takes even registers
-  register int32_t b __asm__("r2") = 0;
-  register int32_t c __asm__("r4") = 0;
-  register int32_t d __asm__("r6") = 0;
-#define INTARSIA_CHANNEL(sum)        \
-  "vldrb.u8 q1, [%[weights]], #16\n" \
-  "vmladava.s8 %[" sum "], q0, q1\n"
-  __asm__ volatile(
-      "dlstp.8 lr, %[count]\n"
-      "1: vldrb.u8 q0, [%[x]], #16\n" INTARSIA_CHANNEL("a") INTARSIA_CHANNEL("b")
-          INTARSIA_CHANNEL("c") INTARSIA_CHANNEL("d") "letp lr, 1b\n"
-      : [x] "+l"(x), [weights] "+l"(weights), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d)
-      : [count] "r"(count)
-      : "q0", "q1", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
-#undef INTARSIA_CHANNEL
-  const struct intarsia_four_sums sums = {a, b, c, d};
-  return sums;
+  INTARSIA_FOUR_SUMS("8", INTARSIA_BYTE_LANES);
 #else
-  int32_t sums[INTARSIA_WIDE_LANES] = {0};
-  for (int32_t i = 0; i < count; ++i) {
-    const int8_t *group =
-        weights + i / INTARSIA_MVE_BYTES * (INTARSIA_WIDE_LANES * INTARSIA_MVE_BYTES);
-    for (int32_t lane = 0; lane < INTARSIA_WIDE_LANES; ++lane)
-      sums[lane] += x[i] * group[lane * INTARSIA_MVE_BYTES + i % INTARSIA_MVE_BYTES];
-  }
-  const struct intarsia_four_sums result = {sums[0], sums[1], sums[2], sums[3]};
-  return result;
+  return intarsia_single_sums(NULL, x, weights, count, INTARSIA_MVE_BYTES);
 #endif
 }
 

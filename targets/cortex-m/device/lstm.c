@@ -65,28 +65,18 @@ _Static_assert(offsetof(struct gate_sums, inputs) == 4 && offsetof(struct gate_s
                    sizeof(struct intarsia_lstm_shares) == 80,
                "the assembly's numbers");
 
-// A lane for each gate: the products of activations at `at`, and narrow_share or short_share of their sum. VRSHL adds the half.
-#define GATE_LANES(size, load, of_weights, bytes) \
-  "dlstp." size                                                     \
-  " lr, r0\n"                                                       \
-  "movs r0, #0\n"                                                   \
-  "movs r2, #0\n"                                                   \
-  "movs r4, #0\n"                                                   \
-  "movs r6, #0\n"                                                   \
-  "1:\n" load " q0, [%[at]], #16\n"                                 \
-  CHANNEL(size, "r0", of_weights, bytes) CHANNEL(size, "r2", of_weights, bytes) \
-  CHANNEL(size, "r4", of_weights, bytes) CHANNEL(size, "r6", of_weights, bytes) \
-  "letp lr, 1b\n"                                                   \
-  "vmov q0[2], q0[0], r0, r4\n"                                     \
-  "vldrw.32 q1, [%[biases]], #16\n"                                 \
-  "vmov q0[3], q0[1], r2, r6\n"                                     \
+// A lane for each gate: the products of `x`, and narrow_share or short_share of their sum. VRSHL adds the half.
+#define GATE_LANES(size, lanes)     \
+  "dlstp." size                     \
+  " lr, r0\n"                       \
+  "movs r0, #0\n"                   \
+  "movs r2, #0\n"                   \
+  "movs r4, #0\n"                   \
+  "movs r6, #0\n" lanes             \
+  "vmov q0[2], q0[0], r0, r4\n"     \
+  "vldrw.32 q1, [%[biases]], #16\n" \
+  "vmov q0[3], q0[1], r2, r6\n"     \
   "vadd.i32 q0, q0, q1\n"
-#define CHANNEL(size, sum, of_weights, bytes) \
-  of_weights " q1, [%[weights]], #" bytes     \
-             "\n"                             \
-             "vmladava.s" size " " sum ", q0, q1\n"
-#define BYTE_LANES GATE_LANES("8", "vldrb.u8", "vldrb.u8", "16")
-#define HALF_LANES GATE_LANES("16", "vldrh.u16", "vldrb.s16", "8")
 #define NARROW_SHARES(side)         \
   "vldrw.32 q2, [%[shares], #" side \
   " + 32]\n"                        \
@@ -113,13 +103,13 @@ _Static_assert(offsetof(struct gate_sums, inputs) == 4 && offsetof(struct gate_s
   "vrshl.s32 q0, q0, q2\n"
 // Of a unit: both shares of its gates, each as halfwords, to their runs.
 #define UNIT_GATES(LANES, SHARES) \
-  __asm__ volatile("ldrd %[at], r0, [%[sums]]\n" LANES SHARES("0")                                 \
+  __asm__ volatile("ldrd %[x], r0, [%[sums]]\n" LANES SHARES("0")                                 \
                    "vqmovnb.s32 q4, q0\n"                                                          \
-                   "ldrd %[at], r0, [%[sums], #8]\n" LANES SHARES("80")                            \
+                   "ldrd %[x], r0, [%[sums], #8]\n" LANES SHARES("80")                            \
                    "vqmovnb.s32 q0, q0\n"                                                          \
                    "vqadd.s16 q0, q0, q4\n"                                                        \
                    "vstrh.32 q0, [%[gates], %q[runs], uxtw #1]\n"                                  \
-                   : [weights] "+l"(weights), [biases] "+r"(biases), [at] "=&r"(at)                \
+                   : [weights] "+l"(weights), [biases] "+r"(biases), [x] "=&r"(x)                \
                    : [sums] "r"(s), [shares] "r"(s->gates), [gates] "r"(gates + unit), [runs] "w"(runs) \
                    : "r0", "r2", "r4", "r6", "q0", "q1", "q2", "q3", "q4",                         \
                      "lr", "cc" INTARSIA_CLOBBERS_PREDICATE, "memory")
@@ -131,20 +121,17 @@ INTARSIA_INLINE void lane_gates(const struct gate_sums *s, int32_t count, int16_
   const int8_t *weights = s->weights;
   const int32_t *biases = s->biases;
   for (int32_t unit = 0; unit < count; ++unit) {
-    const void *at;
+    const void *x;
     if (kind == kNarrow)
-      UNIT_GATES(BYTE_LANES, NARROW_SHARES);
+      UNIT_GATES(GATE_LANES("8", INTARSIA_BYTE_LANES), NARROW_SHARES);
     else
-      UNIT_GATES(HALF_LANES, SHORT_SHARES);
+      UNIT_GATES(GATE_LANES("16", INTARSIA_HALF_LANES), SHORT_SHARES);
   }
 }
 #undef UNIT_GATES
 #undef SHORT_SHARES
 #undef NARROW_SHARES
-#undef HALF_LANES
-#undef BYTE_LANES
 #undef GATE_LANES
-#undef CHANNEL
 #endif
 
 INTARSIA_INLINE void single_gates(struct gate_sums s, int32_t count, int16_t *gates, enum sums kind,

@@ -7,6 +7,8 @@
 #ifndef INTARSIA_CORTEX_M_WIDE_DOT_H_
 #define INTARSIA_CORTEX_M_WIDE_DOT_H_
 
+#include <stddef.h>
+
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 #include "intarsia/targets/cortex_m/results.h"
 
@@ -77,38 +79,57 @@ struct intarsia_four_sums {
   int32_t a, b, c, d;
 };
 
+#if INTARSIA_HAS_MVE
+// The loop over products of four channels, with the predicate of its tail: `size` bits each, loaded by `load` from `x`, and from `weights`
+// by `of_weights`, which takes so many bytes. Sums are r0, r2, r4 and r6: VMLADAVA takes even registers. Changes q0 and q1.
+#define INTARSIA_FOUR_LANES(size, load, of_weights, bytes)                                      \
+  "1: " load " q0, [%[x]], #16\n" INTARSIA_LANE(size, "r0", of_weights, bytes)                  \
+      INTARSIA_LANE(size, "r2", of_weights, bytes) INTARSIA_LANE(size, "r4", of_weights, bytes) \
+          INTARSIA_LANE(size, "r6", of_weights, bytes) "letp lr, 1b\n"
+#define INTARSIA_LANE(size, sum, of_weights, bytes) \
+  of_weights " q1, [%[weights]], #" bytes           \
+             "\n"                                   \
+             "vmladava.s" size " " sum ", q0, q1\n"
+#define INTARSIA_BYTE_LANES INTARSIA_FOUR_LANES("8", "vldrb.u8", "vldrb.u8", "16")
+#define INTARSIA_HALF_LANES INTARSIA_FOUR_LANES("16", "vldrh.u16", "vldrb.s16", "8")
+
+#define INTARSIA_FOUR_SUMS(size, lanes)                                                       \
+  register int32_t a __asm__("r0") = 0;                                                       \
+  register int32_t b __asm__("r2") = 0;                                                       \
+  register int32_t c __asm__("r4") = 0;                                                       \
+  register int32_t d __asm__("r6") = 0;                                                       \
+  __asm__ volatile("dlstp." size " lr, %[count]\n" lanes                                      \
+                   : [x] "+l"(x), [weights] "+l"(weights), "+r"(a), "+r"(b), "+r"(c), "+r"(d) \
+                   : [count] "r"(count)                                                       \
+                   : "q0", "q1", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");                 \
+  const struct intarsia_four_sums sums = {a, b, c, d};                                        \
+  return sums
+#else
+// One element after the other, of int16 or of int8, by groups of weights.
+INTARSIA_INLINE struct intarsia_four_sums intarsia_single_sums(const int16_t *halves,
+                                                               const int8_t *bytes,
+                                                               const int8_t *weights, int32_t count,
+                                                               int32_t group) {
+  int32_t sums[INTARSIA_WIDE_LANES] = {0};
+  for (int32_t i = 0; i < count; ++i) {
+    const int32_t element = halves != NULL ? halves[i] : bytes[i];
+    const int8_t *of_group = weights + i / group * (INTARSIA_WIDE_LANES * group);
+    for (int32_t lane = 0; lane < INTARSIA_WIDE_LANES; ++lane)
+      sums[lane] += element * of_group[lane * group + i % group];
+  }
+  const struct intarsia_four_sums result = {sums[0], sums[1], sums[2], sums[3]};
+  return result;
+}
+#endif
+
 // Products with each of four channels over `count` elements, of which there is one at least.
 INTARSIA_INLINE struct intarsia_four_sums intarsia_mve_wide_sums(const int16_t *x,
                                                                  const int8_t *weights,
                                                                  int32_t count) {
 #if INTARSIA_HAS_MVE
-  register int32_t a __asm__("r0") = 0;  // VMLADAVA takes even registers
-  register int32_t b __asm__("r2") = 0;
-  register int32_t c __asm__("r4") = 0;
-  register int32_t d __asm__("r6") = 0;
-#define INTARSIA_CHANNEL(sum)        \
-  "vldrb.s16 q1, [%[weights]], #8\n" \
-  "vmladava.s16 %[" sum "], q0, q1\n"
-  __asm__ volatile(
-      "dlstp.16 lr, %[count]\n"
-      "1: vldrh.u16 q0, [%[x]], #16\n" INTARSIA_CHANNEL("a") INTARSIA_CHANNEL("b")
-          INTARSIA_CHANNEL("c") INTARSIA_CHANNEL("d") "letp lr, 1b\n"
-      : [x] "+l"(x), [weights] "+l"(weights), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d)
-      : [count] "r"(count)
-      : "q0", "q1", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
-#undef INTARSIA_CHANNEL
-  const struct intarsia_four_sums sums = {a, b, c, d};
-  return sums;
+  INTARSIA_FOUR_SUMS("16", INTARSIA_HALF_LANES);
 #else
-  int32_t sums[INTARSIA_WIDE_LANES] = {0};
-  for (int32_t i = 0; i < count; ++i) {
-    const int8_t *group =
-        weights + i / INTARSIA_MVE_GROUP * (INTARSIA_WIDE_LANES * INTARSIA_MVE_GROUP);
-    for (int32_t lane = 0; lane < INTARSIA_WIDE_LANES; ++lane)
-      sums[lane] += x[i] * group[lane * INTARSIA_MVE_GROUP + i % INTARSIA_MVE_GROUP];
-  }
-  const struct intarsia_four_sums result = {sums[0], sums[1], sums[2], sums[3]};
-  return result;
+  return intarsia_single_sums(x, NULL, weights, count, INTARSIA_MVE_GROUP);
 #endif
 }
 

@@ -19,6 +19,19 @@ TensorId pointwise(Graph& g, testing::Random& random, TensorId x, int64_t from, 
   return g.node(OpKind::Conv2d, graph::Conv2dAttrs{}, {x, w, b}, 1, DataType::Int16, kScale, 0)[0];
 }
 
+// What runs as the evaluator says.
+int64_t sram_of(const graph::Module& module, const std::string& target, testing::Random& random) {
+  const std::string text = graph::print(module);
+  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {.target = target});
+  EXPECT_TRUE(model.ok()) << model.error().to_string();
+  if (!model.ok()) return 0;
+  const auto inputs = testing::random_inputs(random, module);
+  const SimulatedRun run = simulate(*model, inputs);
+  EXPECT_EQ(run.problem, "") << target;
+  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs)) << target;
+  return sram_bytes(*model);
+}
+
 // Of a convolution to more channels and one back, with three functions of 16 bits between, which are windows of one element. Where it
 // is kept, the second one's result is added to the third one's.
 int64_t sram_of_functions(const std::string& target, const Shape& shape, bool is_kept) {
@@ -35,16 +48,7 @@ int64_t sram_of_functions(const std::string& target, const Shape& shape, bool is
   if (is_kept)
     y = g.node(OpKind::Add, graph::BinaryAttrs{}, {y, kept}, 1, DataType::Int16, 1.0f / 16384,
                0)[0];
-  const graph::Module module = g.finish({pointwise(g, random, y, kMany, kFew)});
-  const std::string text = graph::print(module);
-  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {.target = target});
-  EXPECT_TRUE(model.ok()) << model.error().to_string();
-  if (!model.ok()) return 0;
-  const auto inputs = testing::random_inputs(random, module);
-  const SimulatedRun run = simulate(*model, inputs);
-  EXPECT_EQ(run.problem, "") << target;
-  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs)) << target;
-  return sram_bytes(*model);
+  return sram_of(g.finish({pointwise(g, random, y, kMany, kFew)}), target, random);
 }
 
 TEST(InPlace, FunctionsOfOneElement) {
@@ -74,16 +78,7 @@ int64_t sram_of_parts(const std::string& target, const Shape& shape, int64_t ker
       g.constant(random, DataType::Int8, {kFew, kernel, kernel, kMany}, {{kScale}, {0}, 0});
   const TensorId b = g.constant(random, DataType::Int64, {kFew}, {{kScale / 32768}, {0}, 0});
   y = g.node(OpKind::Conv2d, graph::Conv2dAttrs{}, {y, w, b}, 1, DataType::Int16, kScale, 0)[0];
-  const graph::Module module = g.finish({y});
-  const std::string text = graph::print(module);
-  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {.target = target});
-  EXPECT_TRUE(model.ok()) << model.error().to_string();
-  if (!model.ok()) return 0;
-  const auto inputs = testing::random_inputs(random, module);
-  const SimulatedRun run = simulate(*model, inputs);
-  EXPECT_EQ(run.problem, "") << target;
-  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs)) << target;
-  return sram_bytes(*model);
+  return sram_of(g.finish({y}), target, random);
 }
 
 // All parts are there before the function begins.
