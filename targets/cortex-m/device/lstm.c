@@ -103,15 +103,15 @@ _Static_assert(offsetof(struct gate_sums, inputs) == 4 && offsetof(struct gate_s
   "vrshl.s32 q0, q0, q2\n"
 // Of a unit: both shares of its gates, each as halfwords, to their runs.
 #define UNIT_GATES(LANES, SHARES) \
-  __asm__ volatile("ldrd %[x], r0, [%[sums]]\n" LANES SHARES("0")                                 \
-                   "vqmovnb.s32 q4, q0\n"                                                          \
-                   "ldrd %[x], r0, [%[sums], #8]\n" LANES SHARES("80")                            \
-                   "vqmovnb.s32 q0, q0\n"                                                          \
-                   "vqadd.s16 q0, q0, q4\n"                                                        \
-                   "vstrh.32 q0, [%[gates], %q[runs], uxtw #1]\n"                                  \
-                   : [weights] "+l"(weights), [biases] "+r"(biases), [x] "=&r"(x)                \
+  __asm__ volatile("ldrd %[x], r0, [%[sums]]\n" LANES SHARES("0")                                       \
+                   "vqmovnb.s32 q4, q0\n"                                                               \
+                   "ldrd %[x], r0, [%[sums], #8]\n" LANES SHARES("80")                                  \
+                   "vqmovnb.s32 q0, q0\n"                                                               \
+                   "vqadd.s16 q0, q0, q4\n"                                                             \
+                   "vstrh.32 q0, [%[gates], %q[runs], uxtw #1]\n"                                       \
+                   : [weights] "+l"(weights), [biases] "+r"(biases), [x] "=&r"(x)                       \
                    : [sums] "r"(s), [shares] "r"(s->gates), [gates] "r"(gates + unit), [runs] "w"(runs) \
-                   : "r0", "r2", "r4", "r6", "q0", "q1", "q2", "q3", "q4",                         \
+                   : "r0", "r2", "r4", "r6", "q0", "q1", "q2", "q3", "q4",                              \
                      "lr", "cc" INTARSIA_CLOBBERS_PREDICATE, "memory")
 
 INTARSIA_INLINE void lane_gates(const struct gate_sums *s, int32_t count, int16_t *gates,
