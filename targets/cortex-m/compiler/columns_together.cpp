@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel_costs.h"
+#include "operators.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -87,9 +88,10 @@ LowerKernel soonest_together(CoreClass core, const OpView& view, const Window& w
                              const std::function<LowerKernel(int64_t columns)>& make) {
   constexpr int64_t kMostChannels = 64, kMostColumns = 16, kChannelBytes = 16,
                     kMostRun = 512;  // elements of a window: four of them are in scratch
-  constexpr double kCyclesForAByte = 4, kSure = 0.95;
+  constexpr double kSure = 0.95;
   LowerKernel best = make(1);
-  if (!best || w.out_w == 1 || has_columns_apart(w)) return best;
+  // Estimates lay weights out: not where there is nothing to compare.
+  if (!best || w.out_w == 1 || w.out_c * 2 > kMostChannels || has_columns_apart(w)) return best;
   const auto bytes = [](const Window& of) {
     return static_cast<double>(of.out_c * (of.kernel_h * of.kernel_w * of.in_c + kChannelBytes));
   };
@@ -102,8 +104,7 @@ LowerKernel soonest_together(CoreClass core, const OpView& view, const Window& w
     const double more = kCyclesForAByte * (bytes(several) - bytes(w));
     if (more >= least || several.kernel_h * several.kernel_w * several.in_c > kMostRun) break;
     LowerKernel kernel = make(columns);
-    const std::optional<double> together =
-        kernel ? cycles_of_kernel(core, view, kernel) : std::nullopt;
+    const std::optional<double> together = cycles_of_kernel(core, view, kernel);
     if (together && *together + more < least) best = std::move(kernel), least = *together + more;
   }
   return best;

@@ -223,7 +223,6 @@ bool is_grouped(const OpView& view) {
 // around their products several times. A byte more of weights has to save some cycles.
 bool is_sooner_ungrouped(CoreClass core, const OpView& view, const LowerKernel& ungrouped,
                          const LowerKernel& grouped) {
-  constexpr double kCyclesForAByte = 4;
   const Shape& weights = view.in(1).shape;
   const auto more =
       static_cast<double>(element_count(weights) * (view.in(0).shape[3] / weights[3] - 1));
@@ -273,11 +272,10 @@ LowerKernel kernel_of(CoreClass core, const OpView& view, Conv conv, bool small,
   const LowerKernel kernel = [conv, channels = *channels, scratch](OpLowering& op) {
     return lower_dsp(op, conv, channels, scratch);
   };
-  if (small) return kernel;
-  const LowerKernel filled = dsp_filled_dense_kernel(conv, *channels);
+  const LowerKernel filled = small ? nullptr : dsp_filled_dense_kernel(conv, *channels);
+  if (!filled) return kernel;
   const std::optional<double> cycles = cycles_of_kernel(core, view, kernel),
-                              cycles_filled =
-                                  filled ? cycles_of_kernel(core, view, filled) : std::nullopt;
+                              cycles_filled = cycles_of_kernel(core, view, filled);
   return cycles && cycles_filled && *cycles_filled < *cycles ? filled : kernel;
 }
 

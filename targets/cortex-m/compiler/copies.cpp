@@ -6,6 +6,7 @@
 #include "intarsia/plugin/quantization.h"
 #include "intarsia/plugin/resizing.h"
 #include "kernel_costs.h"
+#include "operators.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -374,6 +375,14 @@ LowerKernel turn_kernel(const OpView& view, const CopiedRows& copy) {
 }
 
 }  // namespace
+
+tir::Stmt copy_of_bytes(tir::BufferId from, tir::BufferId to, int64_t count) {
+  return tir::intrinsic(
+      copy_of(DataType::Int8),
+      {tir::BufferRun{from, {tir::int_imm(0)}, count, tir::Access::Read},
+       tir::BufferRun{to, {tir::int_imm(0)}, count, tir::Access::Write}, tir::int_imm(1),
+       tir::int_imm(count), tir::int_imm(count), tir::int_imm(count)});
+}
 
 const char* turn_of(DataType type) {
   switch (type) {

@@ -43,12 +43,7 @@ Stmt call_dense(OpLowering& op, const Window& w, const Channels& channels,
 // So many bytes; few of them are not worth a call.
 Stmt copied(OpLowering& op, BufferId from, BufferId to, int64_t count) {
   constexpr int64_t kFewest = 32;
-  if (count >= kFewest)
-    return tir::intrinsic(
-        "intarsia_copy_rows_s8",
-        {tir::BufferRun{from, {tir::int_imm(0)}, count, tir::Access::Read},
-         tir::BufferRun{to, {tir::int_imm(0)}, count, tir::Access::Write}, tir::int_imm(1),
-         tir::int_imm(count), tir::int_imm(count), tir::int_imm(count)});
+  if (count >= kFewest) return copy_of_bytes(from, to, count);
   return op.b.loop("i", count,
                    [&](const Expr& i) { return op.b.store(to, {i}, op.b.load(from, {i})); });
 }

@@ -143,7 +143,8 @@ std::optional<double> cycles_of_work(CostCore core, const std::vector<KernelWork
 
 std::optional<double> cycles_of_kernel(CoreClass core, const OpView& view,
                                        const LowerKernel& kernel) {
-  const std::optional<OperatorWork> work = work_of_kernel(core, view, kernel);
+  const std::optional<OperatorWork> work =
+      kernel ? work_of_kernel(core, view, kernel) : std::nullopt;
   return work ? cycles_of_work(core_of_class(core), work->kernels) : std::nullopt;
 }
 

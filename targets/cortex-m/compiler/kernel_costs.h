@@ -44,7 +44,7 @@ constexpr CostCore core_of_class(CoreClass core) {
 
 // Without wait states. Nothing where a kernel has no row for the core.
 std::optional<double> cycles_of_work(CostCore core, const std::vector<KernelWork>& kernels);
-// Of a kernel that is no choice yet, on the core that stands for the class.
+// Of a kernel that is no choice yet, on the core that stands for the class. Nothing where there is none.
 std::optional<double> cycles_of_kernel(CoreClass core, const OpView& view,
                                        const LowerKernel& kernel);
 

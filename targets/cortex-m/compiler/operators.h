@@ -8,6 +8,11 @@ namespace intarsia::targets::cortex_m {
 
 // A scratch larger than this costs more memory than a kernel saves time.
 constexpr int64_t kMostScratch = 16 * 1024;
+// What a byte more of constants has to save for a kernel to be worth it: a preference.
+constexpr double kCyclesForAByte = 4;
+
+// A call that copies `count` bytes from the beginning of one buffer to that of the other.
+tir::Stmt copy_of_bytes(tir::BufferId from, tir::BufferId to, int64_t count);
 
 // Cores with the DSP extension: one row of a fully connected layer (device/dsp_kernels.h).
 LowerKernel dsp_dense_kernel(const Conv& conv, const Channels& channels);

@@ -7,6 +7,7 @@
 #include "intarsia/plugin/fixed_functions.h"
 #include "intarsia/plugin/quantization.h"
 #include "kernels.h"
+#include "operators.h"
 
 namespace intarsia::targets::cortex_m {
 
@@ -181,12 +182,7 @@ LowerKernel looks_up(const OpView& view, size_t operand, int64_t waits) {
     const Stmt call = call_kernel(
         op.b.func(), {"intarsia_each_lookup_s8", {count}, {op.in(operand)}, op.out(), {}, {used}});
     if (!copied) return call;
-    return tir::seq(
-        {tir::intrinsic("intarsia_copy_rows_s8",
-                        {tir::BufferRun{table, {tir::int_imm(0)}, 256, tir::Access::Read},
-                         tir::BufferRun{used, {tir::int_imm(0)}, 256, tir::Access::Write},
-                         tir::int_imm(1), tir::int_imm(256), tir::int_imm(256), tir::int_imm(256)}),
-         call});
+    return tir::seq({copy_of_bytes(table, used, 256), call});
   };
 }
 

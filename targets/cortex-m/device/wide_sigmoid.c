@@ -179,24 +179,27 @@ INTARSIA_INLINE void evaluate_pairs(struct curve c, const uint16_t *points, cons
 }
 #endif
 
-INTARSIA_INLINE void evaluate_curve(struct curve c, const int16_t *input, int16_t *output,
-                                    int32_t count, int32_t multiplier, int32_t shift) {
-  const uint16_t *const points = intarsia_sigmoid_points();
 #if INTARSIA_HAS_MVE
-  // Where nothing is shifted is known before the loop: each of the two has its own.
-  if (shift == 0) {
-    for (; count > 0; count -= 8, input += 8, output += 8) {
-      const mve_pred16_t some = vctp16q((uint32_t)count);
-      vstrhq_p_s16(output, eight_on_curve(c, points, vldrhq_z_s16(input, some), multiplier, 0),
-                   some);
-    }
-    return;
-  }
+INTARSIA_INLINE void evaluate_eights(struct curve c, const uint16_t *points, const int16_t *input,
+                                     int16_t *output, int32_t count, int32_t multiplier,
+                                     int32_t shift) {
   for (; count > 0; count -= 8, input += 8, output += 8) {
     const mve_pred16_t some = vctp16q((uint32_t)count);
     vstrhq_p_s16(output, eight_on_curve(c, points, vldrhq_z_s16(input, some), multiplier, shift),
                  some);
   }
+}
+#endif
+
+INTARSIA_INLINE void evaluate_curve(struct curve c, const int16_t *input, int16_t *output,
+                                    int32_t count, int32_t multiplier, int32_t shift) {
+  const uint16_t *const points = intarsia_sigmoid_points();
+#if INTARSIA_HAS_MVE
+  // Where nothing is shifted is known before the loop: each of the two has its own.
+  if (shift == 0)
+    evaluate_eights(c, points, input, output, count, multiplier, 0);
+  else
+    evaluate_eights(c, points, input, output, count, multiplier, shift);
 #else
 #if INTARSIA_HAS_DSP_WORDS
   // The last of an odd number first, so that its numbers are no longer in registers.

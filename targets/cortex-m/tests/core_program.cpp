@@ -377,6 +377,19 @@ bool can_run_cores(std::string& reason, bool riscv) {
   return true;
 }
 
+std::vector<graph::TensorValue> first_states(const graph::Module& module) {
+  std::vector<graph::TensorValue> states;
+  const graph::Function& function = module.entry_function();
+  for (const graph::TensorId id : function.nodes[0].inputs) {
+    if (!id.valid() || !function.tensor(id).variable) continue;
+    const graph::Tensor& state = function.tensor(id);
+    const auto zero =
+        static_cast<uint8_t>(state.type == DataType::Int8 ? state.quantization.zero_point[0] : 0);
+    states.emplace_back(static_cast<size_t>(state.bytes()), zero);
+  }
+  return states;
+}
+
 Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& kernels,
                             const std::vector<std::vector<graph::TensorValue>>& inputs) {
   INTARSIA_TRY(board::Board board,

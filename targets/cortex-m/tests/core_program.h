@@ -10,6 +10,9 @@
 
 namespace intarsia::test::cortex_m {
 
+// States of the operator, which are parameters of its kernel behind the inputs. They begin as zero.
+std::vector<graph::TensorValue> first_states(const graph::Module& module);
+
 struct CoreRun {
   std::vector<std::vector<uint8_t>> outputs;  // one per operator
   // Empty, or which memory beside its output and scratch an operator changed.

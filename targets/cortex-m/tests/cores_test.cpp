@@ -69,20 +69,6 @@ std::vector<graph::Module> cases(const std::string& core) {
 
 using MakeInputs = std::vector<graph::TensorValue> (*)(Random&, const graph::Module&);
 
-// Of a kernel parameters behind the inputs. They begin as zero.
-std::vector<graph::TensorValue> first_states(const graph::Module& module) {
-  std::vector<graph::TensorValue> states;
-  const graph::Function& function = module.entry_function();
-  for (const graph::TensorId id : function.nodes[0].inputs) {
-    if (!id.valid() || !function.tensor(id).variable) continue;
-    const graph::Tensor& state = function.tensor(id);
-    const auto zero =
-        static_cast<uint8_t>(state.type == DataType::Int8 ? state.quantization.zero_point[0] : 0);
-    states.emplace_back(static_cast<size_t>(state.bytes()), zero);
-  }
-  return states;
-}
-
 void check(const KernelProgram& kernels, Random& random, const Emulated& core,
            MakeInputs make_inputs = testing::random_inputs) {
   std::vector<std::vector<graph::TensorValue>> inputs;

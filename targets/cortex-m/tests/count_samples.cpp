@@ -16,11 +16,8 @@ Result<std::vector<double>> count_some(const CoreRequest& request, const std::st
   for (const CostSample& sample : samples) {
     kernels.add(sample.module);
     inputs.push_back(testing::random_inputs(random, sample.module));
-    // States are parameters behind the inputs.
-    const graph::Function& function = sample.module.entry_function();
-    for (const graph::TensorId id : function.nodes[0].inputs)
-      if (id.valid() && function.tensor(id).variable)
-        inputs.back().emplace_back(static_cast<size_t>(function.tensor(id).bytes()));
+    for (graph::TensorValue& state : first_states(sample.module))
+      inputs.back().push_back(std::move(state));
   }
   INTARSIA_TRY(CoreRun run, run_on_core(request, kernels, inputs));
   return std::move(run.cycles);

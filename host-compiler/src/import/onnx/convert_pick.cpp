@@ -257,10 +257,8 @@ TensorId put_running_rows(Reader& in, TensorId all, TensorId places, TensorId up
   return reduces && is_whole(type) && in.ok() ? in.cast(put, type) : put;
 }
 
-}  // namespace
-
 // At no place, as exporters write parts of no element: the operand stays as it is.
-static bool puts_nothing(Reader& in) {
+bool puts_nothing(Reader& in) {
   if (in.is_empty(0))
     in.result_empty(0, in.shape_of(0));
   else if (in.is_empty(1) || in.is_empty(2))
@@ -269,6 +267,8 @@ static bool puts_nothing(Reader& in) {
     return false;
   return true;
 }
+
+}  // namespace
 
 void read_scatter_elements(Reader& in) {
   if (puts_nothing(in)) return;

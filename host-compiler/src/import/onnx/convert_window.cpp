@@ -241,10 +241,6 @@ TensorId spread(Reader& in, TensorId filters, const Window& window) {
       {id}, "filters");
 }
 
-}  // namespace
-
-namespace {
-
 // In floats: [N,H,W,I] by [O/groups,KH,KW,I], the channels of each group by themselves.
 TensorId by_groups(Reader& in, int64_t groups, TensorId x, TensorId w, TensorId bias,
                    const graph::TransposeConv2dAttrs& attrs) {
@@ -270,8 +266,8 @@ TensorId by_groups(Reader& in, int64_t groups, TensorId x, TensorId w, TensorId 
 // In floats. `out`: slices of the result.
 void transposed_volume(Reader& in, const Window& window, const graph::TransposeConv2dAttrs& given,
                        int64_t out, const Tail& tail) {
-  constexpr int64_t kMost =
-      64;  // planes of the filter, and places within a stride: operators are written out for each
+  // Of planes of the filter, and of places within a stride: operators are written out for each.
+  constexpr int64_t kMost = 64;
   if (!in.require(window.depth->kernel <= kMost && window.depth->stride <= kMost,
                   fmt::format("has a window {} deep by {}; up to {} are possible",
                               window.depth->kernel, window.depth->stride, kMost)))

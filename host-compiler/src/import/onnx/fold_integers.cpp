@@ -185,16 +185,16 @@ bool fold_nothing(Reader& in) {
         DataType::Int64, in.integer("keepdims", 1) != 0 ? Shape{1} : Shape{}, {many->first})));
     return true;
   }
+  bool some = false;
+  for (size_t i = 0; i < in.node().inputs.size(); ++i) some |= in.is_empty(i);
+  if (!some) return false;
   const bool is_elementwise = std::ranges::find(kOfTwo, type, &OfTwo::type) != kOfTwo.end() ||
                               std::ranges::find(kOfOne, type, &OfOne::type) != kOfOne.end() ||
                               works_on_elements(in.node().domain, type);
-  bool some = false;
+  if (!is_elementwise) return false;
   std::vector<Numbers> operands;
-  for (size_t i = 0; i < in.node().inputs.size(); ++i) {
-    some |= in.is_empty(i);
+  for (size_t i = 0; i < in.node().inputs.size(); ++i)
     if (in.has(i) || in.is_empty(i)) operands.push_back({DataType::Int64, in.shape_of(i), {}});
-  }
-  if (!some || !is_elementwise) return false;
   const std::optional<Shape> shape = common_shape(operands);
   if (in.require(shape.has_value(), "has operands of shapes that do not fit each other"))
     in.result_empty(0, *shape);

@@ -96,8 +96,7 @@ void Reader::merge_axes(Node& present) {
     return;
   const bool is_on_elements = works_on_elements(present.domain, present.type);
   // Scales of channels lie along one of the axes.
-  const bool is_conversion =
-      present.type.ends_with("quantizeLinear") || present.type == "QuantizeLinear";
+  const bool is_conversion = present.type == "QuantizeLinear" || present.type == "DequantizeLinear";
   const bool is_whole = !is_conversion || element_count(shape_of(1)) == 1;
   std::vector<Shape> shapes;
   for (size_t i = 0; i < present.inputs.size(); ++i)

@@ -213,6 +213,14 @@ void Reader::bind_symbols() {
   }
 }
 
+namespace {
+
+std::string of_no_element(const Shape& shape) {
+  return fmt::format("has the shape [{}], of no element", fmt::join(shape, ","));
+}
+
+}  // namespace
+
 void Reader::read_inputs() {
   bind_symbols();
   InputShapes shapes(options_.shapes);
@@ -272,10 +280,7 @@ void Reader::read_inputs() {
     }
     if (is_given) tensor.shape = shapes.apply(input.name(), where, tensor.shape, problems_);
     if (element_count(tensor.shape) == 0) {
-      note(where,
-           fmt::format("has the shape [{}], of no element, and is left out",
-                       fmt::join(tensor.shape, ",")),
-           "");
+      note(where, of_no_element(tensor.shape) + ", and is left out", "");
       empty_.insert_or_assign(input.name(), tensor.shape);
       continue;
     }
@@ -329,8 +334,8 @@ void Reader::read_node(const Node& node) {
     const bool takes_nothing = std::ranges::find(kOfNothing, node.type) != kOfNothing.end();
     for (size_t i = 0; i < known.least_inputs && !takes_nothing && !failed_; ++i)
       if (is_empty(i))
-        problem(fmt::format("reads '{}', which has the shape [{}], of no element",
-                            printable(node.inputs[i]), fmt::join(shape_of(i), ",")));
+        problem(fmt::format("reads '{}', which {}", printable(node.inputs[i]),
+                            of_no_element(shape_of(i))));
     if (!failed_) known.read(*this);
   }
   whole_.clear();
@@ -375,10 +380,7 @@ void Reader::read_outputs() {
         fmt::format("{}: model output '{}'", file_.name(), printable(output.name()));
     const auto found = values_.find(output.name());
     if (const auto nothing = empty_.find(output.name()); nothing != empty_.end()) {
-      note(where,
-           fmt::format("has the shape [{}], of no element, and is left out",
-                       fmt::join(nothing->second, ",")),
-           "");
+      note(where, of_no_element(nothing->second) + ", and is left out", "");
       left_out = &output;
       continue;
     }
