@@ -98,9 +98,11 @@ Result<Engine> Engine::make(const CompiledModel& model, const EngineRegistry& re
     state->options.on_result = nullptr;
     state->first_messages();
   }
+  size_t devices = 0;
   for (const CompiledProgram& program : model.programs) {
     INTARSIA_TRY(std::unique_ptr<engine::ProgramEngine> made,
-                 engine::ProgramEngine::make(program, registry, state->options));
+                 engine::ProgramEngine::make(program, registry, state->options, devices));
+    devices += made->device_count();
     state->programs.push_back(std::move(made));
   }
   return Engine(std::move(state));
@@ -126,10 +128,12 @@ const std::vector<TensorInfo>& Engine::outputs() const {
 }
 
 std::string Engine::trace_json() const {
+  std::string all;
   for (const auto& program : state_->programs)
     for (const auto& simulation : program->simulations())
-      if (std::string trace = simulation->trace_json(); !trace.empty()) return trace;
-  return {};
+      if (const std::string events = simulation->trace_events(); !events.empty())
+        all += (all.empty() ? "" : ",\n") + events;
+  return all.empty() ? all : "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + all + "\n]}\n";
 }
 
 std::string Engine::profile_json() const {

@@ -41,10 +41,11 @@ ProgramEngine::ProgramEngine(const CompiledProgram& program, const EngineRegistr
 
 Result<std::unique_ptr<ProgramEngine>> ProgramEngine::make(const CompiledProgram& program,
                                                            const EngineRegistry& registry,
-                                                           const EngineOptions& options) {
+                                                           const EngineOptions& options,
+                                                           size_t first_device) {
   std::unique_ptr<ProgramEngine> made(new ProgramEngine(program, registry, options));
   if (!program.emitted.streams.empty()) {
-    INTARSIA_TRY_VOID(made->open_devices(registry));
+    INTARSIA_TRY_VOID(made->open_devices(registry, first_device));
     INTARSIA_TRY_VOID(made->open_package());
   }
   INTARSIA_TRY_VOID(made->load_native_code(registry));
@@ -65,7 +66,7 @@ Result<void> ProgramEngine::open_package() {
   return {};
 }
 
-Result<void> ProgramEngine::open_devices(const EngineRegistry& registry) {
+Result<void> ProgramEngine::open_devices(const EngineRegistry& registry, size_t first_device) {
   std::map<std::string, std::vector<const Target*>> by_kind;
   for (const std::string& name : program_.emitted.devices) {
     const Target* device = program_.target.device(name);
@@ -76,6 +77,7 @@ Result<void> ProgramEngine::open_devices(const EngineRegistry& registry) {
   for (const CommandStream& stream : program_.emitted.streams) options.marks += stream.marks;
   for (const auto& [kind, targets] : by_kind) {
     const MakeSimulation* make = registry.simulation(kind);
+    options.first_device = static_cast<int>(first_device + devices_.size());
     std::unique_ptr<Simulation> simulation = make != nullptr ? (*make)(targets, options) : nullptr;
     for (size_t i = 0; i < targets.size(); ++i) {
       intarsia_device* device = simulation != nullptr ? simulation->device(i) : nullptr;

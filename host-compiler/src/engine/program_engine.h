@@ -16,13 +16,16 @@ namespace intarsia::engine {
 
 class ProgramEngine {
  public:
+  // `first_device`: how many devices other programs of the model have in front.
   static Result<std::unique_ptr<ProgramEngine>> make(const CompiledProgram& program,
                                                      const EngineRegistry& registry,
-                                                     const EngineOptions& options);
+                                                     const EngineOptions& options,
+                                                     size_t first_device);
 
   Result<std::vector<Engine::Bytes>> run(const std::vector<std::span<const uint8_t>>& inputs);
   void reset() { memory_.reset(); }
   const std::vector<std::unique_ptr<Simulation>>& simulations() const { return simulations_; }
+  size_t device_count() const { return devices_.size(); }
 
  private:
   // A call of the schedule.
@@ -45,7 +48,7 @@ class ProgramEngine {
   ProgramEngine(const CompiledProgram& program, const EngineRegistry& registry,
                 const EngineOptions& options);
   Result<void> open_package();
-  Result<void> open_devices(const EngineRegistry& registry);
+  Result<void> open_devices(const EngineRegistry& registry, size_t first_device);
   Result<void> load_native_code(const EngineRegistry& registry);
   Result<void> prepare(const tir::Stmt& stmt);
   Result<void> prepare(const tir::Call& call);

@@ -22,15 +22,14 @@ class Npus final : public Simulation {
       : simulation_({.trace = options.trace,
                      .profile = options.profile,
                      .marks = options.marks,
+                     .first_device = options.first_device,
                      .say = [this](const std::string& line) { messages_ += line + "\n"; }}) {
     for (const Target* target : targets) open(*target);
   }
 
   intarsia_device* device(size_t index) override { return devices_[index]; }
   std::string take_messages() override { return std::exchange(messages_, {}); }
-  std::string trace_json() override {
-    return simulation_.recorder().has_runs() ? simulation_.recorder().trace_text() : std::string();
-  }
+  std::string trace_events() override { return simulation_.recorder().trace_events(); }
   std::string profile_json() override { return simulation_.recorder().profile_text(); }
 
  private:

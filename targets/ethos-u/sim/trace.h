@@ -21,7 +21,9 @@ class Trace {
 
   // A run of the device `process`; it begins where the process's last run ended.
   void add(int process, std::string_view device, const Timeline& timeline, const NodeOf& node_of);
-  // A JSON object with `traceEvents`.
+  // JSON objects, with commas between.
+  const std::string& events() const { return events_; }
+  // A JSON object that has them as `traceEvents`.
   std::string text() const;
 
  private:

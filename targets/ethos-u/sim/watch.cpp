@@ -9,7 +9,8 @@
 
 namespace intarsia::simulators::ethos_u {
 
-Recorder::Recorder(Recording recording) : recording_(std::move(recording)) {
+Recorder::Recorder(Recording recording)
+    : recording_(std::move(recording)), devices_(recording_.first_device) {
   std::istringstream lines(recording_.marks);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
@@ -76,7 +77,6 @@ void Recorder::add(int device, std::string_view tag, std::span<const uint8_t> st
                    const Timeline& timeline) {
   const std::lock_guard lock(guard_);
   const NodeOf node_of = nodes_of(stream);
-  has_runs_ = true;
   if (recording_.trace) trace_.add(device + 1, tag, timeline, node_of);
   if (!recording_.profile) return;
   const auto known = std::find_if(profiles_.begin(), profiles_.end(), [&](const Profile& profile) {

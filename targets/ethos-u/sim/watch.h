@@ -20,7 +20,8 @@ namespace intarsia::simulators::ethos_u {
 // What is wanted of the runs.
 struct Recording {
   bool trace = false, profile = false;
-  std::string marks;  // isa/marks.h; names of operators come from it
+  std::string marks;     // isa/marks.h; names of operators come from it
+  int first_device = 0;  // its number
   std::function<void(const std::string& line)> say = {};  // told what is wrong; empty: nobody
   InjectedFaults faults = {};                             // of every device
 };
@@ -37,8 +38,8 @@ class Recorder {
     if (recording_.say) recording_.say(line);
   }
   std::string trace_text() const { return trace_.text(); }  // trace.h
+  const std::string& trace_events() const { return trace_.events(); }
   std::string profile_text() const;  // an array of profile.h's objects: of each stream the last run
-  bool has_runs() const { return has_runs_; }
   void add(int device, std::string_view tag, std::span<const uint8_t> stream,
            const Timeline& timeline);
   // Which operator of the model a command of the stream is of; empty: not known.
@@ -64,14 +65,13 @@ class Recorder {
   };
   std::mutex guard_;  // devices of several cores run at the same time
   Recording recording_;
-  bool has_runs_ = false;
   Trace trace_;
   std::vector<Profile> profiles_;
   // By key of the stream: offsets of the first commands, in order, and names.
   std::map<uint64_t, std::vector<std::pair<uint32_t, std::string>>> marks_;
   std::map<uint64_t, KnownMemory> memories_;
   std::map<const uint8_t*, std::vector<uint8_t>> left_;
-  int devices_ = 0;
+  int devices_;
 };
 
 // Of one run.

@@ -1,5 +1,8 @@
 // A model for two CPUs: its parts in one program as threads, under the thread sanitizer, each as firmware of its
 // own, and on a board with two cores.
+#include <map>
+#include <set>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -278,6 +281,24 @@ TEST_F(Multicore, HaveTheDevicesOfTheirCpu) {
   const ProcessOutcome explained =
       with_split({"explain", digits_path()}, "c -mcpu=cortex-m0", kNpuInPart);
   EXPECT_THAT(explained.out, HasSubstr("not inference_cpu: ethos-u comes first in the target"));
+}
+
+// A trace has a process for each device of every part.
+TEST_F(Multicore, TraceTheDevicesOfAllCpus) {
+  write_image("image.bin", 0);
+  ASSERT_TRUE(done(with_split({"run", digits_path(), "--input", "image.bin", "--output-dir", "out",
+                               "--pin", "widen=ethos-u.2", "--trace", "trace.json"},
+                              "c -mcpu=cortex-m0 + ethos-u55-32", kNpuInPart)));
+  const std::vector<uint8_t> text = read("trace.json");
+  const auto trace = nlohmann::json::parse(text.begin(), text.end());
+  std::map<std::string, std::set<int>> processes;
+  for (const auto& event : trace["traceEvents"])
+    if (event["name"] == "process_name")
+      processes[event["args"]["name"].get<std::string>()].insert(event["pid"].get<int>());
+  ASSERT_EQ(processes.count("ethos-u55-32"), 1U);
+  ASSERT_EQ(processes.count("ethos-u55-128"), 1U);
+  for (const int process : processes["ethos-u55-128"])
+    EXPECT_FALSE(processes["ethos-u55-32"].contains(process));
 }
 
 constexpr const char* kStrangerMain = R"(#include "digits_low_power_cpu.h"
