@@ -7,6 +7,7 @@ TensorFlow's own converter to int8 .tflite files. Needs the package tensorflow.
 Some are made with int16 activations, and as floats, too: NAME_s16 and NAME_f32. Each is made in a process of its own, since the
 converter may end it.
 """
+import argparse
 import os
 import pathlib
 import subprocess
@@ -177,21 +178,31 @@ def make(name, folder):
     print(f"{name}: {len(content)} bytes", flush=True)
 
 
-def main(arguments):
-    if arguments == ["--list"]:
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="all of --list without one")
+    parser.add_argument("--list", action="store_true", help="print the names")
+    parser.add_argument("--one", metavar="NAME", help="in this process")
+    arguments = parser.parse_args()
+    if arguments.list:
         print("\n".join(names()))
         return 0
-    folder = pathlib.Path(arguments[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    if arguments[1:2] == ["--one"]:
-        make(arguments[2], folder)
+    if arguments.folder is None:
+        parser.error("a folder for the networks, or --list")
+    unknown = set(arguments.names) - set(names())
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}; --list prints the names")
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    if arguments.one:
+        make(arguments.one, arguments.folder)
         return 0
-    failed = [name for name in arguments[1:] or names()
-              if subprocess.run([sys.executable, __file__, folder, "--one", name], check=False).returncode != 0]
+    failed = [name for name in arguments.names or names()
+              if subprocess.run([sys.executable, __file__, arguments.folder, "--one", name], check=False).returncode != 0]
     for name in failed:
         print(f"{name}: the converter failed", file=sys.stderr)
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
