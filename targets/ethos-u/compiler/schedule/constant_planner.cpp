@@ -333,6 +333,10 @@ double ConstantPlanner::value(double cycles, int64_t bytes) const {
   return value_of(draft_.options.memory, {cycles, bytes});
 }
 
+double ConstantPlanner::value(const ScheduleOptions& options, const Worth& worth) {
+  return value_of(options.memory, worth);
+}
+
 bool ConstantPlanner::is_better(const ScheduleOptions& options, const Worth& one,
                                 const Worth& other) {
   if (options.for_size) return one.bytes < other.bytes;

@@ -40,6 +40,8 @@ class ConstantPlanner : private npu::ConstantDraft {
   double cycles_of_whole(int64_t budget) {
     return prefetch_.plan(prefetch_units(false), budget).cycles;
   }
+  // Time by what its memory is worth: the less the better.
+  static double value(const ScheduleOptions& options, const Worth& worth);
   // Whether a plan is better than another by more than the estimate leaves open: time and fast memory with what each is
   // worth.
   static bool is_better(const ScheduleOptions& options, const Worth& one, const Worth& other);

@@ -1,10 +1,11 @@
 #include "schedule/layout_choice.h"
 
-#include <algorithm>
 #include <numeric>
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "schedule/constant_planner.h"
 #include "schedule/layouts.h"
 
 namespace intarsia::targets::ethos_u {
@@ -18,15 +19,33 @@ class LayoutChooser {
  public:
   explicit LayoutChooser(ScheduleDraft& draft) : draft_(draft) {}
 
-  // All tensors that can in bricks, and then each otherwise.
-  void run() {
-    const std::vector<std::vector<int32_t>> sets =
+  double run(bool pads_bricks) {
+    const std::vector<BrickCandidate> candidates =
         brick_candidates(draft_.program, [&](int32_t id) {
           while (draft_.in_place_of[static_cast<size_t>(id)] >= 0)
             id = draft_.in_place_of[static_cast<size_t>(id)];
           return id;
         });
-    if (sets.empty()) return;
+    std::vector<const BrickCandidate*> full, padded;
+    for (const BrickCandidate& candidate : candidates)
+      (candidate.is_padded ? padded : full).push_back(&candidate);
+    if (candidates.empty()) return 0;
+    find_users();
+    if (!full.empty()) choose(full);
+    const double least_wait = kLayoutGain * chain_cycles();
+    std::erase_if(padded, [&](const BrickCandidate* candidate) {
+      return waits_for_ports({candidate}) < least_wait;
+    });
+    if (padded.empty()) return 0;
+    if (!pads_bricks) return waits_for_ports(padded) / chain_cycles();
+    counts_memory_ = true;
+    const double without = score_now();
+    choose(padded);
+    return 1 - score_now() / without;
+  }
+
+ private:
+  void find_users() {
     users_.resize(draft_.program.tensors.size());
     for (size_t i = 0; i < draft_.units.size(); ++i) {
       const Operation& op = draft_.program.operations[i];
@@ -34,19 +53,40 @@ class LayoutChooser {
         if (operand != nullptr) users_[static_cast<size_t>(operand->tensor)].push_back(i);
       cycles_.push_back(cycles_of(i));
     }
-    double cycles = chain_cycles();
-    std::vector<const std::vector<int32_t>*> all;
-    for (const std::vector<int32_t>& set : sets) all.push_back(&set);
-    try_layout(all, Layout::Nhcwb16, cycles);
-    for (const std::vector<int32_t>& set : sets) {
-      const Layout now = draft_.places.at(static_cast<size_t>(set[0])).layout;
-      try_layout({&set}, now == Layout::Nhwc ? Layout::Nhcwb16 : Layout::Nhwc, cycles);
+  }
+
+  // All of them in bricks, and then each otherwise.
+  void choose(const std::vector<const BrickCandidate*>& candidates) {
+    double score = score_now();
+    try_layout(candidates, Layout::Nhcwb16, score);
+    for (const BrickCandidate* candidate : candidates) {
+      const Layout now = draft_.places.at(static_cast<size_t>(candidate->tensors[0])).layout;
+      try_layout({candidate}, now == Layout::Nhwc ? Layout::Nhcwb16 : Layout::Nhwc, score);
     }
   }
 
- private:
-  void set_layout(const std::vector<int32_t>& tensors, Layout layout) {
-    for (const int32_t id : tensors) draft_.places.at(static_cast<size_t>(id)).layout = layout;
+  std::set<size_t> users_of(const std::vector<const BrickCandidate*>& candidates) const {
+    std::set<size_t> users;
+    for (const BrickCandidate* candidate : candidates)
+      for (const int32_t id : candidate->tensors)
+        users.insert(users_[static_cast<size_t>(id)].begin(),
+                     users_[static_cast<size_t>(id)].end());
+    return users;
+  }
+
+  // Cycles by which the maps' users are slower than if their bytes took no time.
+  double waits_for_ports(const std::vector<const BrickCandidate*>& candidates) const {
+    double cycles = 0;
+    for (const size_t i : users_of(candidates)) {
+      const OperationCost& cost = draft_.units[i].fetched;
+      cycles += cost.alone() - cost.start - cost.pipeline;
+    }
+    return cycles;
+  }
+
+  void set_layout(const std::vector<const BrickCandidate*>& candidates, Layout layout) {
+    for (const BrickCandidate* candidate : candidates)
+      for (const int32_t id : candidate->tensors) draft_.set_layout(id, layout);
   }
 
   // Cycles of a unit with what it waits for.
@@ -58,22 +98,22 @@ class LayoutChooser {
 
   double chain_cycles() const { return std::accumulate(cycles_.begin(), cycles_.end(), 0.0); }
 
+  double score_now() const {
+    if (!counts_memory_) return chain_cycles();
+    return ConstantPlanner::value(draft_.options, {chain_cycles(), draft_.peak_bytes()});
+  }
+
   struct Before {
     size_t index = 0;
     Unit unit;
   };
 
-  // Tries the layout for some tensors; keeps it when all operations together take less time.
-  bool try_layout(const std::vector<const std::vector<int32_t>*>& sets, Layout layout,
-                  double& cycles) {
+  // Tries the layout for some maps; keeps it where the score of all operations together is less.
+  bool try_layout(const std::vector<const BrickCandidate*>& candidates, Layout layout,
+                  double& score) {
     const Layout other = layout == Layout::Nhwc ? Layout::Nhcwb16 : Layout::Nhwc;
-    std::set<size_t> users;
-    for (const std::vector<int32_t>* set : sets) {
-      set_layout(*set, layout);
-      for (const int32_t id : *set)
-        users.insert(users_[static_cast<size_t>(id)].begin(),
-                     users_[static_cast<size_t>(id)].end());
-    }
+    set_layout(candidates, layout);
+    const std::set<size_t> users = users_of(candidates);
     std::vector<Before> before;
     for (const size_t i : users) {
       before.push_back({i, draft_.units[i]});
@@ -84,26 +124,27 @@ class LayoutChooser {
       cycles_[i] = cycles_of(i);
       if (i + 1 < cycles_.size()) cycles_[i + 1] = cycles_of(i + 1);
     }
-    const double now = chain_cycles();
-    if (now < cycles * (1 - kLayoutGain)) {
-      cycles = now;
+    const double now = score_now();
+    if (now < score * (1 - kLayoutGain)) {
+      score = now;
       return true;
     }
     for (Before& each : before) draft_.units[each.index] = std::move(each.unit);
     cycles_ = cycles_before;
-    for (const std::vector<int32_t>* set : sets) set_layout(*set, other);
+    set_layout(candidates, other);
     return false;
   }
 
   ScheduleDraft& draft_;
   std::vector<std::vector<size_t>> users_;  // operations, by tensor
   std::vector<double> cycles_;              // by unit
+  bool counts_memory_ = false;              // padding takes some
 };
 
 }  // namespace
 
-void choose_layouts(ScheduleDraft& draft) {
-  LayoutChooser(draft).run();
+double choose_layouts(ScheduleDraft& draft, bool pads_bricks) {
+  return LayoutChooser(draft).run(pads_bricks);
 }
 
 }  // namespace intarsia::targets::ethos_u

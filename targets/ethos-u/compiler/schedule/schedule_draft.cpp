@@ -212,6 +212,13 @@ int64_t ScheduleDraft::peak_bytes() const {
   return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
 }
 
+void ScheduleDraft::set_layout(int32_t id, Layout layout) {
+  TensorPlace& place = places.at(static_cast<size_t>(id));
+  place.layout = layout;
+  schedule.storages.at(static_cast<size_t>(place.storage)).bytes =
+      stored_bytes(tensor(id).extent, tensor(id).type, layout);
+}
+
 void ScheduleDraft::make_whole(size_t i) {
   units[i] = maker.make(static_cast<int32_t>(i), 0, program.operations[i].ofm.extent.depth,
                         i > 0 && maker.by_columns(units[i - 1]));

@@ -61,6 +61,8 @@ class ScheduleDraft {
   std::vector<int64_t> live_bytes() const;
   int64_t peak_bytes() const;
 
+  // Units keep the places that they were made with.
+  void set_layout(int32_t id, Layout layout);
   // The unit of a whole operation again, after places have changed.
   void make_whole(size_t operation);
   // Whether BLOCKDEP of a unit behind another is 0, with constants in fast memory.

@@ -37,11 +37,14 @@ constexpr double kSameTimeWeight = 2;
 constexpr double kLessTime = 0.98;
 // And memory that is less by as much as is worth it.
 constexpr double kLessMemory = 0.95;
+// What padded bricks are to save before all is planned with them: what makes one plan better than another.
+constexpr double kLeastSavedByPadding = 0.02;
 
 // Ways to keep feature maps small: cascades while they need more than this at once, and no more than
 // this of them in fast memory where there is another.
 struct Attempt {
   std::optional<int64_t> cascade_to, most_fast;
+  bool pads_bricks = false;
 };
 
 class Scheduler {
@@ -52,7 +55,7 @@ class Scheduler {
 
   // Returns the fast memory that feature maps take at once.
   int64_t place(const Attempt& attempt) {
-    choose_layouts(draft_);
+    saved_by_padding_ = choose_layouts(draft_, attempt.pads_bricks);
     whole_bytes_ = draft_.peak_bytes();
     if (attempt.cascade_to && !draft_.program.confirmed_only)
       stripe_operations(draft_, {*attempt.cascade_to,
@@ -63,9 +66,11 @@ class Scheduler {
       spill_maps(draft_, *attempt.most_fast);
       // Slower memory likes other layouts.
       if (draft_.units.size() == draft_.program.operations.size()) {
-        for (TensorPlace& place : draft_.places) place.layout = Layout::Nhwc;
+        for (size_t id = 0; id < draft_.places.size(); ++id)
+          if (draft_.places[id].layout != Layout::Nhwc)
+            draft_.set_layout(static_cast<int32_t>(id), Layout::Nhwc);
         for (size_t i = 0; i < draft_.units.size(); ++i) draft_.make_whole(i);
-        choose_layouts(draft_);
+        saved_by_padding_ = choose_layouts(draft_, attempt.pads_bricks);
       }
     }
     return draft_.peak_bytes();
@@ -97,6 +102,24 @@ class Scheduler {
     plan_freely(constants, constants.choose_beside({other.worth_.cycles, room}, slices), room);
     return ConstantPlanner::is_as_fast(worth_, other.worth_) &&
            ConstantPlanner::is_better(draft_.options, worth_, other.worth_);
+  }
+
+  // Instead of `place` and `plan`, with maps in padded bricks. False where these save too little.
+  bool plan_padded(Attempt attempt) {
+    attempt.pads_bricks = true;
+    place(attempt);
+    if (!may_gain_by_padding()) return false;
+    plan();
+    return true;
+  }
+  // After `place`: whether maps in padded bricks save enough time for a plan with them, or might, where it is one without.
+  bool may_gain_by_padding() const { return saved_by_padding_ >= kLeastSavedByPadding; }
+  // After `plan`: whether it is better than another without padded bricks.
+  bool is_better_padded(const Scheduler& other) const {
+    if (draft_.options.sram_limit)
+      return placed_bytes_ <= *draft_.options.sram_limit &&
+             draft_.schedule.cycles < kLessTime * other.draft_.schedule.cycles;
+    return ConstantPlanner::is_better(draft_.options, worth_, other.worth_);
   }
 
   bool constants_are_slow() const { return draft_.constants_are_slow(); }
@@ -281,6 +304,7 @@ class Scheduler {
   int64_t placed_bytes_ = 0;
   int64_t whole_bytes_ =
       0;  // of feature maps at once, without cascades and with none in slower memory
+  double saved_by_padding_ = 0;  // part of time and memory, as they are weighed
   ConstantPlanner::Worth
       worth_;  // what was planned without limits, as far as the planner closes gaps at once
 };
@@ -450,9 +474,18 @@ Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
     }
     if (!has_slower) break;
   }
+  // Turns are for memory, of which padding takes more.
+  bool may_pad = best->may_gain_by_padding() && !options.for_size && !options.only_cycles;
   if (best->may_gain_from_turns()) {
     auto in_turns = std::make_unique<Scheduler>(hardware, program, options, streams);
-    if (in_turns->plan_in_turns(*best)) best = std::move(in_turns);
+    if (in_turns->plan_in_turns(*best)) {
+      best = std::move(in_turns);
+      may_pad = false;
+    }
+  }
+  if (may_pad) {
+    auto padded = std::make_unique<Scheduler>(hardware, program, options, streams);
+    if (padded->plan_padded(chosen) && padded->is_better_padded(*best)) best = std::move(padded);
   }
   std::optional<ConstantPlanner::Worth> faster;
   if (best->constants_are_slow() && !options.for_size && !options.only_cycles &&
