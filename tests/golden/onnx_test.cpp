@@ -11,6 +11,7 @@
 #include "import/onnx/read_onnx.h"
 #include "intarsia/import.h"
 #include "passes/dead_channel_elimination.h"
+#include "passes/graph_edit.h"
 
 namespace intarsia::graph {
 namespace {
@@ -116,7 +117,23 @@ std::vector<std::string> quantised_networks() {
 INSTANTIATE_TEST_SUITE_P(All, QuantisedOnnxNetwork, testing::ValuesIn(quantised_networks()),
                          [](const auto& info) { return info.param; });
 
-// One quantised operator each (onnx_operators/make_operators.py): at most one step from what onnxruntime rounds.
+// How far integers of a type are apart at most, and how many of them are apart.
+struct Apart {
+  int64_t largest = 0, count = 0;
+};
+
+Apart apart(DataType type, const TensorValue& some, const TensorValue& others) {
+  Apart found;
+  const auto size = static_cast<int64_t>(bits(type) / 8);
+  for (int64_t i = 0; i < static_cast<int64_t>(others.size()) / size; ++i) {
+    const int64_t steps = std::abs(passes::element_at(type, some.data(), i) -
+                                   passes::element_at(type, others.data(), i));
+    found.largest = std::max(found.largest, steps), found.count += steps != 0;
+  }
+  return found;
+}
+
+// One quantised operator each (onnx_operators/make_operators.py): at most one step from what onnxruntime rounds, and two steps of 16 bits.
 class OnnxOperator : public testing::TestWithParam<std::string> {};
 
 TEST_P(OnnxOperator, IsWithinOneStepOfOnnxruntime) {
@@ -132,18 +149,13 @@ TEST_P(OnnxOperator, IsWithinOneStepOfOnnxruntime) {
   ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
   const TensorValue expected = bytes_of(folder / "out0.bin");
   ASSERT_EQ(outputs.value()[0].size(), expected.size());
-  const bool is_signed_type =
-      module->entry_function().tensor(module->entry_function().outputs[0]).type == DataType::Int8;
-  int largest = 0, differing = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const auto number = [&](uint8_t byte) {
-      return is_signed_type ? static_cast<int>(static_cast<int8_t>(byte)) : byte;
-    };
-    const int steps = std::abs(number(outputs.value()[0][i]) - number(expected[i]));
-    largest = std::max(largest, steps), differing += steps != 0;
-  }
-  RecordProperty("differing", differing);
-  EXPECT_LE(largest, 1) << differing << " of " << expected.size() << " differ";
+  const DataType type = module->entry_function().tensor(module->entry_function().outputs[0]).type;
+  const Apart found = apart(type, outputs.value()[0], expected);
+  RecordProperty("differing", std::to_string(found.count));
+  EXPECT_LE(found.largest, type == DataType::Int16 ? 2 : 1)
+      << found.count << " of " << expected.size() << " bytes differ";
+  // Sums in whole steps would be rounded twice, which puts one in ten a step beside.
+  if (GetParam() == "cumsum_thirds") EXPECT_EQ(found.count, 0);
 }
 
 // These have integer operators; the others are computed in floats between dequantize and quantize.

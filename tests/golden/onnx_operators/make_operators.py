@@ -15,7 +15,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 RNG = np.random.default_rng(5)
-TYPES = {np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8}
+TYPES = {np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8, np.int16: TensorProto.INT16}
 
 
 class Case:
@@ -69,8 +69,9 @@ class Case:
         inputs = [helper.make_tensor_value_info(f"x{i}", TYPES[self.data], x.shape) for i, x in enumerate(self.inputs)]
         graph = helper.make_graph(self.nodes, "operator", inputs,
                                   [helper.make_tensor_value_info("q", TYPES[self.data], None)], self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-        model.ir_version = 8
+        wide = self.data is np.int16
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21 if wide else 17)])
+        model.ir_version = 10 if wide else 8
         return model
 
 
@@ -362,6 +363,32 @@ def far_zero_cases():
                                      constants={"axis": np.int64(0)}, exclusive=1)
 
 
+def grouped_cases():
+    """Transposed convolutions whose channels do not meet."""
+    for name, shape, strides, more in (("", (1, 6, 5, 4), [2, 2], dict(pads=[1, 1, 1, 1], output_padding=[1, 0])),
+                                       ("_by_three", (2, 5, 3, 4), [3, 3], {}), ("_line", (1, 4, 9), [2], dict(pads=[1, 0]))):
+        channels, kernel = shape[1], [4, 3][:len(strides)]
+        yield f"conv_transpose_depthwise{name}", Case("ConvTranspose", [shape], [0.03], (0.06, 4), weights=[(random(channels, 1, *kernel), 1)],
+                                                      bias=random(channels), group=channels, strides=strides, **more)
+    yield "conv_transpose_groups", Case("ConvTranspose", [(1, 6, 4, 5)], [0.03], (0.1, 4), weights=[(random(6, 2, 3, 3), None)], bias=random(4),
+                                        group=2, strides=[2, 1])
+    yield "cumsum_thirds", Case("CumSum", [(30, 12)], [0.02], (0.06, 4), constants={"axis": np.int64(1)})
+
+
+def word_cases():
+    """Functions of 16 bits. Results leave the range of those that are no more than part of the function."""
+    def words(kind, scale, step, **attributes):
+        return Case(kind, [(600,)], [scale / 32767], (step / 32767, 0), zero_points=[0], data=np.int16, **attributes)
+
+    yield "words_sigmoid", words("Sigmoid", 7, 0.93)
+    yield "words_erf", words("Erf", 4, 1)
+    yield "words_elu", words("Elu", 3, 2.5)
+    yield "words_softplus", words("Softplus", 6, 6)
+    yield "words_sin", words("Sin", 5, 1)
+    yield "words_hard_sigmoid", words("HardSigmoid", 9, 1, alpha=1 / 6, beta=0.5)
+    yield "words_hard_sigmoid_aside", words("HardSigmoid", 9, 1.4, alpha=0.3, beta=0.2)
+
+
 def write(folder, model, inputs):
     folder.mkdir(parents=True, exist_ok=True)
     options = onnxruntime.SessionOptions()
@@ -394,7 +421,7 @@ def main():
         write(root / name, case.model(), case.inputs)
     for name, model, inputs in [*written_norm_cases(), *masked_cases(), *function_cases(), *place_cases(), *head_cases(), *average_cases()]:
         write(root / name, model, inputs)
-    for name, case in far_zero_cases():
+    for name, case in [*far_zero_cases(), *grouped_cases(), *word_cases()]:
         write(root / name, case.model(), case.inputs)
 
 

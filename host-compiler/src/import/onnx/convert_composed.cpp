@@ -6,6 +6,7 @@
 #include "import/onnx/elements.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/word_function.h"
 
 namespace intarsia::onnx {
 
@@ -55,8 +56,10 @@ void read_composed(Reader& in) {
   }
   if (in.is("Reciprocal")) return in.result(two(OpKind::Div, number(1), x));
   if (in.is("HardSigmoid")) {
-    const TensorId line = two(OpKind::Add, two(OpKind::Mul, x, number(in.real("alpha", 0.2f))),
-                              number(in.real("beta", 0.5f)));
+    const float alpha = in.real("alpha", 0.2f), beta = in.real("beta", 0.5f);
+    const TensorId words = hard_sigmoid_of_words(in, alpha, beta, in.tail(false));
+    if (words.valid()) return in.result(0, {words, Form::Real, {}});
+    const TensorId line = two(OpKind::Add, two(OpKind::Mul, x, number(alpha)), number(beta));
     return in.result(two(OpKind::Minimum, two(OpKind::Maximum, line, number(0)), number(1)));
   }
   if (in.is("Softplus")) return in.result(softplus());

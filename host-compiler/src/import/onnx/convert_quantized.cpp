@@ -8,6 +8,7 @@
 #include "import/onnx/elements.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "import/onnx/word_function.h"
 #include "intarsia/plugin/rounding.h"
 
 namespace intarsia::onnx {
@@ -147,11 +148,9 @@ void dequantize_in_floats(Reader& in) {
 
 // Quantisers write the scale inf where they have seen an infinite value, such as a mask's -inf: whatever the integers are, the reals are
 // infinite, or no numbers. That is computed in floats, which bytes of 16 bits without a sign do not become.
-bool has_usable_scale(Reader& in) {
-  const TensorId scale = in.operand(1), x = in.value(0).tensor;
-  const bool wide = in.tensor(x).type == DataType::UInt16 ||
-                    (in.value(0).form == Form::Shifted && in.tensor(x).type == DataType::Int16);
-  if (!wide || !in.is_constant(scale)) return true;
+bool has_usable_scale(Reader& in, bool is_wide) {
+  const TensorId scale = in.operand(1);
+  if (!is_wide || !in.is_constant(scale)) return true;
   const std::vector<float> scales = as_reals(in.values_of(scale));
   const auto wrong = std::ranges::find_if(scales, [](float s) { return !std::isfinite(s); });
   return wrong == scales.end() ||
@@ -174,7 +173,10 @@ static TensorId within_range(Reader& in, TensorId id, const QuantizedAs& as) {
 
 void read_quantize(Reader& in) {
   const std::optional<QuantizedAs> as = in.quantized_as(in.node());
-  if (!as) return quantize_in_floats(in);
+  if (!as) {
+    const bool is_wide = in.has(2) && in.tensor(in.value(2).tensor).type == DataType::UInt16;
+    return has_usable_scale(in, is_wide) ? quantize_in_floats(in) : void();
+  }
   const Form form = as->shifted ? Form::Shifted : Form::Plain;
   if (in.is_real(0) && !as->quantization.per_channel() &&
       !in.tensor(in.value(0).tensor).quantization.per_channel()) {
@@ -187,15 +189,20 @@ void read_quantize(Reader& in) {
   const TensorId x = in.operand(0);
   if (in.is_constant(x)) return in.result(0, {quantized_constant(in, x, *as), form, {}});
   if (as->quantization.per_channel()) return quantize_in_floats(in);
+  if (const TensorId lines = straight_lines(in, x, *as); lines.valid())
+    return in.result(0, {within_range(in, lines, *as), form, {}});
   const TensorId made = in.emit(OpKind::Quantize, NoAttrs{}, {x}, as->type, as->quantization);
   in.result(0, {in.ok() ? within_range(in, made, *as) : made, form, {}});
 }
 
 void read_dequantize(Reader& in) {
-  if (!has_usable_scale(in)) return;
+  const Value given = in.value(0);
+  const DataType type = in.tensor(given.tensor).type;
+  const bool is_wide =
+      type == DataType::UInt16 || (given.form == Form::Shifted && type == DataType::Int16);
+  if (!has_usable_scale(in, is_wide)) return;
   const std::optional<QuantizedAs> as = in.quantized_as(in.node());
   if (!as) return dequantize_in_floats(in);
-  const Value given = in.value(0);
   if (given.form == Form::Real) return in.problem("dequantises reals");
   const graph::Tensor source = in.tensor(given.tensor);
   const DataType stated = given.form == Form::Shifted ? unsigned_of(source.type) : source.type;

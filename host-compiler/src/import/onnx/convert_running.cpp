@@ -40,7 +40,7 @@ void read_cumsum(Reader& in) {
     const Tail tail = in.tail(false);
     const TensorId from = in.value(0).tensor;
     const graph::Tensor source = in.tensor(from);
-    // Steps from zero, of which int32 holds every sum.
+    // Steps from zero, of which int32 holds every sum; of int8 128ths of them, which are rounded once.
     constexpr int64_t kMostSteps = int64_t{1} << 15;
     const graph::Quantization& q = source.quantization;
     const bool has_steps =
@@ -51,7 +51,8 @@ void read_cumsum(Reader& in) {
       if (source.type == DataType::Int8 && has_steps && q.zero_point[0] == 0)
         return in.emit(OpKind::Cumsum, attrs, {from}, tail.as->type, tail.as->quantization);
       if (!has_steps) return {};
-      const graph::Quantization steps{{q.scale[0]}, {0}, 0};
+      const float finer = source.type == DataType::Int8 ? 128 : 1;
+      const graph::Quantization steps{{q.scale[0] / finer}, {0}, 0};
       const TensorId wide =
           in.emit(OpKind::Quantize, NoAttrs{}, {from}, DataType::Int32, steps, "steps");
       const TensorId sums = in.emit(OpKind::Cumsum, attrs, {wide}, DataType::Int32, steps, "sums");

@@ -8,6 +8,7 @@
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/stretches.h"
+#include "import/onnx/transposed_depthwise.h"
 #include "import/onnx/transposed_volume.h"
 #include "import/onnx/weighted.h"
 #include "import/onnx/window.h"
@@ -241,26 +242,36 @@ TensorId spread(Reader& in, TensorId filters, const Window& window) {
       {id}, "filters");
 }
 
-// In floats: [N,H,W,I] by [O/groups,KH,KW,I], the channels of each group by themselves.
+// [N,H,W,I] by [O/groups,KH,KW,I], the channels of each group by themselves.
 TensorId by_groups(Reader& in, int64_t groups, TensorId x, TensorId w, TensorId bias,
-                   const graph::TransposeConv2dAttrs& attrs) {
+                   const graph::TransposeConv2dAttrs& attrs, DataType type = kFloat,
+                   const graph::Quantization& q = {}) {
   const auto one = [&](TensorId input, TensorId filters, TensorId offsets) {
-    return in.emit(OpKind::TransposeConv2d, attrs, {input, filters, offsets}, kFloat);
+    return in.emit(OpKind::TransposeConv2d, attrs, {input, filters, offsets}, type, q);
   };
-  if (groups == 1 || !in.ok()) return in.ok() ? one(x, w, bias) : TensorId{};
+  if (!in.ok() || !w.valid()) return {};
+  if (groups == 1) return one(x, w, bias);
+  if (in.shape(w)[0] == 1 && in.shape(w)[3] == groups) {
+    const TensorId made = transposed_depthwise(in, x, w, bias, attrs, type, q);
+    if (made.valid() || !in.ok()) return made;
+  }
+  // The filters of a group have their scales, which those of all groups share.
+  if (in.tensor(w).quantization.per_channel()) return {};
   const auto pieces = [&](TensorId id, int64_t axis) {
     const int64_t extent = in.shape(id)[static_cast<size_t>(axis)];
     const graph::SplitAttrs split{
         axis, std::vector<int64_t>(static_cast<size_t>(groups), extent / groups)};
-    return in.emit_many(OpKind::Split, split, {id}, static_cast<size_t>(groups), kFloat, {},
-                        "group");
+    const graph::Tensor whole = in.tensor(id);
+    return in.emit_many(OpKind::Split, split, {id}, static_cast<size_t>(groups), whole.type,
+                        whole.quantization, "group");
   };
   const std::vector<TensorId> xs = pieces(x, 3), ws = pieces(w, 3);
+  if (!in.ok()) return {};
   const std::vector<TensorId> biases =
       bias.valid() ? pieces(bias, 0) : std::vector<TensorId>(xs.size());
   std::vector<TensorId> results;
   for (size_t i = 0; i < xs.size(); ++i) results.push_back(one(xs[i], ws[i], biases[i]));
-  return in.emit(OpKind::Concat, graph::AxisAttrs{3}, results, kFloat, {}, "groups");
+  return in.emit(OpKind::Concat, graph::AxisAttrs{3}, results, type, q, "groups");
 }
 
 // In floats. `out`: slices of the result.
@@ -353,18 +364,19 @@ void read_conv_transpose(Reader& in) {
       if (!filters.valid() || !reals) return {};
       offsets = bias_in_steps(in, *reals, image, filters);
     } else if (in.has(2)) {
-      offsets = integer_bias(in, 2, image, filters, in.shape(filters)[0]);
+      offsets = integer_bias(in, 2, image, filters, in.shape(filters)[0] * groups);
     }
     if ((normalised != nullptr || in.has(2)) && !offsets.valid()) return {};
     graph::TransposeConv2dAttrs own = attrs;
     own.activation = behind.activation;
     return from_image(in,
-                      in.emit(OpKind::TransposeConv2d, own, {image, filters, offsets},
-                              behind.as->type, behind.as->quantization),
+                      by_groups(in, groups, image, filters, offsets, own, behind.as->type,
+                                behind.as->quantization),
                       window->is_line);
   };
-  if (in_integers(in, 0, 1) && groups == 1 && !window->depth) {
-    if (const auto normalised = normalisation_behind(in, weights[1])) {
+  if (in_integers(in, 0, 1) && !window->depth) {
+    const auto normalised = groups == 1 ? normalisation_behind(in, weights[1]) : std::nullopt;
+    if (normalised) {
       const Tail behind = in.tail(true, normalised->node);
       const TensorId made = in.attempt([&] { return of_bytes(behind, &*normalised); });
       if (made.valid()) return in.finish(behind, {made, Form::Real, {}});

@@ -2,104 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "import/onnx/element_chain.h"
 
 namespace intarsia::onnx {
 
 using graph::OpKind;
 using graph::TensorId;
-
-namespace {
-
-constexpr size_t kMostFunctionNodes = 24;
-
-bool is_function_of_elements(OpKind kind) {
-  switch (kind) {
-    case OpKind::Dequantize:
-    case OpKind::Add:
-    case OpKind::Sub:
-    case OpKind::Mul:
-    case OpKind::Div:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-    case OpKind::Relu:
-    case OpKind::LeakyRelu:
-    case OpKind::Logistic:
-    case OpKind::Tanh:
-    case OpKind::HardSwish:
-    case OpKind::Elu:
-    case OpKind::Gelu:
-    case OpKind::Erf:
-    case OpKind::Exp:
-    case OpKind::Log:
-    case OpKind::Abs:
-    case OpKind::Neg:
-    case OpKind::Square:
-    case OpKind::Sqrt:
-    case OpKind::Select:
-    case OpKind::Greater:
-    case OpKind::GreaterEqual:
-    case OpKind::Less:
-    case OpKind::LessEqual:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Its nodes in the order in which they are computed, and the tensor of int8 that they begin with.
-struct FunctionChain {
-  std::vector<graph::Node> nodes;
-  TensorId source;
-};
-
-bool add_to_chain(FunctionChain& chain, const Reader& in, TensorId id, size_t depth = 0) {
-  if (in.is_constant(id)) return element_count(in.shape(id)) == 1;
-  for (const graph::Node& known : chain.nodes)
-    if (std::ranges::find(known.outputs, id) != known.outputs.end()) return true;
-  const graph::Node* maker = in.maker_of(id);
-  if (maker == nullptr || !is_function_of_elements(maker->kind) ||
-      std::max(depth, chain.nodes.size()) >= kMostFunctionNodes)
-    return false;
-  if (maker->kind == OpKind::Dequantize) {
-    const TensorId source = maker->inputs.front();
-    const graph::Tensor& of = in.tensor(source);
-    if (of.type != DataType::Int8 || of.quantization.per_channel() ||
-        (chain.source.valid() && chain.source != source))
-      return false;
-    chain.source = source;
-  } else {
-    for (const TensorId operand : maker->inputs)
-      if (!operand.valid() || !add_to_chain(chain, in, operand, depth + 1)) return false;
-  }
-  chain.nodes.push_back(*maker);
-  return true;
-}
-
-// The function's results for all of the 256 values; none where one of them cannot be computed.
-std::vector<float> results_of_chain(Reader& in, const FunctionChain& chain) {
-  std::vector<int64_t> all(256);
-  std::iota(all.begin(), all.end(), int64_t{-128});
-  std::vector<std::pair<TensorId, TensorId>> made = {
-      {chain.source, in.make_constant(integer_values(DataType::Int8, {256}, all),
-                                      in.tensor(chain.source).quantization)}};
-  const auto known = [&](TensorId id) {
-    const auto found = std::ranges::find(made, id, &std::pair<TensorId, TensorId>::first);
-    return found == made.end() ? id : found->second;
-  };
-  for (const graph::Node& node : chain.nodes) {
-    std::vector<TensorId> operands;
-    for (const TensorId id : node.inputs) operands.push_back(known(id));
-    const TensorId result =
-        in.emit(node.kind, node.attributes, operands, in.tensor(node.outputs.front()).type);
-    if (!result.valid() || !in.is_constant(result)) return {};
-    made.emplace_back(node.outputs.front(), result);
-  }
-  const TensorId last = made.back().second;
-  return in.tensor(last).type == kFloat ? as_reals(in.values_of(last)) : std::vector<float>{};
-}
-
-}  // namespace
 
 TensorId mean_of_words(Reader& in, const graph::ReduceAttrs& attrs, TensorId words) {
   const TensorId mean = in.emit_alike(OpKind::Mean, attrs, {words});
@@ -109,11 +18,11 @@ TensorId mean_of_words(Reader& in, const graph::ReduceAttrs& attrs, TensorId wor
 }
 
 TensorId as_words(Reader& in, TensorId reals) {
-  FunctionChain chain;
-  if (in.tensor(reals).type != kFloat || in.is_constant(reals) || !add_to_chain(chain, in, reals) ||
-      !chain.source.valid() || chain.nodes.size() < 2 || in.shape(chain.source) != in.shape(reals))
-    return {};
-  const std::vector<float> results = results_of_chain(in, chain);
+  if (in.tensor(reals).type != kFloat || in.is_constant(reals)) return {};
+  const std::optional<ElementChain> chain = element_chain(in, reals, DataType::Int8);
+  if (!chain) return {};
+  const std::vector<float> results = results_of(in, *chain);
+  if (results.empty()) return {};
   float most = 0;
   for (const float result : results) {
     if (!std::isfinite(result)) return {};
