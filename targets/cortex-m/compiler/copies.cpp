@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "copied_rows.h"
 #include "intarsia/plugin/quantization.h"
 #include "intarsia/plugin/resizing.h"
 #include "kernel_costs.h"
@@ -12,16 +13,6 @@ namespace intarsia::targets::cortex_m {
 namespace {
 
 using namespace operators;
-
-// One axis of what is copied, by elements.
-struct CopiedAxis {
-  int64_t extent, from_step, to_step;
-};
-struct CopiedRows {
-  size_t input = 0, output = 0;
-  int64_t from = 0, to = 0;
-  std::vector<CopiedAxis> axes;  // outermost first
-};
 
 const char* copy_of(DataType type) {
   switch (type) {
@@ -374,6 +365,14 @@ LowerKernel turn_kernel(const OpView& view, const CopiedRows& copy) {
   };
 }
 
+// The other one where there is only one.
+LowerKernel sooner_done(CoreClass core, const OpView& view, LowerKernel one, LowerKernel other) {
+  if (!one || !other) return one ? one : other;
+  const std::optional<double> cycles = cycles_of_kernel(core, view, one),
+                              others = cycles_of_kernel(core, view, other);
+  return cycles && others && *others < *cycles ? other : one;
+}
+
 }  // namespace
 
 tir::Stmt copy_of_bytes(tir::BufferId from, tir::BufferId to, int64_t count) {
@@ -440,14 +439,16 @@ LowerKernel copy_kernel(CoreClass core, const OpView& view) {
   const bool pads = view.node.kind == graph::OpKind::Pad || view.node.kind == graph::OpKind::PadV2;
   for (CopiedRows& copy : copies) simplify_axes(copy);
   if (view.node.kind == graph::OpKind::Transpose && !lies_together(copies[0]))
-    return turn_kernel(view, copies[0]);
+    return sooner_done(core, view, turn_kernel(view, copies[0]),
+                       picked_rows_kernel(core, view, copies));
   const std::optional<Padding> padding =
       pads ? std::optional(padding_of(core, type, copies[0], element_count(view.out().shape)))
            : std::nullopt;
+  const std::vector<CopiedRows> unsorted = copies;
   for (CopiedRows& copy : copies) put_longest_axis_last(copy);
   for (CopiedRows& copy : copies)
     if (!lies_together(copy) || bits(type) / 8 * copy.axes.back().extent < kShortest)
-      return nullptr;
+      return pads ? nullptr : picked_rows_kernel(core, view, unsorted);
   if (element_count(view.in(0).shape) < kFewest) return nullptr;
   return [copies, padding](OpLowering& op) {
     std::vector<std::optional<Shape>> inputs;

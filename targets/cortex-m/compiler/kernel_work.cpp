@@ -66,11 +66,15 @@ bool clamps(int64_t low, int64_t high) {
   return low != -128 || high != 127;
 }
 
+// With Helium eight at a time; with the DSP extension four with the usual shift and all of int8.
 KernelWork sum(CoreClass core, const Sum& s) {
-  const int64_t eights = core == CoreClass::Mve ? s.count / 8 : 0;
+  constexpr int64_t kUsualShift = 22;
+  const bool vectors = core == CoreClass::Mve, limited = clamps(s.low, s.high),
+             fours = core == CoreClass::Dsp && s.shift == kUsualShift && !limited;
+  const int64_t together = vectors ? 8 : 4, units = vectors || fours ? s.count / together : 0;
   return {KernelFamily::Sum,
-          {1, number(eights), number(s.count - 8 * eights),
-           number(clamps(s.low, s.high) ? ceil_div(8 * eights, int64_t{16}) : 0)}};
+          {1, number(units), number(s.count - together * units),
+           number(vectors && limited ? ceil_div(together * units, int64_t{16}) : 0)}};
 }
 
 bool is_half(int64_t multiplier, int64_t shift) {
@@ -119,12 +123,14 @@ KernelWork squared_difference(CoreClass core, const Add& s, bool wide) {
            number(halves ? s.count : 0)}};
 }
 
+// With Helium eight at a time; with the DSP extension two of those that have all of int8.
 KernelWork product(CoreClass core, const Mul& s) {
-  const bool vectors = core == CoreClass::Mve;
+  const bool vectors = core == CoreClass::Mve, limited = clamps(s.low, s.high);
+  const int64_t twos = core == CoreClass::Dsp && !limited ? s.count / 2 : 0;
   return {KernelFamily::Product,
-          {1, number(s.rows), number(vectors ? s.rows * ceil_div(s.count, int64_t{8}) : 0),
-           number(vectors ? 0 : s.rows * s.count),
-           number(vectors && clamps(s.low, s.high) ? s.rows * ceil_div(s.count, int64_t{16}) : 0)}};
+          {1, number(s.rows), number(s.rows * (vectors ? ceil_div(s.count, int64_t{8}) : twos)),
+           number(vectors ? 0 : s.rows * (s.count - 2 * twos)),
+           number(vectors && limited ? s.rows * ceil_div(s.count, int64_t{16}) : 0)}};
 }
 
 // With Helium eight at a time.
@@ -156,6 +162,18 @@ KernelWork wide_product(CoreClass core, const Mul& s) {
 // With Helium eight at a time.
 KernelWork each_of_int16(CoreClass core, int64_t count, KernelFamily family) {
   return {family, {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{8}) : count)}};
+}
+
+// With Helium eight at a time; with the DSP extension two where results are within all of int16 or its upper half.
+KernelWork rescale(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers) {
+  constexpr size_t kLow = 4, kHigh = 5;
+  const bool is_relu = name == "each_relu_s16",
+             whole = name == "each_rescale_s16" ||
+                     (is_relu && numbers.at(kLow) == 0 && numbers.at(kHigh) == 32767);
+  const int64_t count = numbers.at(0), twos = core == CoreClass::Dsp && whole ? count / 2 : 0;
+  return {KernelFamily::Rescale,
+          {1, number(core == CoreClass::Mve ? ceil_div(count, int64_t{8}) : count - 2 * twos),
+           number(twos)}};
 }
 
 // With Helium four at a time.
@@ -245,8 +263,9 @@ KernelWork mean_of(CoreClass core, const Mean& s) {
   const bool vectors = core == CoreClass::Mve;
   int64_t blocks = 0, words = 0, parts = 0, single = 0;
   if (s.inner == 1) {
-    words = s.outer * (vectors ? ceil_div(s.count, int64_t{16}) : s.count / 4);
-    single = vectors ? 0 : s.outer * (s.count % 4);
+    const int64_t each = core == CoreClass::Dsp ? 8 : 4;
+    words = s.outer * (vectors ? ceil_div(s.count, int64_t{16}) : s.count / each);
+    single = vectors ? 0 : s.outer * (s.count % each);
   } else {
     const int64_t lanes = vectors ? 8 : 4;
     const bool by_lanes =
@@ -432,6 +451,20 @@ KernelWork copied_rows(CoreClass core, std::string_view name, const std::vector<
   return {KernelFamily::CopiedRows, {1, number(rows), number(rows * units)}};
 }
 
+// With Helium a vector of places for all rows, else fours of elements by row.
+KernelWork picked_rows(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers) {
+  const int64_t rows = numbers.at(0), count = numbers.at(1);
+  if (core == CoreClass::Mve) {
+    const bool bytes = name.ends_with("s8");
+    const int64_t vectors = ceil_div(count, bytes ? int64_t{16} : int64_t{8});
+    return {KernelFamily::PickedRows,
+            {1, number(vectors), number(bytes ? rows * vectors : 0),
+             number(bytes ? 0 : rows * vectors)}};
+  }
+  return {KernelFamily::PickedRows,
+          {1, number(rows), number(rows * (count / 4)), number(rows * (count % 4))}};
+}
+
 // Along the longer side, with Helium by vectors.
 KernelWork turned(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers) {
   const int64_t rows = numbers.at(0), columns = numbers.at(1);
@@ -526,7 +559,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "each_sigmoid_s16" || name == "each_tanh_s16")
     return {each_of_int16(core, numbers.at(0), KernelFamily::WideCurve)};
   if (name == "each_rescale_s16" || name == "each_relu_s16" || name.starts_with("each_requantize_"))
-    return {each_of_int16(core, numbers.at(0), KernelFamily::Rescale)};
+    return {rescale(core, name, numbers)};
   if (name.starts_with("resize_bilinear_")) return {resize(core, numbers, name.ends_with("s16"))};
   if (name == "each_exp_f32" || name == "each_logistic_f32" || name == "each_tanh_f32" ||
       name == "each_hard_swish_f32")
@@ -560,6 +593,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "mve_depthwise_s16" || name == "mve_depthwise_shared_s16")
     return {mve_wide_depthwise(Wide(numbers))};
   if (name.starts_with("copy_rows_")) return {copied_rows(core, name, numbers)};
+  if (name.starts_with("pick_rows_")) return {picked_rows(core, name, numbers)};
   if (name.starts_with("turn_")) return {turned(core, name, numbers)};
   // Elements that become rows take about as long as rows that are copied.
   if (name.starts_with("spread_")) return {copied_rows(core, name, numbers)};

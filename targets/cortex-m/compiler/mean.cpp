@@ -12,13 +12,16 @@ namespace {
 
 // What is around the sums costs more than loops where they are short. Without SIMD only words of channels are
 // added faster than bytes.
-bool pays(CoreClass core, int64_t count, int64_t inner, bool wide) {
-  constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLanes = 16, kLeastOfWords = 4,
-                    kLeastOfVectors = 2;
+bool pays(CoreClass core, const ReducedShape& shape, bool wide) {
+  const int64_t count = shape.count, inner = shape.inner;
+  constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLeastOfRows = 8, kLeastOfAllRows = 512,
+                    kLanes = 16, kLeastOfWords = 4, kLeastOfVectors = 2;
   const int64_t least_row_of_vectors = wide ? 32 : 16;
   if (core == CoreClass::Lanes) return inner >= kLanes || (inner == 1 && count >= kLanes);
   if (lacks_simd(core)) return inner % 4 == 0 && count >= kLeastCount;
-  if (inner == 1) return count >= (core == CoreClass::Mve ? least_row_of_vectors : kLeastRow);
+  if (inner == 1 && core == CoreClass::Mve) return count >= least_row_of_vectors;
+  if (inner == 1)  // of many short rows the kernel's code is worth what each saves
+    return count >= kLeastRow || (count >= kLeastOfRows && shape.outer * count >= kLeastOfAllRows);
   return inner >= 4 && count >= (core == CoreClass::Mve ? kLeastOfVectors : kLeastOfWords);
 }
 
@@ -47,7 +50,7 @@ LowerKernel mean_kernel(CoreClass core, const OpView& view) {
   const std::optional<ReducedShape> shape = reduced_shape(view);
   if (!shape) return nullptr;
   const int64_t outer = shape->outer, count = shape->count, inner = shape->inner;
-  if (!pays(core, count, inner, wide)) return nullptr;
+  if (!pays(core, *shape, wide)) return nullptr;
   const graph::Quantization &from = in.quantization, &to = out.quantization;
   const double in_scale = from.scale[0], out_scale = to.scale[0];
   const Multiplier m = view.node.kind == graph::OpKind::Mean

@@ -20,6 +20,7 @@
 #include "intarsia/targets/cortex_m/mve_deep_conv.h"
 #include "intarsia/targets/cortex_m/mve_depthwise.h"
 #include "intarsia/targets/cortex_m/pair_tables.h"
+#include "intarsia/targets/cortex_m/pick_rows.h"
 #include "intarsia/targets/cortex_m/pool_softmax.h"
 #include "intarsia/targets/cortex_m/prelu.h"
 #include "intarsia/targets/cortex_m/resize.h"

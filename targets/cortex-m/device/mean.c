@@ -114,6 +114,26 @@ INTARSIA_INLINE void mean_of_channels(const struct intarsia_mean *s, struct inta
   }
 }
 
+#if INTARSIA_HAS_DSP
+// Two words at a time; halves are added up before they leave their sixteen bits.
+static int32_t sum_of_row(const int8_t *element, int32_t count) {
+  enum { kMostPairs = kMostAdded / 2, kPair = 8 };
+  int32_t sum = 0;
+  for (int32_t pairs = count / kPair; pairs > 0; pairs -= kMostPairs) {
+    uint32_t even = 0, odd = 0;
+    for (int32_t i = pairs < kMostPairs ? pairs : kMostPairs; i > 0; --i, element += kPair) {
+      const uint32_t first = load_word(element), second = load_word(element + kPair / 2);
+      __asm__("sxtab16 %0, %0, %1" : "+r"(even) : "r"(first));
+      __asm__("sxtab16 %0, %0, %1, ror #8" : "+r"(odd) : "r"(first));
+      __asm__("sxtab16 %0, %0, %1" : "+r"(even) : "r"(second));
+      __asm__("sxtab16 %0, %0, %1, ror #8" : "+r"(odd) : "r"(second));
+    }
+    sum = intarsia_pair_product(odd, 0x10001u, intarsia_pair_product(even, 0x10001u, sum));
+  }
+  for (count %= kPair; count > 0; --count) sum += *element++;
+  return sum;
+}
+#else
 static int32_t sum_of_row(const int8_t *element, int32_t count) {
   int32_t sums[4] = {0};
   if (has_words(element, 4)) {
@@ -124,6 +144,7 @@ static int32_t sum_of_row(const int8_t *element, int32_t count) {
   for (; count > 0; --count) sum += *element++;
   return sum;
 }
+#endif
 #endif
 
 void intarsia_mean_s8(const struct intarsia_mean *mean, const int8_t *input, int8_t *output) {

@@ -1,4 +1,4 @@
-// On cores with Helium eight elements at a time. The output may be one of the operands.
+// On cores with Helium eight elements at a time, with the DSP extension four. The output may be one of the operands.
 #include "intarsia/targets/cortex_m/sum.h"
 
 #include "intarsia/targets/cortex_m/mve_results.h"
@@ -18,9 +18,60 @@ INTARSIA_INLINE void one_by_one(const struct intarsia_sum *sum, const int8_t *a,
   }
 }
 
+INTARSIA_OUTLINE void rest_of_sums(const struct intarsia_sum *sum, const int8_t *a, const int8_t *b,
+                                   int8_t *output, int32_t count) {
+  if (sum->low == -128 && sum->high == 127)
+    one_by_one(sum, a, b, output, count, false);
+  else
+    one_by_one(sum, a, b, output, count, true);
+}
+
+#if INTARSIA_HAS_DSP_LOOPS && !INTARSIA_HAS_MVE
+// The bits behind the point that the compiler takes unless the scales are far apart (compiler/add.cpp): SSAT shifts by a constant.
+enum { kUsualShift = 22, kFour = 4 };
+
+#define SUM_OF_TWO(first, second)             \
+  "ldrsb %[a1], [%[a], #" second              \
+  "]\n"                                       \
+  "ldrsb %[b1], [%[b], #" second              \
+  "]\n"                                       \
+  "mla %[a0], %[a0], %[a_factor], %[start]\n" \
+  "mla %[a1], %[a1], %[a_factor], %[start]\n" \
+  "mla %[a0], %[b0], %[b_factor], %[a0]\n"    \
+  "mla %[a1], %[b1], %[b_factor], %[a1]\n"    \
+  "ssat %[a0], #8, %[a0], asr #22\n"          \
+  "ssat %[a1], #8, %[a1], asr #22\n"          \
+  "strb %[a0], [%[output], #" first           \
+  "]\n"                                       \
+  "strb %[a1], [%[output], #" second "]\n"
+
+// Returns how many elements are done.
+INTARSIA_INLINE int32_t fours_of_sums(const struct intarsia_sum *sum, const int8_t *a,
+                                      const int8_t *b, int8_t *output) {
+  int32_t fours = sum->count / kFour, a0, a1, b0, b1;
+  if (fours <= 0) return 0;
+  __asm__ volatile(
+      ".balign 4\n"
+      "1: ldrsb %[a0], [%[a]], #4\n"
+      "ldrsb %[b0], [%[b]], #4\n"
+      "add.w %[output], %[output], #4\n"
+      SUM_OF_TWO("-4", "-3")
+      "ldrsb %[a0], [%[a], #-2]\n"
+      "ldrsb %[b0], [%[b], #-2]\n"
+      SUM_OF_TWO("-2", "-1")
+      "subs.w %[fours], %[fours], #1\n"
+      "bne.w 1b\n"
+      : [a] "+r"(a), [b] "+r"(b), [output] "+r"(output), [fours] "+r"(fours), [a0] "=&r"(a0),
+        [a1] "=&r"(a1), [b0] "=&r"(b0), [b1] "=&r"(b1)
+      : [a_factor] "r"(sum->a_factor), [b_factor] "r"(sum->b_factor), [start] "r"(sum->start)
+      : "cc", "memory");
+  return sum->count / kFour * kFour;
+}
+#undef SUM_OF_TWO
+#endif
+
 void intarsia_each_sum_s8(const struct intarsia_sum *sum, const int8_t *a, const int8_t *b,
                           int8_t *output) {
-  const int32_t low = sum->low, high = sum->high;
   int32_t left = sum->count;
 #if INTARSIA_HAS_MVE
   if (left >= kTogether) {
@@ -49,12 +100,15 @@ void intarsia_each_sum_s8(const struct intarsia_sum *sum, const int8_t *a, const
         : [a_factor] "r"(sum->a_factor), [b_factor] "r"(sum->b_factor), [start] "r"(sum->start),
           [left] "r"(24 - sum->shift)
         : "q0", "q1", "q2", "q3", "q6", "memory");
-    if (low != -128 || high != 127) intarsia_mve_clamp(output - done, done, low, high);
+    if (sum->low != -128 || sum->high != 127)
+      intarsia_mve_clamp(output - done, done, sum->low, sum->high);
     left %= kTogether;
   }
+#elif INTARSIA_HAS_DSP_LOOPS
+  if (sum->shift == kUsualShift && sum->low == -128 && sum->high == 127) {
+    const int32_t done = fours_of_sums(sum, a, b, output);
+    a += done, b += done, output += done, left -= done;
+  }
 #endif
-  if (low == -128 && high == 127)
-    one_by_one(sum, a, b, output, left, false);
-  else
-    one_by_one(sum, a, b, output, left, true);
+  if (left > 0) rest_of_sums(sum, a, b, output, left);
 }

@@ -58,6 +58,48 @@ INTARSIA_INLINE int32_t rescaled(int32_t doubled, int32_t multiplier, int32_t ri
   const int32_t value = intarsia_high_product(doubled, multiplier);
   return (value + ((value >> 31) & sign) + half) >> right;
 }
+#if INTARSIA_HAS_DSP_LOOPS
+#define TO_HALF(value) "ssat %[" value "], #16, %[" value "]\n"
+#define TO_POSITIVE_HALF(value) "usat %[" value "], #15, %[" value "]\n"
+// An element's sign stands for that of its scaled value: where these differ the value is 0, and with the half of the last bit, or one less,
+// stays so.
+#define ROUNDED_BY_SIGN(value) "add.w %[round], %[half], %[" value "], asr #31\n"
+#define ROUNDED_ONCE(value)
+// Two elements at a time; `saturate`: to the range of the results.
+#define RESCALE_TWOS(rounded, saturate)                                                          \
+  {                                                                                              \
+    int32_t twos = count / 2, first, second, round = 0;                                          \
+    __asm__ volatile(                                                                          \
+        ".balign 4\n"                                                                          \
+        "1: ldrsh %[first], [%[input]], #4\n"                                                  \
+        "ldrsh %[second], [%[input], #-2]\n" rounded("first")                                  \
+        "lsl.w %[first], %[first], %[left]\n"                                                  \
+        "smmlar %[first], %[first], %[multiplier], %[round]\n" rounded("second")               \
+        "lsl.w %[second], %[second], %[left]\n"                                                \
+        "smmlar %[second], %[second], %[multiplier], %[round]\n"                               \
+        "asr.w %[first], %[first], %[right]\n"                                                 \
+        "asr.w %[second], %[second], %[right]\n" saturate("first") saturate("second")          \
+        "strh %[first], [%[output]], #4\n"                                                     \
+        "subs.w %[twos], %[twos], #1\n"                                                        \
+        "strh %[second], [%[output], #-2]\n"                                                   \
+        "bne.w 1b\n"                                                                           \
+        : [input] "+r"(input), [output] "+r"(output), [twos] "+r"(twos), [first] "=&r"(first), \
+          [second] "=&r"(second), [round] "+r"(round)                                          \
+        : [half] "r"(right == 0 ? 0 : 1 << (right - 1)), [left] "r"(left + 1),                 \
+          [right] "r"(right), [multiplier] "r"(multiplier)                                     \
+        : "cc", "memory"); \
+  }
+#define RESCALE_ALL_TWOS(saturate)            \
+  if (count > 1) {                            \
+    if (right > 0)                            \
+      RESCALE_TWOS(ROUNDED_BY_SIGN, saturate) \
+    else                                      \
+      RESCALE_TWOS(ROUNDED_ONCE, saturate)    \
+    count &= 1;                               \
+  }
+#else
+#define RESCALE_ALL_TWOS(saturate)
+#endif
 #define RESCALE_EACH(TYPE, low, high)                                                      \
   for (; count > 0; --count) {                                                             \
     const int32_t value = rescaled((*input++ - in_zero) * (2 << left), multiplier, right); \
@@ -71,6 +113,7 @@ void intarsia_each_rescale_s16(const int16_t *input, int16_t *output, int32_t co
 #if INTARSIA_HAS_MVE
   RESCALE(LOAD_HALVES, STORE_HALVES, "", "", "")
 #else
+  RESCALE_ALL_TWOS(TO_HALF)
   RESCALE_EACH(int16_t, INT16_MIN, INT16_MAX)
 #endif
 }
@@ -83,6 +126,9 @@ void intarsia_each_relu_s16(const int16_t *input, int16_t *output, int32_t count
   RESCALE(LOAD_HALVES, STORE_HALVES, "", "", WITHIN_LIMITS)
 #else
   enum { in_zero = 0, out_zero = 0 };
+  if (low == 0 && high == INT16_MAX) {
+    RESCALE_ALL_TWOS(TO_POSITIVE_HALF)
+  }
   RESCALE_EACH(int16_t, low, high)
 #endif
 }

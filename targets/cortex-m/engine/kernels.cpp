@@ -203,6 +203,8 @@ void add_engine(EngineRegistry& registry) {
   registry.add_kernel("intarsia_copy_rows_s16", engine::kernel_function<&intarsia_copy_rows_s16>());
   registry.add_kernel("intarsia_copy_rows_s32", engine::kernel_function<&intarsia_copy_rows_s32>());
   registry.add_kernel("intarsia_copy_rows_f32", engine::kernel_function<&intarsia_copy_rows_f32>());
+  registry.add_kernel("intarsia_pick_rows_s8", engine::kernel_function<&intarsia_pick_rows_s8>());
+  registry.add_kernel("intarsia_pick_rows_s16", engine::kernel_function<&intarsia_pick_rows_s16>());
   registry.add_kernel("intarsia_spread_s8", engine::kernel_function<&intarsia_spread_s8>());
   registry.add_kernel("intarsia_spread_s16", engine::kernel_function<&intarsia_spread_s16>());
   registry.add_kernel("intarsia_spread_f32", engine::kernel_function<&intarsia_spread_f32>());

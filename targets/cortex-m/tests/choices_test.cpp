@@ -263,17 +263,33 @@ TEST(Choices, SmallAveragesOfManyChannelsHaveAKernelOnDsp) {
   EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 1, 4, 4, 4), "");
 }
 
+// A vector, or some words, of places serve all pixels.
+TEST(Choices, ChannelsThatAreShuffledArePicked) {
+  const auto shuffled = [](const char* core, const Shape& shape) {
+    Random random(6);
+    return kernel_of(core, moved_module(random, OpKind::Transpose, DataType::Int8, shape,
+                                        graph::TransposeAttrs{{0, 1, 2, 4, 3}}));
+  };
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    EXPECT_EQ(shuffled(core, {1, 8, 8, 3, 8}), "intarsia_pick_rows_s8") << core;
+    EXPECT_NE(shuffled(core, {1, 1, 3, 3, 8}), "intarsia_pick_rows_s8") << core;
+    EXPECT_NE(shuffled(core, {1, 8, 8, 3, 100}), "intarsia_pick_rows_s8") << core;
+  }
+}
+
 TEST(Choices, MeansPayWhereSumsAreLong) {
-  const auto mean = [](const char* core, int64_t count, int64_t inner) {
+  const auto mean = [](const char* core, int64_t count, int64_t inner, int64_t outer = 2) {
     Random random(6);
     return kernel_of(core, plain_module(random, OpKind::Mean, graph::ReduceAttrs{{1}, true},
-                                        {2, count, inner})) == "intarsia_mean_s8";
+                                        {outer, count, inner})) == "intarsia_mean_s8";
   };
   EXPECT_TRUE(mean("cortex-m4", 4, 4));
   EXPECT_FALSE(mean("cortex-m4", 3, 4));
   EXPECT_FALSE(mean("cortex-m4", 9, 3));
   EXPECT_TRUE(mean("cortex-m4", 64, 1));
   EXPECT_FALSE(mean("cortex-m4", 63, 1));
+  EXPECT_TRUE(mean("cortex-m4", 24, 1, 64));
+  EXPECT_FALSE(mean("cortex-m4", 7, 1, 640));
   EXPECT_TRUE(mean("cortex-m55", 16, 1));
   EXPECT_FALSE(mean("cortex-m55", 15, 1));
   for (const char* core : {"cortex-m0", "cortex-m3"}) {

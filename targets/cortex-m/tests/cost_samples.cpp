@@ -76,6 +76,8 @@ class Samples {
     for (int i = 0; i < count_; ++i)
       add(normalized_module(r_, i % 2 == 0 ? OpKind::LogSoftmax : OpKind::L2Normalization,
                             r_.range(1, 12), r_.range(2, 160), r_.real(0.01f, 0.3f)));
+    for (int i = 0; i < count_; ++i)
+      add(shuffled(i % 2 == 0 ? DataType::Int8 : DataType::Int16)), add(short_row_mean());
     return std::move(all_);
   }
 
@@ -277,6 +279,16 @@ class Samples {
     return moved_module(r_, OpKind::Transpose, kTypes[which % 3],
                         {1, size(1, 24), size(2, 24), channels(40)},
                         graph::TransposeAttrs{{0, 3, 1, 2}});
+  }
+  // Channels of some groups side by side.
+  graph::Module shuffled(DataType type) {
+    return moved_module(r_, OpKind::Transpose, type,
+                        {1, size(2, 16), size(2, 16), r_.range(2, 6), channels(24)},
+                        graph::TransposeAttrs{{0, 1, 2, 4, 3}});
+  }
+  graph::Module short_row_mean() {
+    return plain_module(r_, OpKind::Mean, graph::ReduceAttrs{{3}, true},
+                        {1, size(4, 12), size(4, 12), 8 + channels(56)});
   }
   graph::Module wide(OpKind kind) {
     WideCase c{kind, size(2, 10), size(4, 10), channels(24), 0, r_.range(1, 3), r_.range(1, 3)};

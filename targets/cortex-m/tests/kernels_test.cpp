@@ -480,9 +480,9 @@ TEST(Elements, OfFloatsAndThoseThatMove) {
     KernelProgram kernels(core);
     kernels.add(float_elements());
     kernels.add(moved_rows());
-    for (const char* name :
-         {"each_sum_f32", "each_difference_f32", "each_product_f32", "copy_rows_s8",
-          "copy_rows_s16", "copy_rows_f32", "turn_s8", "turn_s16", "turn_f32"})
+    for (const char* name : {"each_sum_f32", "each_difference_f32", "each_product_f32",
+                             "copy_rows_s8", "copy_rows_s16", "copy_rows_f32", "pick_rows_s8",
+                             "pick_rows_s16", "turn_s8", "turn_s16", "turn_f32"})
       EXPECT_TRUE(kernels.calls(std::string("intarsia_") + name)) << name;
     check(kernels);
   }

@@ -403,6 +403,14 @@ std::vector<graph::Module> moved_rows() {
          std::vector<std::vector<int64_t>>{{1, 0, 2, 3}, {2, 1, 0, 3}, {0, 2, 1, 3}, {3, 1, 2, 0}})
       modules.push_back(moved_module(random, OpKind::Transpose, type, {2, 3, 5, 7},
                                      graph::TransposeAttrs{order}));
+    // Groups of channels that are shuffled, and every second or third one.
+    for (const Shape& shape : {Shape{1, 6, 6, 3, 8}, {1, 7, 5, 2, 24}, {2, 4, 3, 5, 2}})
+      modules.push_back(moved_module(random, OpKind::Transpose, type, shape,
+                                     graph::TransposeAttrs{{0, 1, 2, 4, 3}}));
+    for (const int64_t stride : {2, 3})
+      modules.push_back(
+          moved_module(random, OpKind::Slice, type, {1, 5, 9, 19},
+                       graph::SliceAttrs{{0, 1, 0, 1}, {1, 4, 9, 6}, {1, 1, 1, stride}, {}}));
     // Rows that are repeated, become depth, get padding or more neighbours.
     for (const int64_t channels : {1, 3, 4, 8, 19}) {
       const Shape image{2, 4, 6, channels};
