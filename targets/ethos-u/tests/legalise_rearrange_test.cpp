@@ -88,6 +88,21 @@ TEST(Rearrange, TransposesIntoAPart) {
   expect_taken_and_same(random, g.finish(g.like(OpKind::Concat, graph::AxisAttrs{3}, {t[0], y})));
 }
 
+// Maps of two layers as rows of four, one behind the other, as the boxes of a detector: each is made where it is joined.
+TEST(Rearrange, JoinsWhatWasReshapedInPlace) {
+  Random random(33);
+  Graph g;
+  std::vector<TensorId> rows;
+  for (const int64_t side : {8, 4}) {
+    const TensorId x = g.input(DataType::Int8, {1, side, side, 24}, 0.05f, 0);
+    const TensorId y = g.like(OpKind::Relu, graph::ReluAttrs{}, {x})[0];
+    rows.push_back(g.like(OpKind::Reshape, graph::ReshapeAttrs{{1, side * side * 6, 4}}, {y})[0]);
+  }
+  const graph::Module module = g.finish(g.like(OpKind::Concat, graph::AxisAttrs{1}, rows));
+  expect_taken_and_same(random, module);
+  EXPECT_EQ(operation_count(module), rows.size());
+}
+
 TEST(Rearrange, BlocksIntoDepthAndBack) {
   Random random(33);
   for (const DataType type : kTypes)

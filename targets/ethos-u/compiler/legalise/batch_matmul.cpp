@@ -24,8 +24,6 @@ using graph::Node;
 
 constexpr int64_t kMostProduct16 = (1 << 15) - 1, kMostInt8Distance = 255;
 constexpr int64_t kMostSum32 = (int64_t{1} << 31) - 1;
-// Rows that share one copy of what another zero point adds: an eighth more work and memory.
-constexpr int64_t kRowsPerCorrection = 8;
 
 int64_t largest_distance(const graph::Tensor& tensor) {
   const int64_t zero = zero_point_of(tensor);
@@ -37,7 +35,7 @@ bool fits_16_bits(const Site& site) {
 }
 
 // Groups: a product and a sum for some rows. Where products do not fit 16 bits and are summed by pools, what another zero point
-// adds is a product, too: of rows that are long enough for that once for several of them, each by itself then, of shorter ones
+// adds is a product, too: of rows that are long enough for that once for all of them, each by itself then, of shorter ones
 // beside each row.
 enum class Way : uint8_t { Groups, CorrectedRows, CorrectedGroups };
 
@@ -170,23 +168,20 @@ class ProductEmitter {
     builder_.emit(std::move(op));
   }
 
+  // Of the products' three rows the one in the middle is what another zero point adds, once for all. The others take turns: while one
+  // is summed, with that in the middle, the next one is multiplied.
   void emit_corrected_rows(int64_t batch) {
     const Operand b = matrix_of_b(batch);
-    Operand products;
+    const Operand products =
+        builder_.inner("products", DataType::Int16, {3, one_row_.width, one_row_.depth});
+    emit_correction(b, box(products, {1, 0, 0}, one_row_));
     for (int64_t row = 0; row < shape_.rows; ++row) {
-      const int64_t place = row % kRowsPerCorrection;
-      const auto at = static_cast<int32_t>(1 + place);
-      if (place == 0) {
-        const int64_t rows = 1 + std::min(kRowsPerCorrection, shape_.rows - row);
-        products = builder_.inner("products", DataType::Int16,
-                                  {static_cast<int32_t>(rows), one_row_.width, one_row_.depth});
-        emit_correction(b, box(products, {0, 0, 0}, one_row_));
-      }
+      const bool is_above = row % 2 == 0;
       Operand a = rows_of_a(batch, row, 1);
       a.zero_point = other_zero();
-      emit_products(b, a, box(products, {at, 0, 0}, one_row_));
-      Operand both = box(products, {0, 0, 0}, {2, one_row_.width, one_row_.depth});
-      both.step.height = at;
+      emit_products(b, a, box(products, {is_above ? 0 : 2, 0, 0}, one_row_));
+      const Operand both =
+          box(products, {is_above ? 0 : 1, 0, 0}, {2, one_row_.width, one_row_.depth});
       emit_sum(both, rows_of_out(out_, batch, row, 1), 2);
     }
   }

@@ -313,6 +313,26 @@ Operand Builder::part(TensorId whole, const Shape& begin, const Shape& size, con
   return result;
 }
 
+// Of the operand's first byte in the tensor whose bytes it is.
+int64_t Builder::offset_of(const Operand& operand) const {
+  const NpuTensor& whole = program_.tensors.at(static_cast<size_t>(operand.tensor));
+  const Extent& o = operand.origin;
+  const int64_t elements =
+      (int64_t{o.height} * whole.extent.width + o.width) * whole.extent.depth + o.depth;
+  return whole.alias_offset + elements * element_bytes(whole.type);
+}
+
+bool Builder::are_same_bytes(const Operand& one, const Operand& other) const {
+  const auto in_one_piece = [&](const Operand& operand) {
+    return contiguous(operand, program_.tensors.at(static_cast<size_t>(operand.tensor)).extent);
+  };
+  if (one.extent.elements() != other.extent.elements()) return false;
+  if (one.tensor == other.tensor && one.extent == other.extent && one.step == other.step)
+    return one.origin == other.origin;
+  return program_.root_of(one.tensor) == program_.root_of(other.tensor) && in_one_piece(one) &&
+         in_one_piece(other) && offset_of(one) == offset_of(other);
+}
+
 Operand Builder::reshaped(const Operand& operand, const Extent& extent) {
   if (operand.extent == extent) return operand;
   INTARSIA_CHECK(operand.extent.elements() == extent.elements(), "a reshape keeps the elements");
@@ -320,11 +340,8 @@ Operand Builder::reshaped(const Operand& operand, const Extent& extent) {
   if (!contiguous(operand, whole.extent)) {
     return reshaped(in_one_piece(operand), extent);
   }
-  const Extent& o = operand.origin;
-  const int64_t elements =
-      (int64_t{o.height} * whole.extent.width + o.width) * whole.extent.depth + o.depth;
-  const int64_t offset = whole.alias_offset + elements * element_bytes(whole.type);
-  const int32_t root = whole.alias_of < 0 ? operand.tensor : whole.alias_of;
+  const int64_t offset = offset_of(operand);
+  const int32_t root = program_.root_of(operand.tensor);
   Operand result = operand;
   result.origin = kOrigin;
   result.extent = extent;

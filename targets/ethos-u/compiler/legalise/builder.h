@@ -100,6 +100,9 @@ class Builder {
   // The bytes of an operand under another extent of as many elements.
   Operand reshaped(const Operand& operand, const Extent& extent);
 
+  // Whether both are the same bytes in the same order, under whatever extents.
+  bool are_same_bytes(const Operand& one, const Operand& other) const;
+
   // The operand as the whole of a tensor, copied where it is not.
   Operand in_one_piece(const Operand& operand);
 
@@ -141,6 +144,7 @@ class Builder {
   void place_backwards();
   void place_views(const graph::Node& node);
   bool move_to(graph::TensorId id, const Operand& place);
+  int64_t offset_of(const Operand& operand) const;
   const Operand& place(graph::TensorId id);
   const graph::Node* producer(graph::TensorId id) const;
   std::string name_of(graph::TensorId id) const;

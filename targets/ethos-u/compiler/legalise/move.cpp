@@ -12,12 +12,20 @@ namespace intarsia::targets::ethos_u {
 
 using graph::Node;
 
+namespace {
+
+// Copies between boxes of as many elements, whatever extents they have.
+void copy_box(Builder& builder, const Operand& from, const Operand& to) {
+  if (builder.are_same_bytes(from, to)) return;  // it is there already
+  builder.copy(builder.reshaped(from, to.extent), to);
+}
+
+}  // namespace
+
 // The builder made the output a view of the input, or the other way round; what is left to do is a
 // copy where both have a place of their own.
 void legalise_reshape(Builder& builder, const Node& node) {
-  const Operand out = builder.write(node.outputs.at(0));
-  const Operand in = builder.read_as(node.inputs.at(0), out.extent);
-  if (in.tensor != out.tensor || in.origin != out.origin) builder.copy(in, out);
+  copy_box(builder, builder.read(node.inputs.at(0)), builder.write(node.outputs.at(0)));
 }
 
 bool is_beside_taken(const Site& site) {
@@ -175,12 +183,6 @@ void legalise_pad(Builder& builder, const Node& node) {
 }
 
 namespace {
-
-// Copies between boxes of as many elements, whatever extents they have.
-void copy_box(Builder& builder, const Operand& from, const Operand& to) {
-  if (from.tensor == to.tensor && from.origin == to.origin) return;  // it is there already
-  builder.copy(builder.reshaped(from, to.extent), to);
-}
 
 Shape with_axis(Shape shape, int64_t axis, int64_t extent) {
   shape.at(static_cast<size_t>(axis)) = extent;
