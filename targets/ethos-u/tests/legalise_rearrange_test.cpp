@@ -149,6 +149,31 @@ TEST(Rearrange, PiecesOfTensorsOfMoreAxesThanAnImage) {
   }
 }
 
+// The same the other way: pieces of an axis between others, also where the whole is a piece itself or read twice.
+TEST(Rearrange, TensorsOfMoreAxesThanAnImageFromPieces) {
+  Random random(16);
+  for (const DataType type : kTypes) {
+    Graph g;
+    const TensorId x = g.input(type, {1, 6, 2, 5}, 0.05f, 0),
+                   y = g.input(type, {1, 6, 2, 5}, 0.05f, 0);
+    const auto packed = g.like(OpKind::Pack, graph::AxisAttrs{2}, {x, y, x});
+    const auto relu = g.like(OpKind::Relu, graph::ReluAttrs{}, {packed[0]});
+    const auto joined = g.like(OpKind::Concat, graph::AxisAttrs{2}, {packed[0], relu[0]});
+    expect_taken_and_same(random, g.finish({packed[0], joined[0]}));
+    Graph of_part;
+    const TensorId z = of_part.input(type, {2, 3, 4, 5}, 0.05f, 0);
+    const auto pair = of_part.like(OpKind::Pack, graph::AxisAttrs{1}, {z, z});
+    const auto whole = of_part.like(OpKind::Concat, graph::AxisAttrs{4}, {pair[0], pair[0]});
+    expect_taken_and_same(random, of_part.finish(whole));
+    for (const int64_t axis : {0, 1}) {
+      Graph rows;
+      const TensorId row = rows.input(type, {7, 12}, 0.05f, 0);
+      expect_taken_and_same(
+          random, rows.finish(rows.like(OpKind::Pack, graph::AxisAttrs{axis}, {row, row})));
+    }
+  }
+}
+
 // Around an axis of one element, of several images, and along more axes than a box has.
 TEST(Rearrange, PadsOfAnyAxes) {
   Random random(38);

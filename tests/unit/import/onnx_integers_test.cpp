@@ -400,6 +400,12 @@ TEST(OnnxQuantised, AScaleThatIsNoNumber) {
     }
     EXPECT_THAT(refusal, HasSubstr("has the scale inf"));
     EXPECT_THAT(refusal, HasSubstr("a large finite number (-1e4) in place of -inf"));
+    Model made(21);
+    made.input("x", {4}).output("y");
+    made.constant("scale", {}).set_raw(std::string(reinterpret_cast<const char*>(&scale), 4));
+    made.constant("zero", {}, type).set_raw(std::string(2, '\0'));
+    made.node("QuantizeLinear", {"x", "scale", "zero"}, {"y"});
+    EXPECT_THAT(made.refusal(), HasSubstr("has the scale inf"));
   }
 }
 

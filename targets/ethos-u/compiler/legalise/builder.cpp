@@ -229,7 +229,7 @@ void Builder::place_backwards() {
     if (joins(*node))
       for (const Part& each : parts_of(function_, *node))
         // Who else reads the part would find other bytes between its pixels.
-        if (extent_of(each.size) == extent_of(tensor(each.tensor).shape) &&
+        if (each.of.empty() && extent_of(each.size) == extent_of(tensor(each.tensor).shape) &&
             (!options_.confirmed_only || readers_[each.tensor.index].size() == 1))
           move_to(each.tensor, part(out, each.begin, each.size));
     if ((node->kind == OpKind::Pad || node->kind == OpKind::PadV2) &&

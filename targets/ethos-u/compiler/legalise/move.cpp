@@ -278,7 +278,7 @@ std::vector<Part> parts_of(const graph::Function& function, const Node& node) {
                      with_axis(Shape(shape(whole).size(), 0), axis, next),
                      with_axis(shape(whole), axis, extent),
                      {}});
-    if (!joins) parts.back() = as_box(parts.back(), shape(whole));
+    parts.back() = as_box(parts.back(), shape(whole));
     next += extent;
   }
   return parts;
@@ -301,7 +301,13 @@ Reason refuses_parts(const Site& site) {
 void legalise_parts(Builder& builder, const Node& node) {
   using graph::OpKind;
   const bool joins = node.kind == OpKind::Concat || node.kind == OpKind::Pack;
+  std::optional<Operand> merged;  // the whole with fewer axes: all parts go into the same one
   for (const Part& part : parts_of(builder.function(), node)) {
+    if (joins && !part.of.empty()) {
+      if (!merged) merged = builder.write_as(node.outputs.at(0), extent_of(part.of));
+      copy_box(builder, builder.read(part.tensor), box_in(*merged, part.of, part.begin, part.size));
+      continue;
+    }
     if (joins) {
       copy_box(builder, builder.read(part.tensor),
                builder.part(node.outputs.at(0), part.begin, part.size));
