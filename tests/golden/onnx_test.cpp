@@ -280,13 +280,18 @@ TEST(OnnxPlaces, QuantisedValuesArePutThereAsTheyAre) {
   EXPECT_EQ(type_within("scatter_adds_rows", OpKind::ScatterNd, 2), DataType::Float32);
 }
 
+TEST(OnnxWords, CurvesAreStraightLinesWhereThoseAreNear) {
+  EXPECT_EQ(type_within("words_elu", OpKind::Lookup, 0), DataType::Int16);
+  EXPECT_EQ(type_within("words_elu_steep", OpKind::Elu, 0), DataType::Float32);
+}
+
 // Not the average whose input has so fine a scale that an average on it is not within a step, and what begins with functions or
 // places that are computed in floats.
 std::vector<std::string> operators_of_integers() {
   std::vector<std::string> names = cases(kOperators);
   for (const char* name :
        {"average_pool_fine", "elu_average", "hard_swish_mean", "gelu_written_mean", "max_unpool",
-        "max_pool_places", "scatter_many_rows", "scatter_adds_rows"})
+        "max_pool_places", "scatter_many_rows", "scatter_adds_rows", "words_elu_steep"})
     std::erase(names, name);
   return names;
 }

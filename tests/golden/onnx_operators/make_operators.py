@@ -387,6 +387,7 @@ def word_cases():
     yield "words_sin", words("Sin", 5, 1)
     yield "words_hard_sigmoid", words("HardSigmoid", 9, 1, alpha=1 / 6, beta=0.5)
     yield "words_hard_sigmoid_aside", words("HardSigmoid", 9, 1.4, alpha=0.3, beta=0.2)
+    yield "words_elu_steep", words("Elu", 300, 300)
 
 
 def write(folder, model, inputs):

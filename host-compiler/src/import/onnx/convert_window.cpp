@@ -255,7 +255,7 @@ TensorId by_groups(Reader& in, int64_t groups, TensorId x, TensorId w, TensorId 
     const TensorId made = transposed_depthwise(in, x, w, bias, attrs, type, q);
     if (made.valid() || !in.ok()) return made;
   }
-  // The filters of a group have their scales, which those of all groups share.
+  // Integers are split on one scale.
   if (in.tensor(w).quantization.per_channel()) return {};
   const auto pieces = [&](TensorId id, int64_t axis) {
     const int64_t extent = in.shape(id)[static_cast<size_t>(axis)];

@@ -1,6 +1,9 @@
 #include "import/onnx/transposed_depthwise.h"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "intarsia/plugin/rounding.h"
 
@@ -80,17 +83,24 @@ TensorId transposed_depthwise(Reader& in, TensorId image, TensorId filters, Tens
   if (!in.is_constant(filters) || (attrs.stride_h != 1 && attrs.stride_h != attrs.stride_w))
     return {};
   const Shape of = in.shape(image), kernel = in.shape(filters);
+  // More of them than that are no more operators than there are channels.
+  constexpr int64_t kMostPlaces = 16;
+  if (attrs.stride_h * attrs.stride_w > std::max(kMostPlaces, of[3])) return {};
+  std::vector<std::pair<Place, Place>> places;
+  for (int64_t y = 0; y < attrs.stride_h; ++y)
+    for (int64_t x = 0; x < attrs.stride_w; ++x) {
+      const auto h = place_of(y, attrs.stride_h, kernel[1], attrs.pad_top, of[1], attrs.out_h);
+      const auto w = place_of(x, attrs.stride_w, kernel[2], attrs.pad_left, of[2], attrs.out_w);
+      if (!h || !w) return {};
+      places.emplace_back(*h, *w);
+    }
   std::vector<TensorId> results;
-  for (int64_t at = 0; at < attrs.stride_h * attrs.stride_w; ++at) {
-    const auto h =
-        place_of(at / attrs.stride_w, attrs.stride_h, kernel[1], attrs.pad_top, of[1], attrs.out_h);
-    const auto w = place_of(at % attrs.stride_w, attrs.stride_w, kernel[2], attrs.pad_left, of[2],
-                            attrs.out_w);
-    if (!h || !w) return {};
-    const graph::DepthwiseConv2dAttrs own{.padding = {h->before, w->before, h->after, w->after},
+  for (const auto& place : places) {
+    const auto& [h, w] = place;
+    const graph::DepthwiseConv2dAttrs own{.padding = {h.before, w.before, h.after, w.after},
                                           .activation = attrs.activation};
     results.push_back(in.emit(OpKind::DepthwiseConv2d, own,
-                              {image, filter_at(in, filters, *h, *w, attrs), bias}, type, q,
+                              {image, filter_at(in, filters, h, w, attrs), bias}, type, q,
                               "place"));
     if (!results.back().valid()) return {};
   }
