@@ -283,8 +283,13 @@ KernelWork mean_of(CoreClass core, const Mean& s) {
            number(s.outer * s.inner)}};
 }
 
-// With Helium short rows four at a time, each in a lane.
+// With Helium short rows four at a time, each in a lane; with the DSP extension elements of long rows some at a time.
 KernelWork softmax(CoreClass core, int64_t rows, int64_t count) {
+  constexpr int64_t kLongRow = 8;
+  if (core == CoreClass::Dsp && count >= kLongRow)
+    return {KernelFamily::Softmax,
+            {1, 0, 0, 0, number(rows), number(rows * count)},
+            2 * number(rows * count) / 256};
   constexpr int64_t kShortRow = 8;
   int64_t fours = 0;
   for (; core == CoreClass::Mve && rows > 1 && count <= kShortRow * std::min<int64_t>(rows, 4);

@@ -161,6 +161,10 @@ KernelWork rows_max_pool(CoreClass core, const Window& w, bool wide) {
       largest.of_square(w.in_c, n * pixels);
       return;
     }
+    if (w.kernel_w == 1 && w.stride_w == 1 && seen == columns) {
+      largest.of(of_rows, pixels * w.in_c, n);
+      return;
+    }
     if (seen < columns || of_rows > 1) largest.of(of_rows, seen * w.in_c, n);
     if (w.stride_w == 1) {
       largest.of(w.kernel_w, pixels * w.in_c, n);

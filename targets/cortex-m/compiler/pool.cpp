@@ -39,7 +39,8 @@ Lines lines_of(const Window& w, Pooling pooling) {
   const int64_t element_bytes = pooling == Pooling::Max ? 1 : 2;
   const bool two_lines = !average && w.stride_w > 1 && w.in_c < kFewChannels;
   const bool padded = w.pad_left > 0 || (w.out_w - 1) * w.stride_w + w.kernel_w > w.in_w;
-  if (!average && w.kernel_h == 1 && !padded && !two_lines) return {w.out_w, 0};
+  const bool one_way = w.kernel_h == 1 || (w.kernel_w == 1 && w.stride_w == 1);
+  if (!average && one_way && !padded && !two_lines) return {w.out_w, 0};
   const int64_t column = (two_lines ? 2 : 1) * w.in_c * element_bytes;
   const int64_t columns = kMostBytes / column;
   const int64_t most = columns < w.kernel_w ? 1 : (columns - w.kernel_w) / w.stride_w + 1;

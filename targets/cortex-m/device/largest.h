@@ -271,6 +271,7 @@ INTARSIA_INLINE void pool_strip(const struct intarsia_window *w, const INTARSIA_
   const int32_t x = first * w->stride_w - w->pad_left, left = x < 0 ? -x : 0;
   const int32_t seen = intarsia_min_i32(columns, w->in_w - x) - left;
   const bool padded = seen < columns, whole = seen == w->in_w && pixels == 1;
+  const bool by_rows = w->kernel_w == 1 && w->stride_w == 1 && !padded;
   const bool square = w->kernel_w == 2 && !padded && w->stride_w > 1 && channels >= kFewChannels;
   for (int32_t i = 0; padded && !whole && i < columns * channels; ++i) scratch[i] = INTARSIA_LEAST;
   output += first * channels;
@@ -284,6 +285,9 @@ INTARSIA_INLINE void pool_strip(const struct intarsia_window *w, const INTARSIA_
     } else if (square && rows == 2) {
       const struct lines l = {output, line, channels, 2, channels, pixels, w->stride_w * channels};
       largest_of_square(&l, pitch);
+    } else if (by_rows) {
+      const struct lines l = {output, line, pitch, rows, pixels * channels, 1, 0};
+      largest(&l);
     } else {
       if (padded || rows > 1) {
         const struct lines l = {scratch + left * channels, line, pitch, rows,

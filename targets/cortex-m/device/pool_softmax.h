@@ -23,8 +23,8 @@ void intarsia_max_pool_s16(const struct intarsia_window *window, const int16_t *
 
 // The same of any number of channels, rows of the image first and then columns. Columns of outputs are taken strip_w at a time.
 // scratch, word-aligned: of averages a halfword for each element of the columns that so many see; of maxima such elements, and as many again
-// where stride_w > 1 and there are fewer than sixteen channels. Where no window reaches over a side, kernel_h is one and that does not hold,
-// maxima use nothing of it.
+// where stride_w > 1 and there are fewer than sixteen channels. Where no window reaches over a side, kernel_h is one, or kernel_w and
+// stride_w are, and that does not hold, maxima use nothing of it.
 void intarsia_rows_average_pool_s8(const struct intarsia_window *window, const int8_t *input,
                                    int8_t *output, int8_t *scratch);
 void intarsia_rows_max_pool_s8(const struct intarsia_window *window, const int8_t *input,

@@ -78,6 +78,7 @@ class Samples {
                             r_.range(1, 12), r_.range(2, 160), r_.real(0.01f, 0.3f)));
     for (int i = 0; i < count_; ++i)
       add(shuffled(i % 2 == 0 ? DataType::Int8 : DataType::Int16)), add(short_row_mean());
+    for (int i = 0; i < count_; ++i) add(maxima_along(i % 2 == 0, i % 4 < 2));
     return std::move(all_);
   }
 
@@ -279,6 +280,19 @@ class Samples {
     return moved_module(r_, OpKind::Transpose, kTypes[which % 3],
                         {1, size(1, 24), size(2, 24), channels(40)},
                         graph::TransposeAttrs{{0, 3, 1, 2}});
+  }
+  // Maxima along one axis.
+  graph::Module maxima_along(bool rows, bool wide) {
+    const int64_t taps = r_.range(2, 5), stride = r_.range(1, taps), length = size(20, 120),
+                  around = r_.range(0, taps - 1);
+    const graph::Pool2dAttrs attrs =
+        rows ? graph::Pool2dAttrs{1, taps, 1, stride, {0, around / 2, 0, around}, Activation::None}
+             : graph::Pool2dAttrs{taps, 1, stride, 1, {around / 2, 0, around, 0}, Activation::None};
+    const int64_t others = r_.range(1, 3);
+    const Shape shape =
+        rows ? Shape{1, others, length, channels(40)} : Shape{1, length, others, channels(40)};
+    return wide ? wide_pool_module(r_, OpKind::MaxPool2d, shape, attrs)
+                : plain_module(r_, OpKind::MaxPool2d, attrs, shape);
   }
   // Channels of some groups side by side.
   graph::Module shuffled(DataType type) {
