@@ -284,9 +284,9 @@ KernelWork mean_of(CoreClass core, const Mean& s) {
 }
 
 // With Helium short rows four at a time, each in a lane; with the DSP extension elements of long rows some at a time.
-KernelWork softmax(CoreClass core, int64_t rows, int64_t count) {
+KernelWork softmax(CoreClass core, int64_t rows, int64_t count, bool many) {
   constexpr int64_t kLongRow = 8;
-  if (core == CoreClass::Dsp && count >= kLongRow)
+  if (many && core == CoreClass::Dsp && count >= kLongRow)
     return {KernelFamily::Softmax,
             {1, 0, 0, 0, number(rows), number(rows * count)},
             2 * number(rows * count) / 256};
@@ -578,7 +578,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name == "mean_s16") return {wide_mean_of(core, Mean(numbers))};
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
   if (name == "softmax_table_s8" || name == "softmax_rows_s8")
-    return {softmax(core, numbers.at(0), numbers.at(1))};
+    return {softmax(core, numbers.at(0), numbers.at(1), name == "softmax_rows_s8")};
   if (name == "log_softmax_table_s8")
     return {normalized(numbers.at(0), numbers.at(1), KernelFamily::LogSoftmax)};
   if (name == "l2_normalize_rows_s8")

@@ -46,7 +46,12 @@ LowerKernel softmax_kernel(CoreClass core, const OpView& view) {
   constexpr int64_t kShortRow = 8, kTogether = 4;
   const bool together =
       core == CoreClass::Mve && rows > 1 && count <= kShortRow * std::min(rows, kTogether);
-  const std::string kernel = together ? "intarsia_softmax_rows_s8" : "intarsia_softmax_table_s8";
+  // With the DSP extension elements of long rows are taken some at a time, where there are as many as that code is worth.
+  constexpr int64_t kLongRow = 8, kFewestOfLongRows = 512;
+  const bool by_some =
+      core == CoreClass::Dsp && count >= kLongRow && rows * count >= kFewestOfLongRows;
+  const std::string kernel =
+      together || by_some ? "intarsia_softmax_rows_s8" : "intarsia_softmax_table_s8";
   return [table = std::move(table), kernel, rows, count](OpLowering& op) {
     op.declare({Shape{rows, count}}, Shape{rows, count});
     const BufferId exponentials = op.constant("exponentials", DataType::Int32, {kDifferences},

@@ -38,7 +38,7 @@ void intarsia_rows_max_pool_s16(const struct intarsia_window *window, const int1
 // difference counts as too large.
 void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                int32_t rows, int32_t count);
-// The same of many short rows: with Helium four at a time.
+// The same of many elements: with Helium of short rows, four at a time; with the DSP extension of rows of eight elements and more.
 void intarsia_softmax_rows_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                               int32_t rows, int32_t count);
 

@@ -281,12 +281,6 @@ INTARSIA_OUTLINE void long_row(const int8_t *input, int8_t *output, const int32_
 void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                int32_t rows, int32_t count) {
   for (; rows > 0; --rows, input += count, output += count) {
-#if INTARSIA_BY_WORDS
-    if (count >= kLongRow) {
-      long_row(input, output, exponentials, count);
-      continue;
-    }
-#endif
 #if INTARSIA_HAS_MVE
     const int32_t largest = intarsia_largest_of(input, count);
     const uint32_t sum = intarsia_sum_of_exponentials(input, exponentials, largest, count);
@@ -305,6 +299,12 @@ void intarsia_softmax_rows_s8(const int8_t *input, int8_t *output, const int32_t
   for (; rows > 1 && count <= kShortRow * (rows < 4 ? rows : 4); rows -= 4) {
     four_rows(input, output, exponentials, rows, count);
     input += 4 * count, output += 4 * count;
+  }
+#elif INTARSIA_BY_WORDS
+  if (count >= kLongRow) {
+    for (; rows > 0; --rows, input += count, output += count)
+      long_row(input, output, exponentials, count);
+    return;
   }
 #endif
   intarsia_softmax_table_s8(input, output, exponentials, rows, count);
