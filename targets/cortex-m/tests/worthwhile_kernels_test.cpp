@@ -189,6 +189,21 @@ TEST(Optimise, SizeHasNoTableOfExponentials) {
   }
 }
 
+// A classifier's row is not worth the code that takes elements some at a time.
+TEST(Softmax, OfManyElementsInLongRowsTakesSomeAtATime) {
+  for (const char* core : {"cortex-m4", "cortex-m33"})
+    for (const auto& [shape, many] : {std::pair{Shape{40, 13}, true},
+                                      {Shape{3, 260}, true},
+                                      {Shape{200, 7}, false},
+                                      {Shape{1, 12}, false}}) {
+      KernelProgram kernels(core);
+      Random random(16);
+      kernels.add(plain_module(random, OpKind::Softmax, graph::SoftmaxAttrs{}, shape));
+      EXPECT_EQ(kernels.calls("intarsia_softmax_rows_s8"), many) << core;
+      check(kernels);
+    }
+}
+
 // How often it stands in the program.
 size_t calls_of(const KernelProgram& kernels, const std::string& kernel) {
   size_t count = 0;
