@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "intarsia/plugin/op_families.h"
+
 namespace intarsia::onnx {
 
 using graph::OpKind;
@@ -13,41 +15,8 @@ namespace {
 constexpr size_t kMostFunctionNodes = 24;
 
 bool is_function_of_elements(OpKind kind) {
-  switch (kind) {
-    case OpKind::Dequantize:
-    case OpKind::Add:
-    case OpKind::Sub:
-    case OpKind::Mul:
-    case OpKind::Div:
-    case OpKind::Pow:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-    case OpKind::Relu:
-    case OpKind::LeakyRelu:
-    case OpKind::Logistic:
-    case OpKind::Tanh:
-    case OpKind::HardSwish:
-    case OpKind::Elu:
-    case OpKind::Gelu:
-    case OpKind::Erf:
-    case OpKind::Exp:
-    case OpKind::Log:
-    case OpKind::Sin:
-    case OpKind::Cos:
-    case OpKind::Abs:
-    case OpKind::Neg:
-    case OpKind::Square:
-    case OpKind::Sqrt:
-    case OpKind::Rsqrt:
-    case OpKind::Select:
-    case OpKind::Greater:
-    case OpKind::GreaterEqual:
-    case OpKind::Less:
-    case OpKind::LessEqual:
-      return true;
-    default:
-      return false;
-  }
+  return kind == OpKind::Dequantize || kind == OpKind::Select ||
+         graph::is_elementwise_unary(kind) || graph::is_elementwise_binary(kind);
 }
 
 bool add_to_chain(ElementChain& chain, const Reader& in, TensorId id, DataType type,
