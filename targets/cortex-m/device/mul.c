@@ -54,27 +54,28 @@ INTARSIA_OUTLINE void mul_row(const struct intarsia_mul *s, const int8_t *a, con
 #elif defined(__ARM_ARCH) && __ARM_ARCH > 6
 #if INTARSIA_HAS_DSP_LOOPS
 // Two elements at a time, with all of int8 as their range. A product's sign stands for that of its scaled value: where these differ the
-// value is 0, and with the half of the last bit, or one less, stays so. Returns how many elements are done.
-INTARSIA_INLINE int32_t twos_of_products(const struct intarsia_mul *s, const int8_t *a,
-                                         const int8_t *b, int8_t *output) {
-  int32_t twos = s->count / 2, a0, a1, b0, b1;
+// value is 0, and with the half of the last bit, or one less, stays so. Returns how many elements are done. Twelve registers: compilers that
+// keep one or two for themselves have no more.
+INTARSIA_OUTLINE int32_t twos_of_products(const struct intarsia_mul *s, const int8_t *a,
+                                          const int8_t *b, int8_t *output) {
+  int32_t twos = s->count / 2, a0, a1, other;
   if (twos <= 0) return 0;
   __asm__ volatile(
       ".balign 4\n"
       "1: ldrsb %[a0], [%[a]], #2\n"
-      "ldrsb %[b0], [%[b]], #2\n"
+      "ldrsb %[other], [%[b]], #2\n"
       "ldrsb %[a1], [%[a], #-1]\n"
-      "ldrsb %[b1], [%[b], #-1]\n"
       "rsb.w %[a0], %[a_zero], %[a0], lsl #1\n"
-      "sub.w %[b0], %[b0], %[b_zero]\n"
-      "mul %[a0], %[a0], %[b0]\n"
+      "sub.w %[other], %[other], %[b_zero]\n"
+      "mul %[a0], %[a0], %[other]\n"
+      "ldrsb %[other], [%[b], #-1]\n"
       "rsb.w %[a1], %[a_zero], %[a1], lsl #1\n"
-      "sub.w %[b1], %[b1], %[b_zero]\n"
-      "mul %[a1], %[a1], %[b1]\n"
-      "add.w %[b0], %[round], %[a0], asr #31\n"
-      "smmlar %[a0], %[a0], %[multiplier], %[b0]\n"
-      "add.w %[b1], %[round], %[a1], asr #31\n"
-      "smmlar %[a1], %[a1], %[multiplier], %[b1]\n"
+      "sub.w %[other], %[other], %[b_zero]\n"
+      "mul %[a1], %[a1], %[other]\n"
+      "add.w %[other], %[round], %[a0], asr #31\n"
+      "smmlar %[a0], %[a0], %[multiplier], %[other]\n"
+      "add.w %[other], %[round], %[a1], asr #31\n"
+      "smmlar %[a1], %[a1], %[multiplier], %[other]\n"
       "asr.w %[a0], %[a0], %[shift]\n"
       "ssat %[a0], #8, %[a0]\n"
       "asr.w %[a1], %[a1], %[shift]\n"
@@ -84,7 +85,7 @@ INTARSIA_INLINE int32_t twos_of_products(const struct intarsia_mul *s, const int
       "strb %[a1], [%[output], #-1]\n"
       "bne.w 1b\n"
       : [a] "+r"(a), [b] "+r"(b), [output] "+r"(output), [twos] "+r"(twos), [a0] "=&r"(a0),
-        [a1] "=&r"(a1), [b0] "=&r"(b0), [b1] "=&r"(b1)
+        [a1] "=&r"(a1), [other] "=&r"(other)
       : [a_zero] "r"(2 * s->a_zero), [b_zero] "r"(s->b_zero), [multiplier] "r"(s->multiplier),
         [round] "r"((1 << (s->shift - 1)) + s->out_zero * (1 << s->shift)), [shift] "r"(s->shift)
       : "cc", "memory");

@@ -177,7 +177,8 @@ INTARSIA_INLINE int32_t results_by_twos(const int8_t *input, int8_t *output,
   "umlal %[low], %[high], %[" value \
   "], %[reciprocal]\n"              \
   "lsr.w %[" value "], %[high], %[shift]\n"
-#define TO_BYTE(value) "usat %[" value "], #8, %[" value "]\nsub.w %[" value "], #128\n"
+#define TO_BYTE(value) \
+  "usat %[" value "], #8, %[" value "]\nsub.w %[" value "], %[" value "], #128\n"
   __asm__ volatile(
       ".balign 4\n"
       "1: ldrsb %[first], [%[input]], #2\n"
