@@ -26,8 +26,8 @@ struct SimulationOptions {
   bool trace = false;    // record what devices do over time
   bool profile = false;  // record the cycles of each operator
   std::string marks;     // CommandStream::marks of all streams of the program
-  int first_device =
-      0;  // the number of the first device: how many other programs of the model have in front
+  // How many devices other programs of the model have in front.
+  int first_device = 0;
 };
 
 // The simulated devices of one kind in a program.
@@ -38,9 +38,8 @@ class Simulation {
   virtual intarsia_device* device(size_t index) = 0;
   // What devices complained of since the last call, a line each. May be empty.
   virtual std::string take_messages() = 0;
-  virtual std::string trace_events() {
-    return {};
-  }  // of Chrome's trace format, with commas between
+  // Of Chrome's trace format, with commas between.
+  virtual std::string trace_events() { return {}; }
   virtual std::string profile_json() { return {}; }  // an array: the last run of each stream
 };
 // Makes the simulated devices for targets of one kind.

@@ -17,6 +17,9 @@ struct CopiedRows {
   std::vector<CopiedAxis> axes;  // outermost first
 };
 
+// Operands and results as lines of elements; of operands that are not read, none.
+void declare_lines(OpLowering& op, bool reads_first_alone = false);
+
 // Rows whose elements are picked one by one (device/pick_rows.h); of `copies`, the outputs of which are filled one after the other. Null
 // where rows are too long for a table of places.
 LowerKernel picked_rows_kernel(CoreClass core, const OpView& view,

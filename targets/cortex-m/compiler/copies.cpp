@@ -375,6 +375,17 @@ LowerKernel sooner_done(CoreClass core, const OpView& view, LowerKernel one, Low
 
 }  // namespace
 
+void declare_lines(OpLowering& op, bool reads_first_alone) {
+  std::vector<std::optional<Shape>> inputs;
+  std::vector<Shape> outputs;
+  for (size_t i = 0; i < op.view.node.inputs.size(); ++i)
+    inputs.push_back(reads_first_alone && i > 0 ? std::optional<Shape>()
+                                                : Shape{element_count(op.view.in(i).shape)});
+  for (size_t i = 0; i < op.view.node.outputs.size(); ++i)
+    outputs.push_back(Shape{element_count(op.view.out(i).shape)});
+  op.declare(inputs, outputs);
+}
+
 tir::Stmt copy_of_bytes(tir::BufferId from, tir::BufferId to, int64_t count) {
   return tir::intrinsic(
       copy_of(DataType::Int8),
@@ -451,14 +462,7 @@ LowerKernel copy_kernel(CoreClass core, const OpView& view) {
       return pads ? nullptr : picked_rows_kernel(core, view, unsorted);
   if (element_count(view.in(0).shape) < kFewest) return nullptr;
   return [copies, padding](OpLowering& op) {
-    std::vector<std::optional<Shape>> inputs;
-    std::vector<Shape> outputs;
-    for (size_t i = 0; i < op.view.node.inputs.size(); ++i)
-      inputs.push_back(padding && i > 0 ? std::optional<Shape>()
-                                        : Shape{element_count(op.view.in(i).shape)});
-    for (size_t i = 0; i < op.view.node.outputs.size(); ++i)
-      outputs.push_back(Shape{element_count(op.view.out(i).shape)});
-    op.declare(inputs, outputs);
+    declare_lines(op, padding.has_value());
     std::vector<Stmt> calls;
     if (padding) calls = fill_padding(op, *padding);
     for (const CopiedRows& copy : copies)

@@ -8,10 +8,6 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-double number(int64_t value) {
-  return static_cast<double>(value);
-}
-
 Way way_of(const std::string& kernel) {
   if (kernel.find("_rectified") != std::string::npos) return Way::Rectified;
   if (kernel.find("_limited") != std::string::npos) return Way::Limited;
@@ -448,36 +444,6 @@ KernelWork real_elements(CoreClass core, const std::vector<int64_t>& numbers) {
   const int64_t units = core == CoreClass::Mve ? ceil_div(count, int64_t{4}) : count;
   return {KernelFamily::RealElements,
           {1, number(limited ? 0 : units), number(limited ? units : 0)}};
-}
-KernelWork copied_rows(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers) {
-  const int64_t bytes = name.ends_with("8") ? 1 : name.ends_with("16") ? 2 : 4;
-  const int64_t rows = numbers.at(0), each = bytes * numbers.at(1);
-  const int64_t units = ceil_div(each, core == CoreClass::Mve ? int64_t{16} : int64_t{4});
-  return {KernelFamily::CopiedRows, {1, number(rows), number(rows * units)}};
-}
-
-// With Helium a vector of places for all rows, else fours of elements by row.
-KernelWork picked_rows(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers) {
-  const int64_t rows = numbers.at(0), count = numbers.at(1);
-  if (core == CoreClass::Mve) {
-    const bool bytes = name.ends_with("s8");
-    const int64_t vectors = ceil_div(count, bytes ? int64_t{16} : int64_t{8});
-    return {KernelFamily::PickedRows,
-            {1, number(vectors), number(bytes ? rows * vectors : 0),
-             number(bytes ? 0 : rows * vectors)}};
-  }
-  return {KernelFamily::PickedRows,
-          {1, number(rows), number(rows * (count / 4)), number(rows * (count % 4))}};
-}
-
-// Along the longer side, with Helium by vectors.
-KernelWork turned(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers) {
-  const int64_t rows = numbers.at(0), columns = numbers.at(1);
-  const int64_t lines = std::min(rows, columns), each = std::max(rows, columns);
-  const bool floats = name.ends_with("f32");
-  const int64_t units = lines * ceil_div(each, core == CoreClass::Mve && !floats ? 8 : 4);
-  return {KernelFamily::Turned,
-          {1, number(lines), number(floats ? 0 : units), number(floats ? units : 0)}};
 }
 
 // With Helium eight channels, else four.

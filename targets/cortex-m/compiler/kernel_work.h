@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels.h"
@@ -24,6 +25,11 @@ struct KernelWork {
   double reads = 1;             // how often it reads all of its constants
   bool operator==(const KernelWork&) const = default;
 };
+
+// An amount.
+inline double number(int64_t value) {
+  return static_cast<double>(value);
+}
 
 // Of one call of a kernel with these fields of its struct and this table of its channels; empty for a function that is no
 // kernel of this folder.
@@ -62,6 +68,11 @@ KernelWork mve_depthwise_pixels(const Window& w);
 KernelWork thumb_depthwise(CoreClass core, const Window& w, Way way,
                            std::span<const uint8_t> table);
 KernelWork mve_depthwise(const Window& w, KernelFamily family);
+
+// Elements that are only moved, by the numbers of the calls.
+KernelWork copied_rows(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers);
+KernelWork picked_rows(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers);
+KernelWork turned(CoreClass core, std::string_view name, const std::vector<int64_t>& numbers);
 
 KernelWork pool(CoreClass core, const Window& w, bool average, bool wide);
 KernelWork rows_average_pool(CoreClass core, const Window& w);

@@ -8,10 +8,6 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-double number(int64_t value) {
-  return static_cast<double>(value);
-}
-
 // Of a pixel's window, the columns that lie inside the image.
 struct Columns {
   int64_t first, last;

@@ -9,10 +9,6 @@ namespace {
 
 constexpr int64_t kLanes = 4, kOutputs = 4;
 
-double number(int64_t value) {
-  return static_cast<double>(value);
-}
-
 }  // namespace
 
 KernelWork dsp_depthwise_3x3(const Window& w, Way way) {

@@ -7,10 +7,6 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-double number(int64_t value) {
-  return static_cast<double>(value);
-}
-
 #define FIELD(name) int64_t name = take();
 struct Matmul : Numbers {
   using Numbers::Numbers;

@@ -7,10 +7,6 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-double number(int64_t value) {
-  return static_cast<double>(value);
-}
-
 // Of device/largest.h.
 class Largest {
  public:

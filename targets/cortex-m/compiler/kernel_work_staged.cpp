@@ -10,10 +10,6 @@ namespace {
 
 constexpr int64_t kSlack = 16;  // bytes behind a run that a convolution may read
 
-double number(int64_t value) {
-  return static_cast<double>(value);
-}
-
 void add(std::vector<KernelWork>& sums, const std::vector<KernelWork>& parts) {
   if (sums.empty()) {
     sums = parts;

@@ -131,13 +131,7 @@ LowerKernel picked_rows_kernel(CoreClass core, const OpView& view,
     all.push_back(std::move(*picked));
   }
   return [all = std::move(all)](OpLowering& op) {
-    std::vector<std::optional<Shape>> inputs;
-    std::vector<Shape> outputs;
-    for (size_t i = 0; i < op.view.node.inputs.size(); ++i)
-      inputs.push_back(Shape{element_count(op.view.in(i).shape)});
-    for (size_t i = 0; i < op.view.node.outputs.size(); ++i)
-      outputs.push_back(Shape{element_count(op.view.out(i).shape)});
-    op.declare(inputs, outputs);
+    declare_lines(op);
     const BufferId places = table_of_places(op, all.front().places);
     std::vector<Stmt> calls;
     for (const PickedRows& picked : all)

@@ -1,9 +1,11 @@
 // The same questions as legalise_testing.cpp answers, asked of the whole compiler and the
 // simulator.
+#include "compiled_testing.h"
+
 #include <gtest/gtest.h>
 
-#include "compiled.h"
 #include "confirmed_streams.h"
+#include "disassembly/disassemble.h"
 #include "graph_maker.h"
 #include "legalise/patterns.h"
 #include "legalise_testing.h"
@@ -169,6 +171,21 @@ TEST(Stripes, LowerAPeakThatSeveralBlocksShare) {
   const auto expected = graph::Evaluator(module).run(inputs);
   ASSERT_TRUE(expected.ok());
   expect_run(*model, inputs, *expected, text);
+}
+
+std::string commands_that_run(testing::Random& random, const graph::Module& module,
+                              const CompileRequest& request) {
+  const std::string text = graph::print(module);
+  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, request);
+  EXPECT_TRUE(model.ok()) << model.error().to_string();
+  if (!model.ok()) return {};
+  const auto inputs = testing::random_inputs(random, module);
+  const SimulatedRun run = simulate(*model, inputs);
+  EXPECT_EQ(run.problem, "") << request.target;
+  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs)) << request.target;
+  const auto commands = targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
+  EXPECT_TRUE(commands && commands->ok());
+  return commands && commands->ok() ? **commands : std::string();
 }
 
 }  // namespace intarsia::test::ethos_u

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiled.h"
-#include "disassembly/disassemble.h"
+#include "compiled_testing.h"
 #include "graph_maker.h"
 
 namespace intarsia::test::ethos_u {
@@ -33,18 +32,9 @@ graph::Module chain() {
 // Whether maps between the convolutions lie in bricks. What runs as the evaluator says.
 bool pads_bricks(const CompileRequest& request) {
   const graph::Module module = chain();
-  const std::string text = graph::print(module);
-  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, request);
-  EXPECT_TRUE(model.ok()) << model.error().to_string();
-  if (!model.ok()) return false;
   testing::Random random{118};
-  const auto inputs = testing::random_inputs(random, module);
-  const SimulatedRun run = simulate(*model, inputs);
-  EXPECT_EQ(run.problem, "") << request.target;
-  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs)) << request.target;
-  const auto commands = targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
-  EXPECT_TRUE(commands && commands->ok());
-  return (*commands)->find("14x14x40 S8 NHCWB16") != std::string::npos;
+  return commands_that_run(random, module, request).find("14x14x40 S8 NHCWB16") !=
+         std::string::npos;
 }
 
 TEST(PaddedBricks, WherePortsSetThePace) {

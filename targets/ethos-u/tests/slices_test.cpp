@@ -1,8 +1,7 @@
 // Operations whose weights come in slices of the output's depth, as many as the fast memory asks for.
 #include <gtest/gtest.h>
 
-#include "compiled.h"
-#include "disassembly/disassemble.h"
+#include "compiled_testing.h"
 #include "graph_maker.h"
 
 namespace intarsia::test::ethos_u {
@@ -22,19 +21,10 @@ size_t slices_of(const CompileRequest& request) {
   window.padding = {1, 1, 1, 1};
   const graph::Module module =
       graph.finish(graph.node(OpKind::Conv2d, window, {x, w, b}, 1, DataType::Int8, 0.05f, -4));
-  const std::string text = graph::print(module);
-  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, request);
-  EXPECT_TRUE(model.ok()) << model.error().to_string();
-  if (!model.ok()) return 0;
-  const auto inputs = testing::random_inputs(random, module);
-  const SimulatedRun run = simulate(*model, inputs);
-  EXPECT_EQ(run.problem, "") << request.target;
-  EXPECT_EQ(run.outputs, *graph::Evaluator(module).run(inputs)) << request.target;
-  const auto commands = targets::ethos_u::disassemble(model->program().emitted.streams[0].commands);
-  EXPECT_TRUE(commands && commands->ok());
+  const std::string commands = commands_that_run(random, module, request);
   size_t found = 0;
-  for (size_t at = (*commands)->find("OP_CONV"); at != std::string::npos;
-       at = (*commands)->find("OP_CONV", at + 1))
+  for (size_t at = commands.find("OP_CONV"); at != std::string::npos;
+       at = commands.find("OP_CONV", at + 1))
     ++found;
   return found;
 }
