@@ -12,6 +12,7 @@ when a result differs, 2 when nothing could be compared.
 """
 import argparse
 import collections
+import functools
 import json
 import subprocess
 import sys
@@ -64,9 +65,11 @@ def by_tflite_micro(content, inputs, outputs):
     return [interpreter.get_output(i) for i in range(outputs)]
 
 
-def by_litert(content, inputs, outputs):
+def by_litert(content, inputs, outputs, deployed=False):
+    """Its reference kernels; the ones that it runs as a rule where a model asks for them."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
-    interpreter = Interpreter(model_content=content, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    kernels = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES if deployed else OpResolverType.BUILTIN_REF
+    interpreter = Interpreter(model_content=content, experimental_op_resolver_type=kernels)
     interpreter.allocate_tensors()
     for detail, value in zip(interpreter.get_input_details(), inputs):
         interpreter.set_tensor(detail["index"], value)
@@ -77,7 +80,8 @@ def by_litert(content, inputs, outputs):
 def by_peers(model, inputs):
     """(the first peer that takes it, its results); of none (None, why)."""
     content, outputs, reasons = model.bytes(), len(model.model.subgraphs[0].outputs), []
-    for peer, run in zip(PEERS, (by_tflite_micro, by_litert)):
+    deployed = functools.partial(by_litert, deployed=hasattr(model, "deployed"))
+    for peer, run in zip(PEERS, (by_tflite_micro, deployed)):
         if peer not in getattr(model, "peers", PEERS):
             continue
         try:

@@ -20,6 +20,7 @@ class Draw:
 
     def __init__(self, rng):
         self.rng, self.given, self.constants, self.nodes = rng, {}, {}, []
+        self.types, self.domain, self.set = {}, "", SET
 
     def whole(self, least, most):
         return int(self.rng.integers(least, most + 1))
@@ -50,12 +51,20 @@ class Draw:
         table[name] = values
         return name
 
-    def op(self, kind, operands, outputs=1, **attributes):
+    def given_integers(self, low, high, shape, kind=np.int64):
+        return self.operand(self.given, self.rng.integers(low, high, shape).astype(kind))
+
+    def op(self, kind, operands, outputs=1, types=(), domain="", of_set=SET, **attributes):
+        """`types`: of the outputs' elements, where these are no floats. `domain`: of a node that is not ONNX's own. `of_set`: of operators."""
+        self.set = of_set
         names = [f"y{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, operands, names, name="layer", **attributes))
+        self.types, self.domain = dict(zip(names, (helper.np_dtype_to_tensor_dtype(np.dtype(t)) for t in types))), domain
+        self.nodes.append(helper.make_node(kind, operands, names, name="layer", domain=domain, **attributes))
         return names
 
     def type_of(self, output):
+        if output in self.types:
+            return self.types[output]
         kind = self.nodes[0].op_type
         if kind in ("ArgMax", "ArgMin") or (kind == "TopK" and output == "y1"):
             return TensorProto.INT64
@@ -66,7 +75,8 @@ class Draw:
         graph = helper.make_graph(nodes or self.nodes, "random", inputs,
                                   [helper.make_tensor_value_info(n, self.type_of(n), None) for n in outputs],
                                   [numpy_helper.from_array(v, n) for n, v in self.constants.items()])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", SET)])
+        sets = [helper.make_opsetid("", self.set)] + ([helper.make_opsetid(self.domain, 1)] if self.domain else [])
+        model = helper.make_model(graph, opset_imports=sets)
         model.ir_version = 10
         return model
 
@@ -497,7 +507,7 @@ def quantised(d, outputs, results, signed, per_channel):
             nodes.append(helper.make_node("DequantizeLinear", [name, f"{name}_scale", f"{name}_zero"], [f"{name}_r"], **more))
             renamed[name] = f"{name}_r"
     nodes.append(helper.make_node(layer.op_type, [renamed.get(n, n) for n in layer.input], list(layer.output), name="layer",
-                                  **{a.name: helper.get_attribute_value(a) for a in layer.attribute}))
+                                  domain=layer.domain, **{a.name: helper.get_attribute_value(a) for a in layer.attribute}))
     steps = []
     for name, values in zip(outputs, results):
         both = parameters(name, values)

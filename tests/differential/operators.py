@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"
 from tflite_writer import Model, options  # noqa: E402
 
 SAME, VALID = 0, 1
-I8, I16, F32 = np.int8, np.int16, np.float32
+I8, U8, I16, F32 = np.int8, np.uint8, np.int16, np.float32
 OPERATORS = {}
 
 
@@ -58,7 +58,7 @@ class Draw:
             return {}
         if kind is I16:
             return {"scale": self.scale(low / 256, high / 256), "zero": 0}
-        return {"scale": self.scale(low, high), "zero": self.whole(-128, 127)}
+        return {"scale": self.scale(low, high), "zero": self.whole(*((0, 255) if kind is U8 else (-128, 127)))}
 
     def tensor(self, shape, kind=None, **quantisation):
         kind = kind or self.kind
@@ -75,8 +75,10 @@ class Draw:
         if self.kind is F32:
             return (self.g.constant(self.values(shape, F32) / np.sqrt(terms), F32),
                     self.g.constant(self.values([channels], F32), F32), {})
-        scales = [self.scale(0.002, 0.02) for _ in range(channels if self.chance(70) else 1)]
-        w = self.g.constant(self.rng.integers(-127, 128, shape), I8, scale=scales, zero=0, axis=axis)
+        one_scale = self.kind is U8 or self.chance(30)
+        scales = [self.scale(0.002, 0.02) for _ in range(1 if one_scale else channels)]
+        w = (self.g.constant(self.values(shape, U8), U8, scale=scales, zero=self.whole(0, 255)) if self.kind is U8 else
+             self.g.constant(self.rng.integers(-127, 128, shape), I8, scale=scales, zero=0, axis=axis))
         reach = int(min(1 << 20, 127 * 127 * np.sqrt(terms)))
         bias_kind = np.int64 if self.kind is I16 else np.int32
         bias_scales = [input_scale * s for s in scales]
@@ -84,7 +86,7 @@ class Draw:
         spread = input_scale * max(scales) * 74 * 74 * np.sqrt(terms) * float(self.rng.uniform(0.5, 4))
         if self.kind is I16:
             return w, b, {"scale": float(np.float32(spread / 128)), "zero": 0}
-        return w, b, {"scale": float(np.float32(spread / 128)), "zero": self.whole(-100, 100)}
+        return w, b, {"scale": float(np.float32(spread / 128)), "zero": self.whole(-100, 100) + (128 if self.kind is U8 else 0)}
 
     def done(self, inputs, outputs):
         self.g.inputs(*inputs)
@@ -234,7 +236,8 @@ def unary(d, name):
 def sigmoid(d, name):
     shape = d.shape(1, 3, 9)
     x = d.tensor(shape)
-    fixed = {I8: {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}, I16: {n: (1 / 32768, 0) for n in ("LOGISTIC", "TANH")}}
+    fixed = {I8: {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}, U8: {"LOGISTIC": (1 / 256, 0), "TANH": (1 / 128, 128)},
+             I16: {n: (1 / 32768, 0) for n in ("LOGISTIC", "TANH")}}
     y = d.tensor(shape, **({} if d.kind is F32 else dict(zip(("scale", "zero"), fixed[d.kind][name]))))
     d.g.op(name, [x], [y], None, 2)
     return d.done([x], [y])
@@ -244,7 +247,8 @@ def sigmoid(d, name):
 def softmax(d):
     shape = d.shape(1, 3, 12)
     x = d.tensor(shape)
-    y = d.tensor(shape, **{I8: dict(scale=1 / 256, zero=-128), I16: dict(scale=1 / 32768, zero=0), F32: {}}[d.kind])
+    y = d.tensor(shape, **{I8: dict(scale=1 / 256, zero=-128), U8: dict(scale=1 / 256, zero=0), I16: dict(scale=1 / 32768, zero=0),
+                           F32: {}}[d.kind])
     d.g.op("SOFTMAX", [x], [y], options("SoftmaxOptions", beta=1.0), 2)
     return d.done([x], [y])
 

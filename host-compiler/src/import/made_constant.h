@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "intarsia/graph.h"
@@ -21,6 +23,17 @@ std::vector<uint8_t> little_endian(const std::vector<T>& values) {
   std::vector<uint8_t> bytes(values.size() * sizeof(T));
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
+}
+
+// 0, 1, 2 ... along an axis of a tensor of that rank; first + step * i.
+inline MadeConstant counting(std::string name, size_t rank, size_t axis, int64_t count,
+                             int32_t first = 0, int32_t step = 1) {
+  Shape shape(rank, 1);
+  if (rank != 0) shape[axis] = count;
+  std::vector<int32_t> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = first + step * static_cast<int32_t>(i);
+  return {{.name = std::move(name), .type = DataType::Int32, .shape = std::move(shape)},
+          little_endian(values)};
 }
 
 }  // namespace intarsia::import

@@ -104,4 +104,6 @@ def cases(layers):
         "fused_many_heads_plain": lambda: f.many_heads(False, False, False, scale=0.4),
         "fused_dynamic_product": lambda: f.product_of_bytes("DynamicQuantizeMatMul"),
         "fused_integer_product": lambda: f.product_of_bytes("MatMulIntegerToFloat"),
+        "fused_rotation": lambda: f.case("RotaryEmbedding", [random(2, 3, 8), np.int64([[0, 1, 2], [3, 1, 4]]), random(5, 2), random(5, 2)],
+                                         interleaved=1),
     }

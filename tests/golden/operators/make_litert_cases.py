@@ -145,6 +145,63 @@ def reverse_sequence():
     return model
 
 
+@case
+def reverse_sequence_inner_axes():
+    """Steps along the last axis, batches along the one before it."""
+    model = Model()
+    g = model.subgraph()
+    x, lengths, y = g.tensor([2, 3, 5]), g.tensor([3], np.int64), g.tensor([2, 3, 5])
+    g.op("REVERSE_SEQUENCE", [x, lengths], [y], options("ReverseSequenceOptions", seqDim=2, batchDim=1))
+    g.inputs(x, lengths)
+    g.outputs(y)
+    model.values = [np.arange(30, dtype=np.float32).reshape(2, 3, 5), np.array([2, 5, 1], dtype=np.int64)]
+    return model
+
+
+def chosen(code, condition, kind, shape, **quantisation):
+    model = Model()
+    g = model.subgraph()
+    which = g.tensor(condition, np.bool_)
+    a, b, y = (g.tensor(shape, kind, **quantisation) for _ in range(3))
+    g.op(code, [which, a, b], [y], options(code.title().replace("_", "") + "Options"))
+    g.inputs(which, a, b)
+    g.outputs(y)
+    return model
+
+
+@case
+def select_parts_f32():
+    """A condition as long as the first axis and as the last: SELECT chooses along the first."""
+    return chosen("SELECT", [4], np.float32, [4, 3, 4])
+
+
+@case
+def select_v2_u8():
+    return chosen("SELECT_V2", [3, 1], np.uint8, [2, 3, 4], scale=0.1, zero=7)
+
+
+@case
+def dilate_s8():
+    model = Model()
+    g = model.subgraph()
+    x, y = g.tensor([2, 3, 4], np.int8, 0.1, 5), g.tensor([3, 3, 10], np.int8, 0.1, 5)
+    g.op("DILATE", [x, g.constant([2, 1, 3]), g.constant(-9, np.int8)], [y])
+    g.inputs(x)
+    g.outputs(y)
+    return model
+
+
+@case
+def fake_quant_f32():
+    model = Model()
+    g = model.subgraph()
+    x, y = g.tensor([2, 3, 4]), g.tensor([2, 3, 4])
+    g.op("FAKE_QUANT", [x], [y], options("FakeQuantOptions", min=-1.7, max=2.1, numBits=8), 2)
+    g.inputs(x)
+    g.outputs(y)
+    return model
+
+
 def top_k(shape, k, kind, quant, values, index=np.int32):
     model = Model()
     g = model.subgraph()

@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int32_t kNonMaxSuppressionV5 = 121;
+constexpr int32_t kNonMaxSuppressionV5 = 121, kDilate = 203, kFakeQuant = 80;
 
 TensorSpec number(const char* name, int32_t value) {
   return {name, {}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{value})};
@@ -335,9 +335,50 @@ TEST(ImportComposed, ReverseSequenceKnowsItsAxes) {
   EXPECT_EQ(errors(m), "");
   m.operators[0].options =
       options_of(&format::CreateReverseSequenceOptions, int32_t{0}, int32_t{1});
-  EXPECT_THAT(errors(m), HasSubstr("reverses axis 0 of batches along axis 1"));
+  EXPECT_THAT(errors(m), HasSubstr("needs 5 lengths"));
+  m.operators[0].options =
+      options_of(&format::CreateReverseSequenceOptions, int32_t{1}, int32_t{1});
+  EXPECT_THAT(errors(m), HasSubstr("reverses axis 1 of batches along the same axis"));
+  m.operators[0].options =
+      options_of(&format::CreateReverseSequenceOptions, int32_t{2}, int32_t{0});
+  EXPECT_THAT(errors(m), HasSubstr("axis 2"));
   m.operators[0].options = {};
   EXPECT_THAT(errors(m), HasSubstr("has no options"));
+}
+
+TEST(ImportComposed, StepsOfDilateAreOnesOrMore) {
+  ModelSpec m;
+  m.add({"x", {3, 5}, kFloat32, {}, {}});
+  m.add({"steps", {2}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{2, 0})});
+  m.add({"gap", {}, kFloat32, {}, {}, bytes_of(std::vector<float>{0})});
+  m.add({"y", {5, 5}, kFloat32, {}, {}});
+  m.operators = {{kDilate, {0, 1, 2}, {3}, {}}};
+  m.inputs = {0};
+  m.outputs = {3};
+  EXPECT_THAT(errors(m), HasSubstr("has the steps [2,0] for [3,5]"));
+  m.tensors[1].data = bytes_of(std::vector<int32_t>{2, 1});
+  EXPECT_EQ(errors(m), "");
+  m.tensors[3].shape = {6, 5};
+  EXPECT_NE(errors(m), "");
+}
+
+TEST(ImportComposed, FakeQuantNeedsARangeAroundZero) {
+  ModelSpec m;
+  m.add({"x", {3}, kFloat32, {}, {}});
+  m.add({"y", {3}, kFloat32, {}, {}});
+  m.inputs = {0};
+  m.outputs = {1};
+  const auto with = [&](float least, float most, int32_t bits) {
+    m.operators = {{kFakeQuant,
+                    {0},
+                    {1},
+                    options_of(&format::CreateFakeQuantOptions, least, most, bits, false)}};
+    return errors(m);
+  };
+  EXPECT_EQ(with(-1, 2, 8), "");
+  EXPECT_THAT(with(0.5f, 2, 8), HasSubstr("has 8 bits for numbers from 0.5 to 2"));
+  EXPECT_THAT(with(-1, 2, 1), HasSubstr("2 to 16 bits"));
+  EXPECT_THAT(with(0, 0, 8), HasSubstr("around 0"));
 }
 
 // list[: i], item, list[i + step :] joined; they meet where the step is 1.

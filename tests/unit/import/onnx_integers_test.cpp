@@ -101,6 +101,27 @@ TEST(OnnxIntegers, KnownWeightsStayBytes) {
   }
 }
 
+// Weights with a sign and a zero point, which bytes do not hold less that one: each is taken off elsewhere.
+TEST(OnnxIntegers, WeightsWithASignHaveZeroPoints) {
+  constexpr int kUint8 = 2, kInt8 = 3;
+  for (const int zero_point : {-100, 0, 3, 100}) {
+    Model model;
+    model.input("x", {1, 2}, kUint8).output("y");
+    model.constant("w", {2, 1}, kInt8).set_raw("\x7f\x81");  // 127, -127
+    model.constant("zero", {}, kUint8).set_raw(std::string(1, '\x05'));
+    model.constant("w_zero", {}, kInt8).set_raw(std::string(1, static_cast<char>(zero_point)));
+    model.node("MatMulInteger", {"x", "w", "zero", "w_zero"}, {"y"});
+    const auto module = model.read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    graph::Evaluator evaluator(*module);
+    const auto outputs = evaluator.run({graph::TensorValue{255, 30}});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+    int32_t found = 0;
+    std::memcpy(&found, outputs->at(0).data(), sizeof found);
+    EXPECT_EQ(found, 250 * (127 - zero_point) + 25 * (-127 - zero_point)) << zero_point;
+  }
+}
+
 // One operator, whose halves go to the even neighbour; zeros alone have the scale 1.
 TEST(OnnxIntegers, DynamicQuantizeLinear) {
   struct Case {

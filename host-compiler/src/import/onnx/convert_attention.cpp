@@ -276,7 +276,11 @@ void read_attention(Reader& in) {
 void read_rotary_embedding(Reader& in) {
   TensorId x = in.operand(0);
   const Shape given = in.shape(x);
-  const int64_t heads = in.integer("num_heads", 0);
+  int64_t heads = in.integer("num_heads", 0);
+  // onnxruntime's operator has as many heads as there are angles for.
+  if (const Shape known = in.shape(in.operand(1));
+      heads == 0 && given.size() == 3 && !known.empty() && known.back() > 0)
+    heads = given[2] / (2 * known.back());
   if (!in.require(given.size() == 4 || (given.size() == 3 && heads >= 1 && given[2] % heads == 0),
                   fmt::format("turns [{}] of {} heads", fmt::join(given, ","), heads)))
     return;

@@ -300,17 +300,18 @@ std::optional<KnownBytes> known_bytes(Reader& in, size_t channel) {
     const int64_t number = numbers[i] - zeros[channel_of(i)];
     fits = fits && number >= -128 && number <= 127;
   }
-  // What is taken off in place of the zero points, so that bytes hold all that weights without a sign can be.
+  // What is taken off in place of the zero points, so that bytes hold all that weights can be.
+  const int64_t middle = in.tensor(given).type == DataType::UInt8 ? 128 : 0;
   KnownBytes known;
   std::vector<double> sums(channels, 0);
   for (size_t i = 0; i < numbers.size(); ++i) {
     const size_t c = channel_of(i);
     const int64_t whole = numbers[i] - zeros[c];
-    numbers[i] = fits ? whole : numbers[i] - 128;
+    numbers[i] = fits ? whole : numbers[i] - middle;
     sums[c] += kByte * static_cast<double>(std::abs(whole) + (fits ? 0 : 2 * 128));
   }
   if (!fits)
-    for (const int64_t zero : zeros) known.missing.push_back(static_cast<float>(128 - zero));
+    for (const int64_t zero : zeros) known.missing.push_back(static_cast<float>(middle - zero));
   const double most = sums.empty() ? 0 : *std::ranges::max_element(sums);
   if (most > 2147483647.0 || (most > kHeld && !in.is_read_as_floats())) return std::nullopt;
   known.weights =

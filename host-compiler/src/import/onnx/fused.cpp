@@ -172,6 +172,12 @@ void write_integer_product(const Node& node, Chain& chain) {
   chain.then_add(bias);
 }
 
+// The places come before the angles.
+void write_rotation(const Node&, Chain& chain) {
+  Node& turned = chain.add("RotaryEmbedding", {chain.at(0), chain.at(2), chain.at(3), chain.at(1)});
+  chain.copy(turned, {"interleaved", "num_heads", "rotary_embedding_dim"});
+}
+
 struct FusedOperator {
   std::string_view type;
   void (*write)(const Node&, Chain&);
@@ -187,6 +193,7 @@ constexpr auto kFused = std::to_array<FusedOperator>({
     {"Gelu", write_gelu},
     {"MatMulIntegerToFloat", write_integer_product},
     {"QuickGelu", write_quick_gelu},
+    {"RotaryEmbedding", write_rotation},
     {"SkipLayerNormalization", write_skip_normalization},
     {"SkipSimplifiedLayerNormalization", write_skip_normalization},
 });

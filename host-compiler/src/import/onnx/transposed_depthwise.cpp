@@ -16,22 +16,22 @@ namespace {
 
 // The results at one place within a stride, along one axis: a convolution by the elements `first`, `first + stride`, ... of the filter,
 // from the last of `taps` on.
-struct Place {
+struct KernelPlace {
   int64_t first = 0, taps = 1, before = 0, after = 0;
 };
 
-std::optional<Place> place_of(int64_t at, int64_t stride, int64_t kernel, int64_t pad,
-                              int64_t inputs, int64_t outputs) {
+std::optional<KernelPlace> kernel_place_of(int64_t at, int64_t stride, int64_t kernel, int64_t pad,
+                                           int64_t inputs, int64_t outputs) {
   const int64_t taps = ceil_div(kernel, stride), reached = (at + pad) / stride;
-  const Place place{(at + pad) % stride, taps, taps - 1 - reached,
-                    ceil_div(outputs, stride) - 1 + reached - (inputs - 1)};
+  const KernelPlace place{(at + pad) % stride, taps, taps - 1 - reached,
+                          ceil_div(outputs, stride) - 1 + reached - (inputs - 1)};
   return place.before < 0 || place.after < 0 ? std::nullopt : std::optional(place);
 }
 
 // The elements of [1,KH,KW,C] at these places; 0 where the filter has ended.
 template <typename T>
-std::vector<T> elements_at(const std::vector<T>& filter, const Shape& shape, const Place& h,
-                           const Place& w, const graph::TransposeConv2dAttrs& attrs) {
+std::vector<T> elements_at(const std::vector<T>& filter, const Shape& shape, const KernelPlace& h,
+                           const KernelPlace& w, const graph::TransposeConv2dAttrs& attrs) {
   std::vector<T> found;
   for (int64_t i = h.taps; i-- > 0;)
     for (int64_t j = w.taps; j-- > 0;)
@@ -44,7 +44,7 @@ std::vector<T> elements_at(const std::vector<T>& filter, const Shape& shape, con
   return found;
 }
 
-TensorId filter_at(Reader& in, TensorId filters, const Place& h, const Place& w,
+TensorId filter_at(Reader& in, TensorId filters, const KernelPlace& h, const KernelPlace& w,
                    const graph::TransposeConv2dAttrs& attrs) {
   const graph::Tensor given = in.tensor(filters);
   const Values values = in.values_of(filters);
@@ -86,11 +86,13 @@ TensorId transposed_depthwise(Reader& in, TensorId image, TensorId filters, Tens
   // More of them than that are no more operators than there are channels.
   constexpr int64_t kMostPlaces = 16;
   if (attrs.stride_h * attrs.stride_w > std::max(kMostPlaces, of[3])) return {};
-  std::vector<std::pair<Place, Place>> places;
+  std::vector<std::pair<KernelPlace, KernelPlace>> places;
   for (int64_t y = 0; y < attrs.stride_h; ++y)
     for (int64_t x = 0; x < attrs.stride_w; ++x) {
-      const auto h = place_of(y, attrs.stride_h, kernel[1], attrs.pad_top, of[1], attrs.out_h);
-      const auto w = place_of(x, attrs.stride_w, kernel[2], attrs.pad_left, of[2], attrs.out_w);
+      const auto h =
+          kernel_place_of(y, attrs.stride_h, kernel[1], attrs.pad_top, of[1], attrs.out_h);
+      const auto w =
+          kernel_place_of(x, attrs.stride_w, kernel[2], attrs.pad_left, of[2], attrs.out_w);
       if (!h || !w) return {};
       places.emplace_back(*h, *w);
     }

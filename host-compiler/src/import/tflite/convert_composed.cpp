@@ -11,20 +11,10 @@ namespace intarsia::tflite {
 namespace {
 
 using graph::OpKind;
+using import::counting;
 
 MadeConstant real_constant(std::string name, Shape shape, const std::vector<float>& values) {
   return {{.name = std::move(name), .type = DataType::Float32, .shape = std::move(shape)},
-          little_endian(values)};
-}
-
-// 0, 1, 2 ... along an axis of a tensor of that rank; first + step * i.
-MadeConstant counting(std::string name, size_t rank, size_t axis, int64_t count, int32_t first = 0,
-                      int32_t step = 1) {
-  Shape shape(rank, 1);
-  if (rank != 0) shape[axis] = count;
-  std::vector<int32_t> values(static_cast<size_t>(count));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = first + step * static_cast<int32_t>(i);
-  return {{.name = std::move(name), .type = DataType::Int32, .shape = std::move(shape)},
           little_endian(values)};
 }
 
@@ -307,41 +297,6 @@ void SubgraphReader::compose_diagonal(const OperatorInfo& op, OperatorReader& in
            {make(diagonal("diagonal", rows, columns)), lines, others});
 }
 
-// The first elements of each sequence, as many as its length says, in reverse: gathered by indices that follow from the
-// lengths. Sequences of a batch lie along axis 0 and 1.
-void SubgraphReader::compose_reverse_sequence(const OperatorInfo& op, OperatorReader& in) {
-  const auto* options = in.required_options<format::ReverseSequenceOptions>();
-  if (options == nullptr) return;
-  const graph::Tensor input = in.input(0);
-  const graph::Tensor& lengths = in.input(1);
-  if (options->batch_axis() != 0 || options->sequence_axis() != 1 || input.shape.size() < 2)
-    return in.problem(fmt::format("reverses axis {} of batches along axis {}",
-                                  options->sequence_axis(), options->batch_axis()),
-                      "axis 1 and batches along axis 0 are possible; transpose around it");
-  const int64_t batch = input.shape[0], steps = input.shape[1];
-  if (lengths.shape != Shape{batch} ||
-      (lengths.type != DataType::Int32 && lengths.type != DataType::Int64))
-    return in.problem(fmt::format("needs {} lengths, i32 or i64", batch));
-  if (!can_be_made(in, steps, 1)) return;
-  int32_t length = current(op.inputs[1]);
-  if (lengths.type == DataType::Int64)
-    length = put(op, OpKind::Cast, graph::NoAttrs{}, {length},
-                 {.type = DataType::Int32, .shape = {batch}});
-  length = put(op, OpKind::Reshape, graph::ReshapeAttrs{{batch, 1}}, {length},
-               {.type = DataType::Int32, .shape = {batch, 1}});
-  const Shape places{batch, steps};
-  const int32_t forward = make(counting("steps", 2, 1, steps));
-  const int32_t backward = make(counting("steps_back", 2, 1, steps, -1, -1));
-  // length - 1 - step within the sequence, else step.
-  const int32_t reversed = put(op, OpKind::Add, graph::BinaryAttrs{}, {length, backward},
-                               {.type = DataType::Int32, .shape = places});
-  const int32_t inside = put(op, OpKind::Less, graph::NoAttrs{}, {forward, length},
-                             {.type = DataType::Bool, .shape = places});
-  const int32_t from = put(op, OpKind::Select, graph::NoAttrs{}, {inside, reversed, forward},
-                           {.type = DataType::Int32, .shape = places});
-  put_last(op, OpKind::Gather, graph::GatherAttrs{1, 1}, {current(op.inputs[0]), from});
-}
-
 // A layer whose weights are computed, as converters write the product of two matrices: integers with a zero point in both are no
 // layer of ours, and neither is a matrix with itself.
 bool SubgraphReader::compose_product(const OperatorInfo& op, OperatorReader& in) {
@@ -506,6 +461,12 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
       return compose_diagonal(op, in), true;
     case kREVERSE_SEQUENCE:
       return compose_reverse_sequence(op, in), true;
+    case kSELECT:
+      return compose_chosen_parts(op, in);
+    case kDILATE:
+      return compose_dilate(op, in), true;
+    case kFAKE_QUANT:
+      return compose_fake_quant(op, in), true;
     case kEMBEDDING_LOOKUP:
       if (!in.is_constant(1) || in.input(1).type != DataType::Int8 ||
           !in.input(1).quantization.present() || in.output().type != DataType::Float32)

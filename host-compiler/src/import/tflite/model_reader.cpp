@@ -131,11 +131,13 @@ void ModelReader::choose_signs() {
   const auto computes_on_bytes = [](const Subgraph& subgraph, const OperatorInfo& op) {
     if (op.known == nullptr || op.inputs.empty()) return false;
     const Operands operands = op.known->operands;
-    // A concatenation scales its operands.
-    const bool compares = op.code == kMAXIMUM || op.code == kMINIMUM || op.code == kCONCATENATION;
+    // A concatenation scales its operands, and a selection has no arithmetic of bytes without a sign.
+    const bool selects = op.code == kSELECT || op.code == kSELECT_V2;
+    const bool compares =
+        selects || op.code == kMAXIMUM || op.code == kMINIMUM || op.code == kCONCATENATION;
     if ((operands == Operands::AnyBytes && !compares) || operands == Operands::OldQuantised)
       return false;
-    const size_t activations = op.code == kTRANSPOSE_CONV ? 2 : 0;
+    const size_t activations = op.code == kTRANSPOSE_CONV ? 2 : selects ? 1 : 0;
     const int32_t id = activations < op.inputs.size() ? op.inputs[activations] : -1;
     return id >= 0 && subgraph.tensors->is_quantised_byte(id);
   };

@@ -4,6 +4,8 @@
 //   convert_variables.cpp   variables' reads and assignments as values
 //   convert_control.cpp     branches and loops
 //   convert_composed.cpp    operators that are several of ours
+//   convert_rearranged.cpp   of these, elements that are put elsewhere
+//   convert_fake_quant.cpp   of these, floats as a quantisation leaves them
 //   convert_scatter.cpp     of these, elements that are put where indices say
 //   convert_whole.cpp       of these, functions of plain whole numbers
 //   convert_volume.cpp      of these, convolutions of volumes
@@ -165,6 +167,9 @@ class SubgraphReader {
   bool compose_long_place(const OperatorInfo& op, OperatorReader& in);
   bool compose_product(const OperatorInfo& op, OperatorReader& in);
   void compose_reverse_sequence(const OperatorInfo& op, OperatorReader& in);
+  bool compose_chosen_parts(const OperatorInfo& op, OperatorReader& in);
+  void compose_dilate(const OperatorInfo& op, OperatorReader& in);
+  void compose_fake_quant(const OperatorInfo& op, OperatorReader& in);
   // One of several nodes of an operator: makes a new tensor, or the operator's output.
   void count_with_32_bits(const OperatorInfo& op, Draft& draft);
   int32_t put(const OperatorInfo& op, graph::OpKind kind, graph::Attributes attributes,

@@ -1,0 +1,122 @@
+// Operators that put elements elsewhere or choose among them, and are several of ours.
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include "import/tflite/subgraph_reader.h"
+
+namespace intarsia::tflite {
+
+using graph::OpKind;
+using import::counting;
+
+// The first elements of each sequence, as many as its length says, in reverse: gathered by indices that follow from the
+// lengths, with batches along axis 0 and their sequences along axis 1, where a transposition brings them.
+void SubgraphReader::compose_reverse_sequence(const OperatorInfo& op, OperatorReader& in) {
+  const auto* options = in.required_options<format::ReverseSequenceOptions>();
+  if (options == nullptr) return;
+  const graph::Tensor input = in.input(0);
+  const graph::Tensor& lengths = in.input(1);
+  const int64_t of_batch = in.axis(options->batch_axis(), input.shape.size());
+  const int64_t of_steps = in.axis(options->sequence_axis(), input.shape.size());
+  if (!in.clean()) return;
+  if (of_batch == of_steps)
+    return in.problem(fmt::format("reverses axis {} of batches along the same axis", of_steps));
+  std::vector<int64_t> order{of_batch, of_steps}, back(input.shape.size());
+  for (int64_t axis = 0; axis < static_cast<int64_t>(back.size()); ++axis)
+    if (axis != of_batch && axis != of_steps) order.push_back(axis);
+  Shape shape;
+  for (size_t i = 0; i < order.size(); ++i) {
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+    shape.push_back(input.shape[static_cast<size_t>(order[i])]);
+  }
+  const int64_t batch = shape[0], steps = shape[1];
+  if (lengths.shape != Shape{batch} ||
+      (lengths.type != DataType::Int32 && lengths.type != DataType::Int64))
+    return in.problem(fmt::format("needs {} lengths, i32 or i64", batch));
+  if (!can_be_made(in, steps, 1)) return;
+  int32_t length = current(op.inputs[1]);
+  if (lengths.type == DataType::Int64)
+    length = put(op, OpKind::Cast, graph::NoAttrs{}, {length},
+                 {.type = DataType::Int32, .shape = {batch}});
+  length = put(op, OpKind::Reshape, graph::ReshapeAttrs{{batch, 1}}, {length},
+               {.type = DataType::Int32, .shape = {batch, 1}});
+  const Shape places{batch, steps};
+  const int32_t forward = make(counting("steps", 2, 1, steps));
+  const int32_t backward = make(counting("steps_back", 2, 1, steps, -1, -1));
+  // length - 1 - step within the sequence, else step.
+  const int32_t reversed = put(op, OpKind::Add, graph::BinaryAttrs{}, {length, backward},
+                               {.type = DataType::Int32, .shape = places});
+  const int32_t inside = put(op, OpKind::Less, graph::NoAttrs{}, {forward, length},
+                             {.type = DataType::Bool, .shape = places});
+  const int32_t from = put(op, OpKind::Select, graph::NoAttrs{}, {inside, reversed, forward},
+                           {.type = DataType::Int32, .shape = places});
+  const graph::GatherAttrs by_batch{1, 1};
+  int32_t x = current(op.inputs[0]);
+  if (order == back && std::ranges::is_sorted(order))
+    return put_last(op, OpKind::Gather, by_batch, {x, from});
+  graph::Tensor moved = input;
+  moved.constant = {};
+  moved.shape = shape;
+  x = put(op, OpKind::Transpose, graph::TransposeAttrs{order}, {x}, moved);
+  x = put(op, OpKind::Gather, by_batch, {x, from}, moved);
+  put_last(op, OpKind::Transpose, graph::TransposeAttrs{back}, {x});
+}
+
+// SELECT, the older form: a condition of one axis chooses whole parts along the first axis, where SELECT_V2 repeats it along the last.
+bool SubgraphReader::compose_chosen_parts(const OperatorInfo& op, OperatorReader& in) {
+  const graph::Tensor& condition = in.input(0);
+  const Shape& shape = in.output().shape;
+  if (condition.shape.size() != 1 || shape.size() < 2 || condition.shape[0] != shape[0])
+    return false;
+  Shape spread(shape.size(), 1);
+  spread[0] = shape[0];
+  const int32_t parts = put(op, OpKind::Reshape, graph::ReshapeAttrs{spread},
+                            {current(op.inputs[0])}, {.type = condition.type, .shape = spread});
+  put_last(op, OpKind::Select, graph::NoAttrs{},
+           {parts, current(op.inputs[1]), current(op.inputs[2])});
+  return true;
+}
+
+// Elements with gaps between them, axis by axis: each element becomes the first of as many as the step says, and the last one's gap
+// is cut off. Operands: the elements, a step for each axis, what the gaps hold.
+void SubgraphReader::compose_dilate(const OperatorInfo& op, OperatorReader& in) {
+  const graph::Tensor input = in.input(0);
+  const auto steps = in.integers(1, "its steps");
+  if (!steps) return;
+  if (steps->size() != input.shape.size() ||
+      std::ranges::any_of(*steps, [](int64_t step) { return step < 1 || step > kLargestTensor; }))
+    return in.problem(fmt::format("has the steps [{}] for [{}]", fmt::join(*steps, ","),
+                                  fmt::join(input.shape, ",")),
+                      "a step of 1 or more for each axis is possible");
+  if (in.input(2).type != input.type || element_count(in.input(2).shape) != 1)
+    return in.problem("fills gaps with something that is no element of its input");
+  graph::Tensor made = input;
+  made.constant = {};
+  Shape whole = input.shape;
+  int32_t x = current(op.inputs[0]);
+  for (size_t axis = 0; axis < whole.size(); ++axis) {
+    const int64_t step = (*steps)[axis], extent = whole[axis];
+    if (step == 1 || extent == 1) continue;
+    int64_t outer = 1, inner = 1;
+    for (size_t i = 0; i < whole.size(); ++i)
+      (i < axis ? outer : inner) *= i == axis ? 1 : whole[i];
+    if (!can_be_made(in, outer * inner * extent, step)) return;
+    const auto reshaped = [&](int32_t from, Shape shape) {
+      made.shape = std::move(shape);
+      return put(op, OpKind::Reshape, graph::ReshapeAttrs{made.shape}, {from}, made);
+    };
+    x = reshaped(x, {outer * extent, 1, inner});
+    made.shape = {outer * extent, step, inner};
+    x = put(op, OpKind::PadV2, graph::PadAttrs{{0, 0, 0}, {0, step - 1, 0}},
+            {x, current(op.inputs[2])}, made);
+    x = reshaped(x, {outer, extent * step, inner});
+    whole[axis] = (extent - 1) * step + 1;
+    made.shape = {outer, whole[axis], inner};
+    x = put(op, OpKind::Slice, graph::SliceAttrs{{0, 0, 0}, made.shape, {1, 1, 1}, {}}, {x}, made);
+  }
+  in.decide_shape(whole);
+  put_last(op, OpKind::Reshape, graph::ReshapeAttrs{whole}, {x});
+}
+
+}  // namespace intarsia::tflite
