@@ -462,11 +462,10 @@ def draw(rng, name):
     return d, function(d, name) if function.__code__.co_argcount == 2 else function(d)
 
 
-def quantised(d, outputs, results, signed, per_channel):
-    """The same operator between QuantizeLinear and DequantizeLinear: bytes in and out, weights with scales of their own.
+def quantised(d, outputs, results, kind, per_channel):
+    """The same operator between QuantizeLinear and DequantizeLinear: integers of `kind` in and out, int8 weights with scales of their own.
 
     Nothing where an output is no float. `results`: what the floats come to, which says the scales of the outputs."""
-    kind = np.int8 if signed else np.uint8
     low, high = np.iinfo(kind).min, np.iinfo(kind).max
     if any(v.dtype != np.float32 for v in [*d.given.values(), *results]):
         return None
@@ -474,6 +473,8 @@ def quantised(d, outputs, results, signed, per_channel):
 
     def parameters(name, values):
         least, most = min(float(values.min(initial=0)), 0.0), max(float(values.max(initial=0)), 0.0)
+        if kind is np.int16:  # around zero, as quantisers of 16 bits have it
+            least, most = -max(-least, most), max(-least, most)
         scale = np.float32(max(most - least, 1e-3) / (high - low))
         zero = kind(np.clip(round(low - least / float(scale)), low, high))
         d.constants[f"{name}_scale"], d.constants[f"{name}_zero"] = np.float32(scale), kind(zero)

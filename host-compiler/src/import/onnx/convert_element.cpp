@@ -18,6 +18,7 @@
 #include "import/onnx/weighted.h"
 #include "import/onnx/whole_numbers.h"
 #include "import/onnx/wide_function.h"
+#include "import/onnx/word_function.h"
 #include "import/onnx/written_norms.h"
 
 namespace intarsia::onnx {
@@ -82,6 +83,8 @@ TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& att
   return in.attempt([&]() -> TensorId {
     const TensorId x = in.value(0).tensor;
     if (better_as_table(kind, in.tensor(x))) return tabulated(in, kind, attributes, x, *tail.as);
+    // TFLite's own lines end where 16 bits do, also within a line. Behind the quantisation lines are drawn that are near the function.
+    if (!natural(kind) && is_curve(kind) && in.tensor(x).type == DataType::Int16) return {};
     if (!natural(kind)) return in.emit(kind, attributes, {x}, tail.as->type, tail.as->quantization);
     const graph::Tensor operand = in.tensor(x);
     if (operand.quantization.per_channel()) return {};

@@ -25,23 +25,9 @@ bool is_around_zero(DataType type, const graph::Quantization& q) {
   return type == DataType::Int16 && q.scale.size() == 1 && q.zero_point[0] == 0;
 }
 
-// Lines and corners of lines have operators of their own (passes/integer_forms.h), which are exact.
 bool bends(const Reader& in, const graph::Node& node) {
+  if (is_curve(node.kind)) return true;
   switch (node.kind) {
-    case OpKind::Logistic:
-    case OpKind::Tanh:
-    case OpKind::Elu:
-    case OpKind::Gelu:
-    case OpKind::Erf:
-    case OpKind::Exp:
-    case OpKind::Log:
-    case OpKind::Sin:
-    case OpKind::Cos:
-    case OpKind::Pow:
-    case OpKind::Square:
-    case OpKind::Sqrt:
-    case OpKind::Rsqrt:
-      return true;
     case OpKind::Mul:
       return !in.is_constant(node.inputs[0]) && !in.is_constant(node.inputs[1]);
     case OpKind::Div:
@@ -117,6 +103,27 @@ std::optional<Curve> curve_of(Reader& in, const ElementChain& chain, const Quant
 }
 
 }  // namespace
+
+bool is_curve(OpKind kind) {
+  switch (kind) {
+    case OpKind::Logistic:
+    case OpKind::Tanh:
+    case OpKind::Elu:
+    case OpKind::Gelu:
+    case OpKind::Erf:
+    case OpKind::Exp:
+    case OpKind::Log:
+    case OpKind::Sin:
+    case OpKind::Cos:
+    case OpKind::Pow:
+    case OpKind::Square:
+    case OpKind::Sqrt:
+    case OpKind::Rsqrt:
+      return true;
+    default:
+      return false;
+  }
+}
 
 TensorId straight_lines(Reader& in, TensorId reals, const QuantizedAs& as) {
   if (!is_around_zero(as.type, as.quantization) || in.tensor(reals).type != kFloat ||

@@ -6,6 +6,9 @@
 
 namespace intarsia::onnx {
 
+// Of one element, and no line: lines and corners of lines have operators of their own (passes/integer_forms.h), which are exact.
+bool is_curve(graph::OpKind kind);
+
 // A curve as 512 straight lines, where none of its 65,536 results is further than two steps from the function: half a step is of the
 // points, half of the rounding between them, half of a second rounding where the curve leaves the result's range and is drawn on a wider
 // scale, and the rest for the curve itself. No tensor where the reals are no such function.
