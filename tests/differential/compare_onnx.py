@@ -22,7 +22,7 @@ from summary import print_summary
 MODULES = (onnx_further_operators,)
 # Not uint16, whose zero points the integers of a model have no place for: they become int16 of twice the scale (docs/onnx.md).
 KINDS = (np.int8, np.uint8, np.int16)
-STEPS_OF_16_BITS = 4
+STEPS_OF_16_BITS = 2
 
 
 def by_onnxruntime(model, given, outputs):

@@ -476,7 +476,7 @@ def quantised(d, outputs, results, kind, per_channel):
         if kind is np.int16:  # around zero, as quantisers of 16 bits have it
             least, most = -max(-least, most), max(-least, most)
         scale = np.float32(max(most - least, 1e-3) / (high - low))
-        zero = kind(np.clip(round(low - least / float(scale)), low, high))
+        zero = kind(0 if kind is np.int16 else np.clip(round(low - least / float(scale)), low, high))
         d.constants[f"{name}_scale"], d.constants[f"{name}_zero"] = np.float32(scale), kind(zero)
         return [f"{name}_scale", f"{name}_zero"]
 
