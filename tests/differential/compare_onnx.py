@@ -3,7 +3,11 @@ QuantizeLinear and DequantizeLinear to one step of the result.
 
     scripts/differential --onnx --cases 2000
     scripts/differential --onnx --cases 300 --operator Conv --operator Resize
+    scripts/differential --onnx --cases 500 --networks --target cortex-m55+ethos-u55-128
     scripts/differential --onnx --seed 1 --only 123 --keep DIR
+
+Networks are compared twice: as floats to one part in 1,000 of the largest result, and as onnxruntime's quantiser leaves them, where in the
+mean ours is to be no further from the floats than onnxruntime is, but for half of that and a step and a half of 8 bits.
 
 Exit status 1 when a result differs, 2 when nothing could be compared.
 """
@@ -25,12 +29,12 @@ KINDS = (np.int8, np.uint8, np.int16)
 STEPS_OF_16_BITS = 2
 
 
-def by_onnxruntime(model, given, outputs):
+def by_onnxruntime(content, given, outputs):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(model.SerializeToString(), options).run(outputs, given)
+    return onnxruntime.InferenceSession(content, options).run(outputs, given)
 
 
 def one_case(options, number):
@@ -40,7 +44,7 @@ def one_case(options, number):
     d, outputs = draw(rng, name)
     model, steps = d.graph(outputs), None
     try:
-        theirs = by_onnxruntime(model, d.given, outputs)
+        theirs = by_onnxruntime(model.SerializeToString(), d.given, outputs)
         if number % 2:
             kind = KINDS[int(rng.integers(len(KINDS)))]
             made = quantised(d, outputs, theirs, kind, bool(rng.integers(2)))
@@ -49,7 +53,7 @@ def one_case(options, number):
                 wide = np.dtype(kind).itemsize == 2
                 name += " of 16 bits" if wide else " of bytes"
                 steps = [step * (STEPS_OF_16_BITS if wide else 1) for step in steps]
-                theirs = by_onnxruntime(model, d.given, [f"{output}_r" for output in outputs])
+                theirs = by_onnxruntime(model.SerializeToString(), d.given, [f"{output}_r" for output in outputs])
     except Exception as error:  # onnxruntime has errors of many kinds
         return name, "no peer", str(error).splitlines()[0][:160]
     if options.keep:
@@ -64,12 +68,49 @@ def one_case(options, number):
     return (name, "differs", found) if found else (name, "equal", "")
 
 
+def mean_distance(a, b):
+    return float(np.abs(np.asarray(a).reshape(-1) - np.asarray(b).reshape(-1)).mean())
+
+
+def one_network(options, number):
+    """(what it is, what came of it, in words)"""
+    from onnx_networks import draw_network, quantised
+    rng = np.random.default_rng([options.seed, number])
+    model, samples, parts = draw_network(rng, 9 * options.larger)
+    content, given, outputs = model.SerializeToString(), {"x": samples[0]}, [model.graph.output[0].name]
+    floats = by_onnxruntime(content, given, outputs)
+    largest = max(float(np.abs(floats[0]).max()), 1e-6)
+    result, ours = run_ours(content, given.values(), options.target)
+    if result:
+        return "network", result, ours
+    if not np.abs(np.asarray(ours[0]).reshape(-1) - floats[0].reshape(-1)).max() <= largest / 1000:
+        return "network", "differs", f"floats, {', '.join(parts)}"
+    try:
+        content, form = quantised(model, samples, rng)
+    except Exception as error:  # onnxruntime's quantiser has errors of many kinds
+        return "network", "no peer", str(error).splitlines()[0][:160]
+    theirs = by_onnxruntime(content, given, outputs)
+    if options.keep:
+        keep_case(options.keep, "model.onnx", content, **{"in": given.values(), "out": theirs})
+    name = f"network of {form}"
+    result, ours = run_ours(content, given.values(), options.target)
+    if result:
+        return name, result, ours
+    step = 1.5 * largest / 255
+    ours_off, theirs_off = mean_distance(ours[0], floats[0]), mean_distance(theirs[0], floats[0])
+    if not (ours_off <= 1.5 * theirs_off + step and mean_distance(ours[0], theirs[0]) <= 2 * theirs_off + step):
+        return name, "differs", f"{ours_off / largest:.4f} of the largest result from the floats, onnxruntime {theirs_off / largest:.4f}; {', '.join(parts)}"
+    return name, "equal", ""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="one case")
     parser.add_argument("--operator", action="append", choices=sorted(OPERATORS), help="only these; all without it")
+    parser.add_argument("--networks", action="store_true", help="networks in place of single operators")
+    parser.add_argument("--larger", type=int, default=1, help="networks have up to this many times as many parts")
     parser.add_argument("--target", default="", help="execute the model as compiled for this target, in place of the reference")
     parser.add_argument("--keep", default="", help="with --only: a folder for the model, its inputs and onnxruntime's outputs")
     parser.add_argument("--reasons", type=int, default=20, help="how many reasons of refusals are printed")
@@ -79,7 +120,7 @@ def main():
     options.operator = sorted(options.operator or OPERATORS)
     rows, texts, wrong = collections.defaultdict(collections.Counter), collections.Counter(), 0
     for number in range(options.cases) if options.only is None else [options.only]:
-        name, result, text = one_case(options, number)
+        name, result, text = (one_network if options.networks else one_case)(options, number)
         rows[name][result] += 1
         if result in ("differs", "fails"):
             wrong += 1
