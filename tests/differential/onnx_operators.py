@@ -483,6 +483,9 @@ def quantised(d, outputs, results, kind, per_channel):
     renamed = {}
     for name, values in d.given.items():
         both = parameters(name, values)
+        # On the grid: what lies between two steps may become either.
+        scale, zero = (d.constants[parameter] for parameter in both)
+        d.given[name] = ((np.clip(np.round(values / scale) + zero, low, high) - zero) * scale).astype(np.float32)
         nodes.append(helper.make_node("QuantizeLinear", [name, *both], [f"{name}_q"]))
         nodes.append(helper.make_node("DequantizeLinear", [f"{name}_q", *both], [f"{name}_r"]))
         renamed[name] = f"{name}_r"
