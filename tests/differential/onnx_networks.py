@@ -277,7 +277,7 @@ class Samples:
 
 def quantised(model, samples, rng):
     """The file that onnxruntime's quantiser makes of it."""
-    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
     class Reader(Samples, CalibrationDataReader):
@@ -285,12 +285,18 @@ def quantised(model, samples, rng):
     kinds = ((QuantType.QInt8, QuantType.QInt8, "int8"), (QuantType.QUInt8, QuantType.QInt8, "uint8"), (QuantType.QUInt8, QuantType.QUInt8, "uint8 all"),
              (QuantType.QInt16, QuantType.QInt8, "int16"))
     activations, weights, word = kinds[rng.integers(len(kinds))]
-    per_channel = bool(rng.integers(2))
+    per_channel, way = bool(rng.integers(2)), rng.choice(["QDQ", "QDQ", "QDQ", "QOperator", "dynamic"])
+    if way == "dynamic":
+        word = "float, weights of " + ("uint8" if weights == QuantType.QUInt8 else "int8")
+    form = word + (" per channel" if per_channel else "") + (", QOperator" if way == "QOperator" else "")
     with tempfile.TemporaryDirectory() as folder:
         given, ready, made = (str(pathlib.Path(folder) / name) for name in ("given.onnx", "ready.onnx", "made.onnx"))
         pathlib.Path(given).write_bytes(model.SerializeToString())
         quant_pre_process(given, ready, skip_symbolic_shape=True)
-        more = {"ActivationSymmetric": word == "int16", "WeightSymmetric": weights == QuantType.QInt8}
-        quantize_static(ready, made, Reader(samples), quant_format=QuantFormat.QDQ, per_channel=per_channel, activation_type=activations,
-                        weight_type=weights, extra_options=more)
-        return pathlib.Path(made).read_bytes(), word + (" per channel" if per_channel else "")
+        if way == "dynamic":
+            quantize_dynamic(ready, made, weight_type=weights, per_channel=per_channel)
+        else:
+            quantize_static(ready, made, Reader(samples), quant_format=QuantFormat.QOperator if way == "QOperator" else QuantFormat.QDQ,
+                            per_channel=per_channel, activation_type=activations, weight_type=weights,
+                            extra_options={"ActivationSymmetric": word == "int16", "WeightSymmetric": weights == QuantType.QInt8})
+        return pathlib.Path(made).read_bytes(), form
