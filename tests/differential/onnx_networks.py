@@ -253,7 +253,7 @@ def draw_network(rng, most=9):
     if way == "dense":
         count = int(np.prod(n.shapes[last]))
         last = n.node("Flatten", [last], (1, count), axis=1)
-        outputs = n.whole(1, 8)
+        outputs = n.whole(4, 12)
         last = n.node("Gemm", [last, n.weights(outputs, count), n.constant(n.rng.normal(0, 0.2, outputs))], (1, outputs), transB=1)
     elif way == "softmax":
         last = n.node("Softmax", [last], n.shapes[last], axis=1)
