@@ -345,6 +345,26 @@ TEST(Products, SlopesByChannel) {
   }
 }
 
+// One slope for all channels, whatever it is and however often it is stored: a table, which is one operation.
+TEST(Products, OneSlopeIsATable) {
+  graph::TensorValue values;
+  for (int x = 0; x < 256; ++x) values.insert(values.end(), 3, static_cast<uint8_t>(x));
+  for (const Shape& shape : {Shape{1, 1, 3}, Shape{1}})
+    for (const int slope : {-128, -40, 3, 5, 90, 127}) {
+      Random random(47);
+      Graph g;
+      const TensorId x = g.input(DataType::Int8, {1, 16, 16, 3}, 0.037f, -4);
+      const TensorId y = g.constant(random, DataType::Int8, shape, {{0.011f}, {3}, 0});
+      graph::Module module =
+          g.finish(g.node(OpKind::Prelu, graph::NoAttrs{}, {x, y}, 1, DataType::Int8, 0.029f, -17));
+      module.constants.at(0).bytes = std::vector<uint8_t>(static_cast<size_t>(element_count(shape)),
+                                                          static_cast<uint8_t>(slope));
+      ASSERT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]), "");
+      expect_same(module, {values});
+      EXPECT_EQ(operation_count(module), 1u);
+    }
+}
+
 // Every fifth value of 16 bits, the least and the largest too, with slopes below 1, above it and of both signs, of another scale and of the same.
 TEST(Products, SlopesOfInt16) {
   Random random(46);

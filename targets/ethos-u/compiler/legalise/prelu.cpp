@@ -1,8 +1,12 @@
 // Relu with a slope for each channel: both sides of the zero point in the output's steps, then one of them. A few rows at a
-// time, since there are two maps beside the operands.
+// time, since there are two maps beside the operands. With one slope for all it is a function of one integer: of int8 a table.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -70,6 +74,25 @@ Joins joins_of(const Site& site, const Factors& factors) {
     }
   }
   return larger ? Joins::Larger : less ? Joins::Less : Joins::Sum;
+}
+
+// Of int8, where all slopes are one: what each value becomes, as TFLite rounds and clamps it.
+std::optional<std::vector<uint8_t>> table_of_one_slope(const Site& site) {
+  const graph::Tensor& slopes = site.in(1);
+  if (site.in(0).type != DataType::Int8 || !slopes.constant.valid()) return std::nullopt;
+  const std::vector<uint8_t>& bytes = site.module.constant(slopes.constant).bytes;
+  if (std::adjacent_find(bytes.begin(), bytes.end(), std::not_equal_to<>()) != bytes.end())
+    return std::nullopt;
+  const Factors factors(site);
+  const int32_t slope = static_cast<int8_t>(bytes.at(0)) - zero_point_of(slopes);
+  std::vector<uint8_t> table;
+  for (int32_t x = -128; x <= 127; ++x) {
+    const int32_t from_zero = x - zero_point_of(site.in(0));
+    const int32_t value = from_zero >= 0 ? multiply(from_zero, factors.positive)
+                                         : multiply(from_zero * slope, factors.negative);
+    table.push_back(static_cast<uint8_t>(std::clamp(value + zero_point_of(site.out()), -128, 127)));
+  }
+  return table;
 }
 
 class PreluEmitter {
@@ -183,6 +206,11 @@ Reason refuses_prelu(const Site& site) {
 
 void legalise_prelu(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
+  if (std::optional<std::vector<uint8_t>> table = table_of_one_slope(site)) {
+    builder.look_up(builder.read(node.inputs.at(0)), builder.write(node.outputs.at(0)), node.name,
+                    std::move(*table));
+    return;
+  }
   Operands all = operands_of(builder, node);
   if (site.in(0).type == DataType::Int16) all.b = widened_slopes(builder, site, all.b);
   if (all.b.extent != all.out.extent) all.b = near_constant(builder, all.b);
