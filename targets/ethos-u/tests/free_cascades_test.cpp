@@ -147,6 +147,31 @@ TEST(FreeCascades, WhatIsNotReadToItsEndIsThereInPart) {
   }
 }
 
+// A network over time has maps of one row: their columns roll. Windows that reach beyond both ends, strides, and both layouts.
+TEST(FreeCascades, OfASingleRowColumnsAreThereInPart) {
+  for (const DataType type : {DataType::Int8, DataType::Int16})
+    for (const int32_t channels : {32, 24}) {
+      Graph graph;
+      testing::Random random(76);
+      const float scale = type == DataType::Int8 ? 0.05f : 0.0002f;
+      const auto layer = [&](TensorId x, int32_t from, int32_t to, int32_t taps, int32_t stride) {
+        graph::Conv2dAttrs a;
+        a.padding = {0, (taps - 1) / 2, 0, taps / 2};
+        a.stride_w = stride;
+        const TensorId w =
+            graph.constant(random, DataType::Int8, {to, 1, taps, from}, {{0.01f}, {0}, 0});
+        return graph.node(OpKind::Conv2d, a, {x, w, TensorId{}}, 1, type, scale, 0)[0];
+      };
+      graph::Pool2dAttrs pool;
+      pool.filter_w = pool.stride_w = 2;
+      const TensorId x = graph.input(type, {1, 1, 256, 16}, scale, 0);
+      TensorId y = graph.like(OpKind::MaxPool2d, pool, {layer(x, 16, channels, 9, 1)})[0];
+      y = layer(layer(y, channels, channels, 4, 1), channels, 8, 3, 2);
+      const graph::Module module = graph.finish({y});
+      expect_less_for_size(module, int64_t{256} * (16 + channels) * bits(type) / 8);
+    }
+}
+
 // Windows with long strides, as a transformer's patches, are convolutions row by row where a copy of all of them takes much memory.
 TEST(FreeCascades, LongStridesNeedNoCopy) {
   for (const DataType type : {DataType::Int8, DataType::Int16}) {

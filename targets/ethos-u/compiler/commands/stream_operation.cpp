@@ -90,20 +90,27 @@ bool PlacedMap::is_disjoint() const {
 
 bool PlacedMap::same_place(const PlacedMap& other) const {
   return is_disjoint() && other.is_disjoint() && region == other.region && bases == other.bases &&
-         tile_height == other.tile_height && stride_y == other.stride_y &&
+         tile_height == other.tile_height &&
+         (bases[1] == kNoTile || tile_width == other.tile_width) && stride_y == other.stride_y &&
          stride_x == other.stride_x && stride_c == other.stride_c &&
          element_bytes == other.element_bytes && bricks == other.bricks;
 }
 
 AddressRange PlacedMap::row(int64_t y, int64_t x0, int64_t x1, int64_t c0, int64_t c1) const {
   const bool lower = y >= tile_height && bases[2] != kNoTile;
-  const int64_t base = lower ? bases[2] + (y - tile_height) * stride_y : bases[0] + y * stride_y;
+  const auto is_right = [&](int64_t x) { return x >= tile_width && bases[1] != kNoTile; };
   const auto at = [&](int64_t x, int64_t c) {
+    int64_t base = lower ? bases[2] + (y - tile_height) * stride_y : bases[0] + y * stride_y;
+    // Maps of a single row alone have a tile at the right.
+    if (is_right(x)) base = bases[1], x -= tile_width;
     if (!bricks) return base + x * stride_x + c * element_bytes;
     return base + c / kBrickDepth * stride_c + x * kBrickDepth * element_bytes +
            c % kBrickDepth * element_bytes;
   };
-  return {region, at(x0, c0), at(x1, c1) + element_bytes};
+  if (is_right(x0) || !is_right(x1)) return {region, at(x0, c0), at(x1, c1) + element_bytes};
+  const int64_t last_left = tile_width - 1;
+  return {region, std::min(at(x0, c0), at(tile_width, c0)),
+          std::max(at(last_left, c1), at(x1, c1)) + element_bytes};
 }
 
 StreamOperation view_operation(const Hardware& hardware, const Intrinsic& intrinsic,

@@ -37,7 +37,7 @@ struct PlacedMap {
   bool is_disjoint() const;
   // Whether equal coordinates are equal addresses, and different ones different.
   bool same_place(const PlacedMap& other) const;
-  // Addresses of a row's part, both ends included.
+  // Addresses of a row's part, both ends included; those between its pieces too where it lies in two tiles.
   AddressRange row(int64_t y, int64_t x0, int64_t x1, int64_t c0, int64_t c1) const;
 };
 

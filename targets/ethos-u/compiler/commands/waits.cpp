@@ -63,8 +63,9 @@ std::optional<Box> input_of_job(const StreamOperation& operation, const PlacedMa
   if (!block) return std::nullopt;
   if (operation.elementwise) {
     Box box = *block;
-    if (map.extent.height == 1) box.y0 = 0, box.y1 = 1;
-    if (map.extent.width == 1) box.x0 = 0, box.x1 = 1;
+    // What repeats has no second tile.
+    if (map.extent.height == 1 && map.bases[2] == kNoTile) box.y0 = 0, box.y1 = 1;
+    if (map.extent.width == 1 && map.bases[1] == kNoTile) box.x0 = 0, box.x1 = 1;
     if (map.extent.depth == 1) box.c0 = 0, box.c1 = 1;
     return box;
   }
@@ -82,7 +83,7 @@ std::optional<Box> input_of_job(const StreamOperation& operation, const PlacedMa
     box.c0 = job % jobs * job_depth;
     box.c1 = std::min<int64_t>(box.c0 + job_depth, map.extent.depth);
   }
-  box.x1 = std::min<int64_t>(box.x1, map.tile_width);
+  if (map.bases[1] == kNoTile) box.x1 = std::min<int64_t>(box.x1, map.tile_width);
   if (map.bases[2] == kNoTile) box.y1 = std::min<int64_t>(box.y1, map.tile_height);
   return box;
 }

@@ -61,7 +61,7 @@ std::optional<uint32_t> first_tile(uint32_t code) {
 // and to the next channel of one, which the NPU never takes; and the second factor of a sum that scales one operand alone.
 std::set<uint32_t> unused_registers(const Intrinsic& intrinsic) {
   struct Map {
-    uint32_t height, width, second_tile, stride_y, stride_x, depth, precision, stride_c;
+    uint32_t height, width, right_tile, lower_tile, stride_y, stride_x, depth, precision, stride_c;
   };
   static const std::vector<Map> maps = [] {
     std::vector<Map> result;
@@ -71,9 +71,9 @@ std::set<uint32_t> unused_registers(const Intrinsic& intrinsic) {
       };
       // The second operand of an element-wise operation has no more channels than the first.
       const std::string_view depth = map == "OFM" ? "SET_OFM_DEPTH_M1" : "SET_IFM_DEPTH_M1";
-      result.push_back({code("HEIGHT0_M1"), code("WIDTH0_M1"), code("BASE2"), code("STRIDE_Y"),
-                        code("STRIDE_X"), command_named(depth).code, code("PRECISION"),
-                        code("STRIDE_C")});
+      result.push_back({code("HEIGHT0_M1"), code("WIDTH0_M1"), code("BASE1"), code("BASE2"),
+                        code("STRIDE_Y"), code("STRIDE_X"), command_named(depth).code,
+                        code("PRECISION"), code("STRIDE_C")});
     }
     return result;
   }();
@@ -103,8 +103,8 @@ std::set<uint32_t> unused_registers(const Intrinsic& intrinsic) {
   if (!holds(command_named("SET_IFM_PRECISION").code, has_two_factors))
     unused.insert(command_named("SET_OPB_SCALE").code);
   for (const Map& map : maps) {
-    if (is(map.height, 0) && is(map.second_tile, kNoTile)) unused.insert(map.stride_y);
-    if (is(map.width, 0)) unused.insert(map.stride_x);
+    if (is(map.height, 0) && is(map.lower_tile, kNoTile)) unused.insert(map.stride_y);
+    if (is(map.width, 0) && is(map.right_tile, kNoTile)) unused.insert(map.stride_x);
     if (is(map.depth, 0)) unused.insert(map.stride_c);
     if (holds(map.precision, is_bricks) &&
         holds(map.depth, [](int64_t depth_m1) { return depth_m1 < kBrickDepth; }))

@@ -69,8 +69,7 @@ class RepeatedWeights {
 };
 
 bool is_stripe(const ScheduleDraft& draft, const Unit& unit) {
-  const Extent& whole = draft.schedule.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
-  return unit.rows.count() < whole.height;
+  return is_stripe(draft.schedule.operations.at(static_cast<size_t>(unit.view)), unit);
 }
 
 }  // namespace

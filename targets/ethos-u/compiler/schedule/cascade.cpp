@@ -13,15 +13,27 @@ bool is_window_of_rows(const Operation& operation) {
          operation.upscale == Upscale::None;
 }
 
-RowWindow window_of(const Operation& operation) {
+}  // namespace
+
+StripeAxis stripe_axis(const Operation& operation) {
+  const bool is_row = operation.ifm.extent.height == 1 && operation.ofm.extent.height == 1;
+  return is_row ? &Extent::width : &Extent::height;
+}
+
+StripeAxis stripe_axis(const NpuTensor& tensor) {
+  return tensor.extent.height == 1 ? &Extent::width : &Extent::height;
+}
+
+RowWindow stripe_window(const Operation& operation) {
   const Kernel& kernel = operation.kernel;
+  if (stripe_axis(operation) == &Extent::width)
+    return {kernel.width, kernel.stride_x, kernel.dilation_x, operation.pads.left};
   return {kernel.height, kernel.stride_y, kernel.dilation_y, operation.pads.top};
 }
 
-}  // namespace
-
 RowRange input_rows(const Operation& operation, const RowRange& output) {
-  return clipped(rows_of_window(window_of(operation), output), operation.ifm.extent.height);
+  return clipped(rows_of_window(stripe_window(operation), output),
+                 operation.ifm.extent.*stripe_axis(operation));
 }
 
 std::vector<bool> rolls_into_next(const Program& program) {
@@ -51,7 +63,8 @@ std::vector<bool> rolls_into_next(const Program& program) {
                 from.ofm.tensor == to.ifm.tensor && between.kind == NpuTensor::Kind::Inner &&
                 !aliased[tensor] && !program.tensors[static_cast<size_t>(to.ofm.tensor)].is_kept &&
                 readers[tensor] == 1 && writers[tensor] == 1 && from.ofm.extent == between.extent &&
-                plain(from.ofm) && plain(to.ifm) && between.extent.height > 1;
+                plain(from.ofm) && plain(to.ifm) && stripe_axis(from) == stripe_axis(to) &&
+                between.extent.*stripe_axis(to) > 1;
   }
   return result;
 }
@@ -67,12 +80,12 @@ std::optional<Cascade> plan_cascade(const Program& program, int32_t first, int32
   problem.maps.resize(count + 1);
   problem.operations.resize(count);
   for (size_t i = 0; i < count; ++i) {
-    problem.maps[i + 1].rows = operation(i).ofm.extent.height;
+    problem.maps[i + 1].rows = operation(i).ofm.extent.*stripe_axis(operation(i));
     problem.operations[i].output = i + 1;
     // What the first one reads is there.
-    if (i > 0) problem.operations[i].inputs = {{i, window_of(operation(i))}};
+    if (i > 0) problem.operations[i].inputs = {{i, stripe_window(operation(i))}};
   }
-  problem.maps.front().rows = operation(0).ifm.extent.height;
+  problem.maps.front().rows = operation(0).ifm.extent.*stripe_axis(operation(0));
   problem.operations.back().piece_rows = rows;
   const std::optional<npu::CascadeOrder> order = npu::order_cascade(problem, most);
   if (!order) return std::nullopt;

@@ -454,9 +454,8 @@ void ConstantPlanner::chain_blocks(int64_t budget, const PrefetchPlan& plan) {
 }
 
 bool ConstantPlanner::can_slice(const Unit& unit) const {
-  const Extent& whole = draft_.schedule.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
-  const bool is_stripe = unit.rows.count() < whole.height;
-  return unit.repeated < 0 && unit.estimated_bytes >= kLeastSliced && !is_stripe &&
+  const Operation& view = draft_.schedule.operations.at(static_cast<size_t>(unit.view));
+  return unit.repeated < 0 && unit.estimated_bytes >= kLeastSliced && !is_stripe(view, unit) &&
          unit.end - unit.first > kBrickDepth;
 }
 

@@ -10,9 +10,11 @@ namespace {
 PlacedMap placed(const FeatureMap& map) {
   PlacedMap result;
   result.region = map.span.storage;
-  result.bases = {map.base, kNoTile, map.wrap_base.value_or(kNoTile), kNoTile};
-  result.tile_height = map.wrap_base ? map.wrap_height : map.extent.height;
-  result.tile_width = map.extent.width;
+  const int64_t wrapped = map.wrap_base.value_or(kNoTile);
+  result.bases = {map.base, map.wrap_width > 0 ? wrapped : kNoTile,
+                  map.wrap_height > 0 ? wrapped : kNoTile, kNoTile};
+  result.tile_height = map.wrap_height > 0 ? map.wrap_height : map.extent.height;
+  result.tile_width = map.wrap_width > 0 ? map.wrap_width : map.extent.width;
   result.stride_y = map.stride_y;
   result.stride_x = map.stride_x;
   result.stride_c = map.stride_c;

@@ -11,7 +11,8 @@ struct TensorPlace {
   int32_t storage = -1;
   int64_t offset = 0;
   Layout layout = Layout::Nhwc;
-  int32_t rolling_rows = 0;  // this many rows exist; row r lies where r modulo that does; 0: all do
+  // This many rows exist; row r lies where r modulo that does; 0: all do. Of a map of a single row its columns.
+  int32_t rolling_rows = 0;
 };
 
 int64_t stored_bytes(const Extent& extent, DataType type, Layout layout);

@@ -46,9 +46,10 @@ struct FeatureMap {
   DataType type = DataType::Int8;
   Layout layout = Layout::Nhwc;
   Extent extent;
-  int64_t base = 0;                  // of the first element, in the storage
-  std::optional<int64_t> wrap_base;  // of row `wrap_height`: rolling buffers
-  int32_t wrap_height = 0;
+  int64_t base = 0;  // of the first element, in the storage
+  // Of row `wrap_height`, or of a single row of column `wrap_width`: rolling buffers.
+  std::optional<int64_t> wrap_base;
+  int32_t wrap_height = 0, wrap_width = 0;
   int64_t stride_y = 0, stride_x = 0, stride_c = 0;
   int32_t zero_point = 0;
 };

@@ -66,7 +66,10 @@ void ScheduleDraft::find_in_place() {
     return tensor(operand.tensor).kind == NpuTensor::Kind::Inner && is_whole(operand) &&
            !aliased[static_cast<size_t>(operand.tensor)];
   };
-  const std::vector<bool> rolls = rolls_into_next(program);
+  // Of a single row a place shared is worth more than columns that come and go: few of these are worth their turns.
+  std::vector<bool> rolls = rolls_into_next(program);
+  for (size_t i = 0; i < rolls.size(); ++i)
+    rolls[i] = rolls[i] && stripe_axis(program.operations[i]) == &Extent::height;
   const auto is_window_before = [&](size_t i) {
     return rolls[i] && !is_elementwise(program.operations[i].kind) &&
            !is_elementwise(program.operations[i + 1].kind);

@@ -47,7 +47,8 @@ class Striping final : public npu::CascadeDraft {
     return static_cast<int32_t>(draft_.program.operations.size());
   }
   int64_t rows(int32_t operation) const override {
-    return draft_.program.operations[static_cast<size_t>(operation)].ofm.extent.height;
+    const Operation& of = draft_.program.operations[static_cast<size_t>(operation)];
+    return of.ofm.extent.*stripe_axis(of);
   }
   bool feeds_next(int32_t operation) const override {
     return rolls_[static_cast<size_t>(operation)];
@@ -87,9 +88,10 @@ class Striping final : public npu::CascadeDraft {
   void set_rolling(int32_t id, int32_t rows) {
     TensorPlace& place = draft_.places.at(static_cast<size_t>(id));
     const NpuTensor& t = draft_.tensor(id);
+    const StripeAxis axis = stripe_axis(t);
     Extent kept = t.extent;
-    if (rows > 0) kept.height = rows;
-    place.rolling_rows = rows > 0 && rows < t.extent.height ? rows : 0;
+    if (rows > 0) kept.*axis = rows;
+    place.rolling_rows = rows > 0 && rows < t.extent.*axis ? rows : 0;
     draft_.schedule.storages[static_cast<size_t>(place.storage)].bytes =
         stored_bytes(kept, t.type, place.layout);
   }

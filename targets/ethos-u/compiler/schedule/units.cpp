@@ -21,6 +21,10 @@ CostModel::Maps maps_of(const Unit& unit) {
   return {unit.ifm, unit.ofm, unit.ifm2 ? &*unit.ifm2 : nullptr};
 }
 
+RowRange all_rows(const Operation& operation) {
+  return {0, operation.ofm.extent.*stripe_axis(operation)};
+}
+
 ConstantSizes constants_of(const Operation& operation, const Unit& unit) {
   if (!has_weights(operation.kind)) return {};
   return {unit.estimated_bytes - unit.scale_bytes, unit.scale_bytes, unit.header_cycles};
@@ -88,19 +92,20 @@ Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end
     ifm.origin.depth += first;
     ifm.extent.depth = end - first;
   }
-  if (rows.count() < ofm.extent.height) {
-    const Kernel& kernel = operation.kernel;
-    const int32_t window = (kernel.height - 1) * kernel.dilation_y + 1;
-    const RowRange input = input_rows(operation, rows);
-    const auto first_row = static_cast<int32_t>(rows.first),
-               last_row = static_cast<int32_t>(rows.end - 1);
-    unit.pads.top = std::max(0, operation.pads.top - first_row * kernel.stride_y);
-    unit.pads.bottom = std::max(
-        0, last_row * kernel.stride_y - operation.pads.top + window - operation.ifm.extent.height);
-    ofm.origin.height += first_row * ofm.step.height;
-    ofm.extent.height = static_cast<int32_t>(rows.count());
-    ifm.origin.height += static_cast<int32_t>(input.first) * ifm.step.height;
-    ifm.extent.height = static_cast<int32_t>(input.count());
+  const StripeAxis axis = stripe_axis(operation);
+  if (rows.count() < ofm.extent.*axis) {
+    const RowWindow window = stripe_window(operation);
+    const RowRange input = input_rows(operation, rows), reached = rows_of_window(window, rows);
+    const auto before = static_cast<int32_t>(std::max<int64_t>(0, -reached.first)),
+               behind = static_cast<int32_t>(
+                   std::max<int64_t>(0, reached.end - operation.ifm.extent.*axis));
+    const bool is_row = axis == &Extent::width;
+    (is_row ? unit.pads.left : unit.pads.top) = before;
+    (is_row ? unit.pads.right : unit.pads.bottom) = behind;
+    ofm.origin.*axis += static_cast<int32_t>(rows.first) * ofm.step.*axis;
+    ofm.extent.*axis = static_cast<int32_t>(rows.count());
+    ifm.origin.*axis += static_cast<int32_t>(input.first) * ifm.step.*axis;
+    ifm.extent.*axis = static_cast<int32_t>(input.count());
   }
   unit.ifm = map_of(ifm);
   unit.ofm = map_of(ofm);
@@ -137,7 +142,7 @@ Unit UnitMaker::make(int32_t index, int32_t first, int32_t end, bool after_colum
     const Operation& operation = operations_.at(static_cast<size_t>(view));
     const int32_t depth = whole ? operation.ofm.extent.depth : end;
     if (!whole && operation.ofm.extent.depth != all.ofm.extent.depth) continue;
-    Unit unit = describe(index, view, first, depth, {0, operation.ofm.extent.height});
+    Unit unit = describe(index, view, first, depth, all_rows(operation));
     choose_blocks(operation, unit);
     double cycles = unit.fetched.alone() + kFullBlocksWeight * unit.full_cycles;
     // Columns behind an operation that went through rows: the first block needs some of the last.
@@ -155,7 +160,7 @@ Unit UnitMaker::make(int32_t index, int32_t first, int32_t end, bool after_colum
 
 Unit UnitMaker::make_part(const Unit& whole, int32_t first, int32_t end) {
   const Operation& operation = operations_.at(static_cast<size_t>(whole.view));
-  Unit unit = describe(whole.operation, whole.view, first, end, {0, operation.ofm.extent.height});
+  Unit unit = describe(whole.operation, whole.view, first, end, all_rows(operation));
   choose_blocks(operation, unit);
   return unit;
 }
@@ -200,7 +205,7 @@ Unit UnitMaker::make_stripe(int32_t index, const RowRange& rows, const Unit* lik
 
 void UnitMaker::reconsider(Unit& unit) {
   const Operation& operation = operations_.at(static_cast<size_t>(unit.view));
-  if (unit.rows.count() == operation.ofm.extent.height) {
+  if (!is_stripe(operation, unit)) {
     choose_blocks(operation, unit);
     return;
   }
@@ -256,6 +261,10 @@ void UnitMaker::count_again(Unit& unit) const {
 void UnitMaker::set_block(Unit& unit, const BlockConfig& block) const {
   unit.direct_block = unit.fetched_block = block;
   count_again(unit);
+}
+
+bool is_stripe(const Operation& operation, const Unit& unit) {
+  return unit.rows != all_rows(operation);
 }
 
 bool is_ordered_alike(const BlockConfig& one, const BlockConfig& other) {

@@ -20,7 +20,7 @@ struct Unit {
   int32_t operation = -1;      // of the program
   int32_t view = -1;           // of the schedule: the operation as it is walked over
   int32_t first = 0, end = 0;  // output channels
-  RowRange rows;               // of the output
+  RowRange rows;               // of the output, along its stripe_axis
   int32_t owner = -1;          // an earlier unit with the same constants: another stripe
   FeatureMap ifm, ofm;
   Pads pads;
@@ -48,6 +48,9 @@ struct BlockOption {
   double padding = 1;  // that of BlockWays::Way
   double score() const { return cost.alone() * padding; }
 };
+
+// Whether it makes a part of the rows, or of a single one the columns, of `operation`, which is its view.
+bool is_stripe(const Operation& operation, const Unit& unit);
 
 // Whether both take the weights in the same order.
 bool is_ordered_alike(const BlockConfig& one, const BlockConfig& other);
