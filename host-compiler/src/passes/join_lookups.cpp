@@ -20,8 +20,11 @@ using graph::Tensor;
 using graph::TensorId;
 using graph::TensorValue;
 
-bool holds_results(DataType type) {
-  return type == DataType::Int8 || type == DataType::Int16 || type == DataType::UInt8;
+// A table has a scale for its results: plain whole numbers, as a cast makes them, have none.
+bool holds_results(const Tensor& tensor) {
+  return (tensor.type == DataType::Int8 || tensor.type == DataType::Int16 ||
+          tensor.type == DataType::UInt8) &&
+         tensor.quantization.scale.size() == 1;
 }
 
 // The islands of one function.
@@ -34,7 +37,7 @@ class IslandSearch {
       const Node& node = function.nodes[n];
       const std::optional<TensorId> source = source_of(node);
       for (const TensorId id : node.outputs) {
-        if (source && !(is_word(*source) && holds_results(function.tensor(id).type)))
+        if (source && !(is_word(*source) && holds_results(function.tensor(id))))
           sources_[id.at()] = *source;
         else
           begin(id);
@@ -50,7 +53,7 @@ class IslandSearch {
       if (taken.contains(n) || last.outputs.size() != 1) continue;
       const TensorId result = last.outputs[0];
       const std::optional<TensorId> source = source_of(last);
-      if (!source || !holds_results(function_.tensor(result).type)) continue;
+      if (!source || !holds_results(function_.tensor(result))) continue;
       // Of an int16 there is no table, so that only floats are worth a search.
       if (is_word(*source) && !ends_floats(last)) continue;
       const std::set<size_t> nodes = only_for(n, *source);

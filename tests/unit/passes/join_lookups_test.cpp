@@ -100,6 +100,20 @@ entry @main
   EXPECT_TRUE(joined.constants.empty());
 }
 
+TEST(JoinLookups, NotPlainWholeNumbers) {
+  const Module module = parsed_module(R"(intarsia.graph m
+func @main(%0) -> (%2) {
+  %0 x: i8[256] q(0.05:3)
+  %1 real: f32[256]
+  %2 y: i8[256]
+  dequantize d(%0) -> (%1)
+  cast c(%1) -> (%2)
+}
+entry @main
+)");
+  EXPECT_TRUE(find_islands(module).empty());
+}
+
 TEST(JoinLookups, IntegersToo) {
   const Module joined = joined_everywhere(parsed_module(R"(intarsia.graph m
 const @0 three = i8[90]
