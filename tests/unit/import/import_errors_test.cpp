@@ -48,8 +48,9 @@ INSTANTIATE_TEST_SUITE_P(
         {"BytesOverflow", quantize_model, [](ModelSpec& m) { m.tensors[0].shape = {1 << 29}; },
          "some/m.tflite: tensor 0 'real', model input 0: has shape [536870912], which is more than "
          "2 GiB; convert the model for a smaller input, or fewer rows at a time"},
-        {"Float16", conv2d_model, [](ModelSpec& m) { m.tensors[0].type = kFloat16; },
-         std::string(kImageOfConv) + "has elements of type FLOAT16, which only constants may have"},
+        {"Complex128", conv2d_model, [](ModelSpec& m) { m.tensors[0].type = 11; },
+         std::string(kImageOfConv) + "has elements of type COMPLEX128, which cannot be compiled; "
+                                     "convert the model with float32 in place of these"},
         {"UnknownType", conv2d_model, [](ModelSpec& m) { m.tensors[0].type = 77; },
          std::string(kImageOfConv) + "has element type 77, which is not known"},
         {"NegativeType", conv2d_model, [](ModelSpec& m) { m.tensors[0].type = -1; },

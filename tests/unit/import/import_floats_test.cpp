@@ -75,9 +75,41 @@ TEST(ImportFloats, Float16DataHaveTwoBytesEach) {
       errors(m),
       "some/m.tflite: tensor 1 'kernel', read by operator 0 'kernel_f32' (DEQUANTIZE v3): has "
       "3 bytes of data (buffer 1), but f16[1,2] needs 4\n");
+}
+
+// Networks that were converted with activations of 16 bits, and constants of 64 that numpy left in a model.
+TEST(ImportFloats, FloatsOfOtherWidthsAreOf32Bits) {
+  ModelSpec m = half_weights({0x3c00, 0xc000});
   m.tensors[1].data.clear();
   m.inputs = {0, 1};
-  EXPECT_THAT(errors(m), testing::HasSubstr("FLOAT16, which only constants may have"));
+  Diagnostics notes;
+  const Result<graph::Module> module =
+      import_model(build(m), {.file = "some/m.tflite", .notes = &notes});
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const graph::Function& main = module->entry_function();
+  EXPECT_EQ(kinds(main), (std::vector{OpKind::Reshape, OpKind::FullyConnected}));
+  EXPECT_EQ(main.tensor(main.inputs[1]).type, DataType::Float32);
+  EXPECT_THAT(notes.to_string(),
+              testing::HasSubstr("tensor 1 'kernel': is computed as floats of 32 bits"));
+
+  constexpr int8_t kFloat64 = 10, kBFloat16 = 18;
+  ModelSpec wide = half_weights({0x3c00, 0xc000});
+  wide.tensors[1].type = kFloat64;
+  wide.tensors[1].data = bytes_of(std::vector<double>{0.1, -3});
+  const Result<graph::Module> widened = import(wide);
+  ASSERT_TRUE(widened.ok()) << widened.error().to_string();
+  EXPECT_EQ(floats_of(*widened, widened->entry_function().nodes[0].inputs[1]),
+            (std::vector<float>{0.1f, -3}));
+  wide.tensors[1].data.pop_back();
+  EXPECT_THAT(errors(wide),
+              testing::HasSubstr("15 bytes of data (buffer 1), but f64[1,2] needs 16"));
+
+  ModelSpec brief = half_weights({0x3fc0, 0xc000});
+  brief.tensors[1].type = kBFloat16;
+  const Result<graph::Module> read = import(brief);
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  EXPECT_EQ(floats_of(*read, read->entry_function().nodes[0].inputs[1]),
+            (std::vector<float>{1.5f, -2}));
 }
 
 // Weights that training rounds: QUANTIZE of a constant with a scale for each row, and back to floats.

@@ -54,8 +54,8 @@ std::vector<Operands> wrong_types() {
   const TensorSpec yes{"yes", {4}, kBool, {}, {}};
   return {
       {"AddOfUnlike",
-       one_operator(kAdd, {{"a", {4}}, real("b", {4}), {"mix", {4}}}, plain_add()),
-       {"'mix'", "i8, f32", "it takes"}},
+       one_operator(kAdd, {{"a", {4}}, {"b", {4}, kInt16}, {"mix", {4}}}, plain_add()),
+       {"'mix'", "i8, i16", "it takes"}},
       {"AddOfBools",
        one_operator(kAdd, {yes, yes, {"both", {4}, kBool, {}, {}}}, plain_add()),
        {"'both'", "bool", "it takes"}},

@@ -87,13 +87,41 @@ TEST(ImportWhole, AnAbsoluteValueIsTheGreaterOfTwo) {
   EXPECT_THAT(kinds_in(m), ElementsAre(OpKind::Neg, OpKind::Maximum));
 }
 
-TEST(ImportWhole, WhatTheConverterLeftHalfInFloatsSaysWhatToDo) {
+constexpr int32_t kSquare = 92, kSelectV2 = 123;
+
+// Files of converters that have no int16 for an operator, which no interpreter runs.
+TEST(ImportWhole, WhatTheConverterLeftHalfInFloatsIsComputedInFloats) {
+  using enum OpKind;
   ModelSpec compared = of_two(kLess, kFloat32);
   compared.tensors[1] = {"b", {3}, kInt16};
   compared.tensors[2].type = kBool;
-  EXPECT_THAT(errors(compared),
-              HasSubstr("compares f32 with i16, which TFLite's interpreters refuse as well; the "
-                        "converter has left one of them in floats: convert to int8"));
+  EXPECT_THAT(kinds_in(compared), ElementsAre(Dequantize, Less));
+
+  ModelSpec chosen = of_two(kSelectV2, kFloat32);
+  chosen.tensors[0] = plain("c", {2, 3}, kBool);
+  chosen.add({"x", {2, 3}, kInt16});
+  chosen.tensors[2] = {"y", {2, 3}, kInt16};
+  chosen.operators[0].inputs = {0, 3, 1};
+  chosen.inputs = {0, 1, 3};
+  EXPECT_THAT(kinds_in(chosen), ElementsAre(Dequantize, Select, Quantize));
+
+  ModelSpec square = of_two(kSquare, kFloat32);
+  square.tensors[0] = {"a", {2, 3}, kInt16};
+  square.operators[0].inputs = {0};
+  square.inputs = {0};
+  EXPECT_THAT(kinds_in(square), ElementsAre(Dequantize, Square));
+  square.add({"rounded", {2, 3}, kInt16, {0.25f}, {0}});
+  square.operators.push_back({kQuantize, {2}, {3}});
+  square.outputs = {3};
+  const graph::Function product = imported(square);
+  EXPECT_EQ(product.nodes.front().kind, Mul);
+  EXPECT_EQ(product.tensor(product.nodes.front().outputs[0]).quantization.scale,
+            std::vector<float>{0.25f});
+  square.outputs = {2, 3};
+  EXPECT_THAT(kinds_in(square), ElementsAre(Dequantize, Square, Quantize));
+}
+
+TEST(ImportWhole, NegativeFloatsOfIntegersSayWhatToDo) {
   constexpr int32_t kNeg = 59;
   ModelSpec negative = of_two(kNeg, kFloat32);
   negative.tensors[0] = {"a", {2, 3}, kInt16};
@@ -103,6 +131,21 @@ TEST(ImportWhole, WhatTheConverterLeftHalfInFloatsSaysWhatToDo) {
       errors(negative),
       HasSubstr("makes f32 of i16, of which TFLite's interpreters make zeros; the converter "
                 "has no integers for it: multiply by -1 in its place"));
+}
+
+TEST(ImportWhole, NarrowIntegersAreComparedByWhatTheyStandFor) {
+  using enum OpKind;
+  ModelSpec m = of_two(kLess);
+  m.tensors[0] = {"a", {2, 3}, kInt16, {0.5f}, {0}};
+  m.tensors[1] = {"b", {3}, kInt16, {0.5f}, {0}};
+  m.tensors[2].type = kBool;
+  EXPECT_THAT(kinds_in(m), ElementsAre(Cast, Cast, Less));
+  m.tensors[1].scale = {0.25f};
+  EXPECT_THAT(kinds_in(m), ElementsAre(Dequantize, Dequantize, Less));
+  for (const int8_t type : {kInt8, kUInt8, kInt16}) {
+    m.tensors[0] = plain("a", {2, 3}, type), m.tensors[1] = plain("b", {3}, type);
+    EXPECT_THAT(kinds_in(m), ElementsAre(Cast, Cast, Less));
+  }
 }
 
 ModelSpec buckets(std::vector<float> boundaries) {

@@ -75,6 +75,18 @@ void SubgraphReader::note_open_extents(int32_t id) {
                   shape_to_fill_in(open)));
 }
 
+// Of what the running model computes: constants of 16 bits lose nothing.
+void SubgraphReader::note_other_floats() {
+  if (model_.options().notes == nullptr) return;
+  for (int32_t id = 0; id < static_cast<int32_t>(tensors_.count()); ++id) {
+    if (!tensors_.is_good(id) || !tensors_.is_other_float(id) || !tensors_.data(id).empty())
+      continue;
+    return model_.options().notes->add(
+        fmt::format("{}: {}", file_.name(), tensors_.label(id)),
+        "is computed as floats of 32 bits, as all floats of 16 and 64 bits are");
+  }
+}
+
 // Shapes that the user gives. Those of later tensors follow from them, where the converter did not know them either.
 void SubgraphReader::take_shapes() {
   if (!problems_.empty()) return;

@@ -355,20 +355,11 @@ bool SubgraphReader::compose_long_place(const OperatorInfo& op, OperatorReader& 
 }
 
 // Files that no interpreter of the format runs.
-bool SubgraphReader::refuses_mixed_types(const OperatorInfo& op, OperatorReader& in) {
-  if (op.code == kNEG) {
-    if (in.input(0).type == in.output().type) return false;
-    in.problem(fmt::format("makes {} of {}, of which TFLite's interpreters make zeros",
-                           to_string(in.output().type), to_string(in.input(0).type)),
-               "the converter has no integers for it: multiply by -1 in its place");
-    return true;
-  }
-  const DataType a = in.input(0).type, b = in.input(1).type;
-  if (a == b) return false;
-  in.problem(fmt::format("compares {} with {}, which TFLite's interpreters refuse as well",
-                         to_string(a), to_string(b)),
-             "the converter has left one of them in floats: convert to int8, or write the function "
-             "without the comparison (tf.reduce_logsumexp and is_finite have one)");
+bool SubgraphReader::refuses_mixed_types(OperatorReader& in) {
+  if (in.input(0).type == in.output().type) return false;
+  in.problem(fmt::format("makes {} of {}, of which TFLite's interpreters make zeros",
+                         to_string(in.output().type), to_string(in.input(0).type)),
+             "the converter has no integers for it: multiply by -1 in its place");
   return true;
 }
 
@@ -408,8 +399,21 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
     case kGREATER_EQUAL:
     case kLESS:
     case kLESS_EQUAL:
+      return compose_comparison(op, in);
     case kNEG:
-      return refuses_mixed_types(op, in);
+      return refuses_mixed_types(in);
+    case kADD:
+    case kSUB:
+    case kMUL:
+    case kDIV:
+    case kMAXIMUM:
+    case kMINIMUM:
+      return compose_beside_reals(op, in, 0);
+    case kSQUARE:
+      return compose_square(op, in);
+    case kSELECT:
+    case kSELECT_V2:
+      return compose_beside_reals(op, in, 1);
     case kABS:
     case kPOW:
     case kSQUARED_DIFFERENCE:

@@ -31,6 +31,10 @@ void SubgraphReader::convert(const OperatorInfo& op) {
   OperatorReader in(file_, op, tensors_, problems_, model_.options().widen_weights);
   if (!in.open()) return;
   if (op.code == kDEQUANTIZE && in.is_constant(0) && dequantize_constant(op, in)) return;
+  if (op.code == kDEQUANTIZE && in.input(0).type == DataType::Float32) {
+    in.decide_shape(in.input(0).shape);
+    return in.clean() ? hand_on(op, current(op.inputs[0])) : void();
+  }
   if (op.code == kQUANTIZE && in.is_constant(0) && quantize_constant(op, in)) return;
   if (op.code == kDENSIFY) return densify(op, in);
   if (model_.reads_bytes_signed() && convert_unsigned(op, in)) return;
@@ -195,6 +199,7 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
   if (!problems_.empty()) return std::nullopt;
   check_arena(*subgraph.operators);
   if (!problems_.empty()) return std::nullopt;
+  note_other_floats();
   assign_at_end();
   graph::Function function = assemble(name);
   // The last one first: its branch is in that of the one before.

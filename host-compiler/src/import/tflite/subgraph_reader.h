@@ -81,6 +81,7 @@ class SubgraphReader {
   void detect_in_floats(const OperatorInfo& op, Draft& draft);
   int32_t edge_output(int32_t id);
   void note_open_extents(int32_t id);
+  void note_other_floats();
   void take_shapes();
   void take_values(const std::vector<std::string>& names);
   void check_data_flow(const std::vector<OperatorInfo>& operators);
@@ -113,7 +114,11 @@ class SubgraphReader {
                     const Shape& shape);
   std::optional<Shape> shape_of_pair(OperatorReader& in);
   void run_composite(const OperatorInfo& op);
-  bool refuses_mixed_types(const OperatorInfo& op, OperatorReader& in);
+  bool refuses_mixed_types(OperatorReader& in);
+  int32_t as_reals(const OperatorInfo& op, OperatorReader& in, size_t operand);
+  bool compose_beside_reals(const OperatorInfo& op, OperatorReader& in, size_t first);
+  bool compose_square(const OperatorInfo& op, OperatorReader& in);
+  bool compose_comparison(const OperatorInfo& op, OperatorReader& in);
   void compose_volume(const OperatorInfo& op, OperatorReader& in);
   void compose_transposed_volume(const OperatorInfo& op, OperatorReader& in);
   bool compose_computed_weights(const OperatorInfo& op, OperatorReader& in);

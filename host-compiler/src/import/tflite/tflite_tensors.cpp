@@ -33,7 +33,7 @@ constexpr char kSmaller[] = "convert the model for a smaller input, or fewer row
 // By the format's number.
 constexpr std::array<ElementType, 21> kElementTypes = {{
     {"FLOAT32", DataType::Float32},
-    {"FLOAT16", DataType::Float32},  // of constants, which are widened
+    {"FLOAT16", DataType::Float32},  // computed in single precision
     {"INT32", DataType::Int32},
     {"UINT8", DataType::UInt8},
     {"INT64", DataType::Int64},
@@ -42,7 +42,7 @@ constexpr std::array<ElementType, 21> kElementTypes = {{
     {"INT16", DataType::Int16},
     {"COMPLEX64", DataType::Float32},  // real and imaginary parts, along an axis of their own
     {"INT8", DataType::Int8},
-    {"FLOAT64", {}, kSingle},
+    {"FLOAT64", DataType::Float32},
     {"COMPLEX128", {}, kSingle},
     {"UINT64", DataType::Int64},  // of what filter banks make
     {"RESOURCE", {}, kWithoutLists},
@@ -50,22 +50,30 @@ constexpr std::array<ElementType, 21> kElementTypes = {{
     {"UINT32", DataType::UInt32},
     {"UINT16", DataType::UInt16},
     {"INT4", DataType::Int4},
-    {"BFLOAT16", {}, kSingle},
+    {"BFLOAT16", DataType::Float32},
     {"INT2", DataType::Int4},  // of constants, which are widened
     {"UINT4", {}, "convert the model with weights of int4 or int8 in place of these"},
 }};
 
-constexpr int kFloat16 = 1, kByte = 3, kComplex = 8, kUnsignedLong = 12, kResource = 13, kInt2 = 19;
+constexpr int kFloat16 = 1, kByte = 3, kComplex = 8, kFloat64 = 10, kUnsignedLong = 12;
+constexpr int kResource = 13, kBFloat16 = 18, kInt2 = 19;
+
+// What the file has for floats of another width; nullptr for all others.
+const char* other_float(int type) {
+  if (type == kFloat16) return "f16";
+  if (type == kFloat64) return "f64";
+  return type == kBFloat16 ? "bf16" : nullptr;
+}
 
 // How many bytes the file has for a constant of this type, of which some are stored narrower than they are read.
 int64_t stored_bytes(int type, const graph::Tensor& tensor) {
   const int64_t elements = element_count(tensor.shape);
-  if (type == kFloat16) return 2 * elements;
+  if (other_float(type) != nullptr) return elements * (type == kFloat64 ? 8 : 2);
   return type == kInt2 ? (elements + 3) / 4 : tensor.bytes();
 }
 
 std::string_view stored_type(int type, const graph::Tensor& tensor) {
-  if (type == kFloat16) return "f16";
+  if (const char* name = other_float(type)) return name;
   return type == kInt2 ? "i2" : to_string(tensor.type);
 }
 
@@ -81,11 +89,20 @@ uint32_t widened(uint16_t half) {
   return sign | (127 - 14 - above) << 23 | ((fraction << above) & 1023) << 13;
 }
 
-std::vector<uint8_t> widened(std::span<const uint8_t> halves) {
-  std::vector<uint8_t> bytes(2 * halves.size());
-  for (size_t at = 0; at + 2 <= halves.size(); at += 2) {
-    const uint32_t value = widened(static_cast<uint16_t>(halves[at] | halves[at + 1] << 8));
-    std::memcpy(&bytes[2 * at], &value, sizeof value);
+// Floats of another width as floats of 32 bits; of 64 bits the nearest ones.
+std::vector<uint8_t> single(int type, std::span<const uint8_t> stored) {
+  const size_t size = type == kFloat64 ? sizeof(double) : sizeof(uint16_t);
+  std::vector<uint8_t> bytes(stored.size() / size * sizeof(float));
+  for (size_t i = 0; i < stored.size() / size; ++i) {
+    const uint8_t* from = &stored[i * size];
+    const auto half = static_cast<uint16_t>(from[0] | from[1] << 8);
+    uint32_t value = type == kFloat16 ? widened(half) : uint32_t{half} << 16;
+    if (type == kFloat64) {
+      double wide = 0;
+      std::memcpy(&wide, from, sizeof wide);
+      value = std::bit_cast<uint32_t>(static_cast<float>(wide));
+    }
+    std::memcpy(&bytes[i * sizeof value], &value, sizeof value);
   }
   return bytes;
 }
@@ -119,6 +136,10 @@ bool TensorTable::is_resource(int32_t id) const {
 
 bool TensorTable::is_complex(int32_t id) const {
   return raw(id).type() == kComplex;
+}
+
+bool TensorTable::is_other_float(int32_t id) const {
+  return other_float(raw(id).type()) != nullptr;
 }
 
 bool TensorTable::is_unsigned_long(int32_t id) const {
@@ -287,9 +308,9 @@ std::string TensorTable::read_type_and_shape(const format::Tensor& raw, graph::T
 
 std::string TensorTable::read_data(const format::Tensor& raw, Entry& entry) const {
   const graph::Tensor& tensor = entry.tensor;
-  const bool is_half = raw.type() == kFloat16, is_narrow = is_half || raw.type() == kInt2;
+  const bool is_converted = other_float(raw.type()) != nullptr, is_pair = raw.type() == kInt2;
   const std::string no_constant =
-      is_narrow && !entry.expected
+      is_pair && !entry.expected
           ? fmt::format("has elements of type {}, which only constants may have",
                         kElementTypes[static_cast<size_t>(raw.type())].name)
           : "";
@@ -307,10 +328,12 @@ std::string TensorTable::read_data(const format::Tensor& raw, Entry& entry) cons
   if (raw.sparsity() != nullptr) {
     if (tensor.type == DataType::Int4 || raw.type() == kComplex)
       return "is stored sparse, which only whole bytes may be";
-    const auto size = static_cast<size_t>(is_half ? 2 : bits(tensor.type) / 8);
+    const auto size =
+        static_cast<size_t>(is_converted ? stored_bytes(raw.type(), graph::Tensor{.shape = {}})
+                                         : bits(tensor.type) / 8);
     std::string wrong = decode_sparse(*raw.sparsity(), tensor.shape, size, *bytes, entry.computed);
     if (!wrong.empty()) return wrong;
-    if (is_half) entry.computed = widened(entry.computed);
+    if (is_converted) entry.computed = single(raw.type(), entry.computed);
     entry.data = entry.computed;
     return "";
   }
@@ -321,8 +344,9 @@ std::string TensorTable::read_data(const format::Tensor& raw, Entry& entry) cons
                        needed);
   }
   entry.data = *bytes;
-  if (is_narrow) {
-    entry.computed = is_half ? widened(*bytes) : widened_pairs(*bytes, element_count(tensor.shape));
+  if (is_converted || is_pair) {
+    entry.computed = is_converted ? single(raw.type(), *bytes)
+                                  : widened_pairs(*bytes, element_count(tensor.shape));
     entry.data = entry.computed;
   }
   return "";

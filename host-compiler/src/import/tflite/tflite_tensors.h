@@ -43,6 +43,7 @@ class TensorTable {
   std::optional<int64_t> room(int32_t id, const std::string& used_by);
   // The element type of a handle to a variable, which has no value of its own.
   bool is_resource(int32_t id) const;
+  bool is_other_float(int32_t id) const;    // of 16 or 64 bits: read as floats of 32
   bool is_complex(int32_t id) const;        // read as floats, two for each number
   bool is_unsigned_long(int32_t id) const;  // read as the int64 of its bits
   // From now on quantised bytes without a sign are int8: zero points 128 less, constants' bytes too.
