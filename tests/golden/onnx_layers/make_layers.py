@@ -104,6 +104,16 @@ def layers_of_bytes():
     return case
 
 
+def grouped_bytes(groups):
+    """As onnxruntime's dynamic quantiser writes it, by weights without a sign, some of which are further than a byte from their zero point."""
+    weights = RNG.integers(0, 256, (8, 4 // groups, 3, 3)).astype(np.uint8)
+    return nodes([random(1, 4, 7, 6)], {"w": weights, "zero": np.uint8(40), "scale": np.float32(0.013)},
+                 [("DynamicQuantizeLinear", ["x0"], ["bytes", "step", "from"], {}),
+                  ("ConvInteger", ["bytes", "w", "from", "zero"], ["sum"], {"group": groups, "pads": [1, 1, 1, 1], "strides": [1, 2]}),
+                  ("Cast", ["sum"], ["real"], {"to": 1}), ("Mul", ["step", "scale"], ["both"], {}),
+                  ("Mul", ["real", "both"], ["y"], {})], ["y"])
+
+
 def quantised_lstm():
     """Activations and weights between QuantizeLinear and DequantizeLinear, as quantisers write them."""
     case = recurrent("LSTM", steps=6, batches=2, outputs=("y",))
@@ -514,6 +524,8 @@ CASES = {
     "pad_edge_cut": lambda: Case("Pad", [random(4, 3), np.int64([-1, 3, 2, 2])], ["y"], opset=19, mode="edge"),
     "dynamic_quantised_product": lambda: dynamic_product(),
     "layers_of_bytes": lambda: layers_of_bytes(),
+    "grouped_bytes": lambda: grouped_bytes(2),
+    "grouped_bytes_by_channel": lambda: grouped_bytes(4),
     "dynamic_lstm": lambda: dynamic_lstm(),
     "dynamic_lstm_by_column": lambda: dynamic_lstm(by_column=True, direction="reverse"),
     "dynamic_lstm_two_ways": lambda: dynamic_lstm(steps=4, directions=2, states=True, peepholes=True),

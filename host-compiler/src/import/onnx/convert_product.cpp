@@ -359,20 +359,30 @@ std::optional<RunningBytes> running_bytes(Reader& in, int64_t rows) {
   return RunningBytes{x, ones, zero};
 }
 
-// What weights that are too small leave out: the sum of the running bytes, times what is missing.
+// What weights that are too small leave out: the sum of the running bytes that each channel sees, times what is missing.
 template <typename Multiply>
 TensorId missing_sum(Reader& in, const KnownBytes& known, size_t channel, size_t result_axis,
                      const RunningBytes& x, Multiply&& multiply) {
+  const auto channels = static_cast<int64_t>(known.missing.size());
+  const int64_t groups = in.integer("group", 1);
+  if (groups < 1 || channels % groups != 0) return {};
   Shape one = in.shape(known.weights);
-  one[channel] = 1;
+  one[channel] = groups;
   const std::vector<int64_t> ones(static_cast<size_t>(element_count(one)), 1);
-  const TensorId sum =
+  TensorId sum =
       multiply(x, in.make_constant(integer_values(DataType::Int8, one, ones), {{1.0f}, {0}, 0}));
   if (!sum.valid()) return {};
-  Shape along(in.shape(sum).size(), 1);
-  along[result_axis] = static_cast<int64_t>(known.missing.size());
-  return in.emit(OpKind::Mul, BinaryAttrs{},
-                 {sum, in.make_constant(real_values(along, known.missing))}, kFloat, {}, "missing");
+  // One sum for all channels of a group.
+  Shape whole = in.shape(sum), apart = whole;
+  whole[result_axis] = channels;
+  const auto at = static_cast<ptrdiff_t>(result_axis);
+  apart.insert(apart.begin() + at + 1, 1);
+  Shape along(apart.size(), 1);
+  along[result_axis] = groups, along[result_axis + 1] = channels / groups;
+  sum = in.emit(OpKind::Mul, BinaryAttrs{},
+                {in.reshape(sum, apart), in.make_constant(real_values(along, known.missing))},
+                kFloat, {}, "missing");
+  return sum.valid() ? in.reshape(sum, whole) : sum;
 }
 
 // `multiply` of bytes that the running model has and known ones, which stay bytes; the sums as int32. False where that is not to be had.
@@ -382,7 +392,7 @@ bool sum_bytes(Reader& in, size_t channel, size_t result_axis, int64_t rows, Mul
   if (in.options().widen_weights) return false;
   const TensorId made = in.attempt([&]() -> TensorId {
     const auto known = known_bytes(in, channel);
-    if (!known || (!known->missing.empty() && in.integer("group", 1) != 1)) return {};
+    if (!known) return {};
     const auto x = running_bytes(in, rows);
     TensorId sum = x ? multiply(*x, known->weights) : TensorId{};
     if (sum.valid() && !known->missing.empty()) {
