@@ -5,6 +5,13 @@
 //       =>      greater(%m, 0.5) -> (%1), select(%1, 127, -128) -> (%3), minimum(%x, %3) -> (%2)
 //
 // Comparison and selection are a function of one integer now, a lookup (join_lookups.h), and devices that compute with bytes alone take both.
+//
+// Where the condition is known, as causal attentions have it, an integer and known numbers are the integer between two known limits:
+//
+//   select(known, %x, number) -> (%1)
+//       =>      maximum(%x, select(known, -128, number)) -> (%2), minimum(%2, select(known, 127, number)) -> (%1)
+//
+// The selections are constants, and of numbers that are a limit of the type one of both operators is enough.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -34,7 +41,7 @@ class MaskFolder {
 
   bool once() {
     for (size_t n = 0; n < function_.nodes.size(); ++n)
-      if (fold(n)) return true;
+      if (fold(n) || bound(n)) return true;
     return false;
   }
 
@@ -78,6 +85,81 @@ class MaskFolder {
         x.shape != tensor(condition).shape)
       return std::nullopt;
     return condition;
+  }
+
+  // Whether all of a constant's elements are this number.
+  bool is_all(const Tensor& known, int64_t number) const {
+    const SharedBytes& bytes = job_.module.constant(known.constant).bytes;
+    for (int64_t i = 0; i < element_count(known.shape); ++i)
+      if (element_at(known.type, bytes.data(), i) != number) return false;
+    return true;
+  }
+
+  bool bound(size_t n) {
+    const Node select = function_.nodes[n];
+    if (select.kind != OpKind::Select || job_.must_stay(select) ||
+        !tensor(select.inputs[0]).constant.valid())
+      return false;
+    const Tensor out = tensor(select.outputs[0]);
+    const size_t known = tensor(select.inputs[1]).constant.valid() ? 1 : 2;
+    const TensorId x = select.inputs[3 - known];
+    const Tensor number = tensor(select.inputs[known]);
+    if ((out.type != DataType::Int8 && out.type != DataType::Int16) || out.variable ||
+        out.quantization.scale.size() != 1 || !number.constant.valid() ||
+        tensor(x).constant.valid() || tensor(x).quantization != out.quantization ||
+        number.quantization != out.quantization)
+      return false;
+
+    Module trial = job_.module;  // constants are shared
+    Function& changed = trial.functions[job_.index];
+    std::vector<Node> added;
+    TensorId value = x;
+    const auto limit = [&](OpKind kind, int64_t end, const char* suffix) {
+      if (is_all(number, end)) return;  // of which the other limit lets through what it should
+      Node choice = select, limited = select;
+      choice.name = free_name(changed, select.name + suffix + "_limit");
+      limited.name = free_name(changed, select.name + suffix);
+      graph::TensorValue bytes(static_cast<size_t>(bits(out.type)) / 8);
+      put_element(out.type, bytes.data(), 0, end);
+      Tensor open = out, chosen = out, result = out;
+      open.name = choice.name + "_open", open.shape = {};
+      open.constant = add_constant(trial, open.name, std::move(bytes));
+      choice.inputs[3 - known] = add_tensor(changed, std::move(open));
+      chosen.name = choice.name, result.name = limited.name;
+      chosen.shape = broadcast(tensor(select.inputs[0]).shape, number.shape);
+      choice.outputs = {add_tensor(changed, std::move(chosen))};
+      result.shape =
+          broadcast(changed.tensor(value).shape, changed.tensor(choice.outputs[0]).shape);
+      limited.kind = kind, limited.attributes = graph::NoAttrs{};
+      limited.inputs = {value, choice.outputs[0]};
+      value = add_tensor(changed, std::move(result));
+      limited.outputs = {value};
+      added.push_back(std::move(choice)), added.push_back(std::move(limited));
+    };
+    const int64_t least = out.type == DataType::Int8 ? INT8_MIN : INT16_MIN;
+    limit(OpKind::Maximum, least, "_least");
+    limit(OpKind::Minimum, -1 - least, "_most");
+    if (added.empty() || changed.tensor(value).shape != out.shape) return false;
+    added.back().name = select.name, added.back().outputs = select.outputs;
+    changed.nodes.erase(changed.nodes.begin() + static_cast<std::ptrdiff_t>(n));
+    changed.nodes.insert(changed.nodes.begin() + static_cast<std::ptrdiff_t>(n), added.begin(),
+                         added.end());
+    if (!graph::verify(trial).ok()) return false;
+    job_.module = std::move(trial);
+    job_.actions.push_back({"mask", select.name, "became its operand between known limits",
+                            "the condition and what it chooses otherwise are known"});
+    return true;
+  }
+
+  // Of shapes that fit each other, which the selection's do.
+  static Shape broadcast(const Shape& a, const Shape& b) {
+    Shape result(std::max(a.size(), b.size()), 1);
+    for (const Shape& shape : {a, b})
+      for (size_t i = 0; i < shape.size(); ++i) {
+        int64_t& extent = result[result.size() - shape.size() + i];
+        extent = std::max(extent, shape[i]);
+      }
+    return result;
   }
 
   bool fold(size_t n) {

@@ -462,8 +462,8 @@ TEST(EliminationOperators, SelectionsThatAreKnown) {
   };
   EXPECT_THAT(select("%0, %2", "true,true,true"), ElementsAre("tanh after"));
   EXPECT_THAT(select("%2, %0", "false,false,false"), ElementsAre("tanh after"));
-  EXPECT_THAT(select("%2, %0", "true,true,true"), ElementsAre("select pick", "tanh after"));
-  EXPECT_THAT(select("%0, %2", "true,false,true"), ElementsAre("select pick", "tanh after"));
+  EXPECT_THAT(select("%2, %0", "true,true,true"), ElementsAre("minimum pick", "tanh after"));
+  EXPECT_THAT(select("%0, %2", "true,false,true"), ElementsAre("minimum pick", "tanh after"));
 }
 
 TEST(EliminationOperators, NeutralConstants) {

@@ -73,6 +73,50 @@ TEST(FoldMasks, OtherNumbersAreSelected) {
         Contains("select pick"));
 }
 
+// Causal attention: the condition is known, and selections of two known numbers are computed when the model is compiled.
+TEST(FoldMasks, KnownConditionsLimit) {
+  for (const char* type : {"i8", "i16"}) {
+    const bool is_byte = std::string(type) == "i8";
+    const char *zero = is_byte ? "2" : "0", *least = is_byte ? "-128" : "-32768",
+               *most = is_byte ? "127" : "32767";
+    for (const char* order : {"%0, %2", "%2, %0"}) {
+      const std::string body = fmt::format(R"((%0) -> (%3) {{
+ %0 x: {0}[2,1,3,4] q(0.1:{1})
+ %1 c: bool[1,3,1] = @0
+ %2 none: {0}[4] q(0.1:{1}) = @1
+ %3 y: {0}[2,1,3,4] q(0.1:{1})
+ select pick(%1, {2}) -> (%3)
+}})",
+                                           type, zero, order);
+      const auto of = [&](const std::string& numbers) {
+        return nodes(reduced(
+            parsed(body, fmt::format("const @0 c = bool[true, false, true] const @1 n = {}[{}]",
+                                     type, numbers))));
+      };
+      EXPECT_THAT(of(fmt::format("{0},{0},{0},{0}", least)),
+                  ElementsAre("select pick_most_limit", "minimum pick"));
+      EXPECT_THAT(of(fmt::format("{0},{0},{0},{0}", most)),
+                  ElementsAre("select pick_least_limit", "maximum pick"));
+      EXPECT_THAT(of(fmt::format("{},7,{},-90", least, most)),
+                  ElementsAre("select pick_least_limit", "maximum pick_least",
+                              "select pick_most_limit", "minimum pick"));
+    }
+  }
+}
+
+// Numbers on another scale are chosen as they are.
+TEST(FoldMasks, KnownConditionsOfOtherScales) {
+  EXPECT_THAT(nodes(reduced(parsed(R"((%0) -> (%3) {
+ %0 x: i8[3] q(0.1:2)
+ %1 c: bool[3] = @0
+ %2 none: i8[] q(0.2:2) = @1
+ %3 y: i8[3] q(0.1:2)
+ select pick(%1, %0, %2) -> (%3)
+})",
+                                   "const @0 c = bool[true, false, true] const @1 n = i8[-128]"))),
+              ElementsAre("select pick"));
+}
+
 // What is compared with more than a number is no function of one integer.
 TEST(FoldMasks, ComparisonsOfTwoTensors) {
   const std::string body = R"((%0, %1, %2) -> (%5) {
