@@ -18,44 +18,116 @@ Columns columns_of(const Window& w, int64_t x) {
   return {first, std::max(first, std::min(w.in_w - x, w.kernel_w))};
 }
 
-// Windows that become columns of halfword pairs (device/dsp_conv.c).
-struct DspStaging {
-  const Window& w;
-  int64_t together = 0, together_rows = 0, together_words = 0;
-  int64_t alone = 0, rows = 0, words = 0, zeros = 0, copied_rows = 0, bytes = 0;
+// Windows that become columns of halfword pairs (device/dsp_windows.h), of one image.
+class DspStaging {
+ public:
+  explicit DspStaging(const Window& w)
+      : w_(w), is_words_(w.strip_w % 4 == 0), row_(w.in_w * w.in_c), step_(w.stride_w * w.in_c) {
+    const int64_t last = (w.out_h - 1) * w.stride_h - w.pad_top + (w.kernel_h - 1) * w.dilation_h;
+    bytes_ = std::min(last + 1, w.in_h) * row_;
+    first_ = ceil_div(w.pad_left, w.stride_w);
+    const int64_t room = row_ + w.pad_left * w.in_c - w.strip_w;
+    end_ = is_words_ && room >= 0 ? std::min(room / step_ + 1, w.out_w) : 0;
+    worth_ = !is_words_ ? kNone : groups() <= kFewGroups ? 1 : groups() <= kManyGroups ? 2 : 3;
+  }
 
-  int64_t groups() const { return ceil_div(w.kernel_h * w.strip_w, int64_t{4}); }
-  int64_t rows_inside(int64_t oy) const {
-    return inside(oy * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
-  }
-  // Four pixels of a row.
-  bool stage_together(int64_t oy, int64_t ox) {
-    const int64_t x = ox * w.stride_w - w.pad_left;
-    if (w.strip_w % 4 != 0 || ox + 4 > w.out_w || x < 0 ||
-        x * w.in_c + 3 * w.stride_w * w.in_c + w.strip_w > w.in_w * w.in_c)
-      return false;
-    const int64_t seen = rows_inside(oy);
-    ++together, together_rows += w.kernel_h, together_words += seen * w.strip_w / 4;
-    zeros += (w.kernel_h - seen) * w.strip_w;
-    return true;
-  }
-  void gather(int64_t oy, int64_t ox) {
-    const int64_t x = ox * w.stride_w - w.pad_left, seen = rows_inside(oy);
-    const Columns columns = columns_of(w, x);
-    const bool words_fit = columns.count() == w.kernel_w && w.strip_w % 4 == 0 &&
-                           x * w.in_c + w.strip_w <= w.in_w * w.in_c;
-    ++alone;
-    if (w.in_c % 4 == 0 || words_fit) {
-      const int64_t inner = words_fit ? w.strip_w / 4 : columns.count() * w.in_c / 4;
-      rows += w.kernel_h;
-      words += seen * inner;
-      zeros += w.kernel_h * w.strip_w / 4 - seen * inner;
-    } else {
-      copied_rows += w.kernel_h;
-      bytes += w.kernel_h * w.kernel_w * w.in_c;
-      words += groups();
+  int64_t groups() const { return ceil_div(w_.kernel_h * w_.strip_w, int64_t{4}); }
+
+  void stage_four(int64_t oy, int64_t ox) {
+    if (ox >= first_ && ox + 4 <= end_) {
+      make_together(oy);
+      looked_at_ += ox + 4 == w_.out_w;
+      return;
+    }
+    int64_t y = oy, x = ox;
+    bool together = are_worth_it(y, x);
+    if (!together && x + 4 > w_.out_w) {
+      y = (oy + 1) % w_.out_h, x -= w_.out_w, ++looked_at_;
+      together = are_worth_it(y, x);
+    }
+    ++apart_, ++looked_at_;
+    if (together) make_together(y);
+    for (int64_t i = 0; i < 4; ++i, ++x, ++ox) {
+      if (!together || x < 0 || x >= w_.out_w)
+        gather((oy + ox / w_.out_w) % w_.out_h, ox % w_.out_w);
+      else if (x < first_ || x >= end_)
+        mend(x * w_.stride_w - w_.pad_left, rows_inside(y));
     }
   }
+
+  void gather(int64_t oy, int64_t ox) {
+    const int64_t x = ox * w_.stride_w - w_.pad_left, seen = rows_inside(oy);
+    const Columns columns = columns_of(w_, x);
+    const int64_t y = oy * w_.stride_h - w_.pad_top, upper = std::max(y, int64_t{0}),
+                  lower = std::min(y + (w_.kernel_h - 1) * w_.dilation_h, w_.in_h - 1);
+    const bool lies = w_.in_c % 4 != 0 && is_words_ && upper * row_ + x * w_.in_c >= 0 &&
+                      lower * row_ + x * w_.in_c + w_.strip_w <= bytes_;
+    ++alone_;
+    if (lies || w_.in_c % 4 == 0) {
+      const int64_t inner = lies ? w_.strip_w / 4 : columns.count() * w_.in_c / 4;
+      rows_ += w_.kernel_h;
+      words_ += seen * inner;
+      zeros_ += w_.kernel_h * w_.strip_w / 4 - seen * inner;
+      if (lies && columns.count() < w_.kernel_w) mend(x, seen);
+    } else {
+      copied_rows_ += w_.kernel_h;
+      copied_bytes_ += w_.kernel_h * w_.kernel_w * w_.in_c;
+      words_ += groups();
+    }
+  }
+
+  KernelWork work() const {
+    return {
+        KernelFamily::DspWindows,
+        {number(together_), number(together_rows_), number(together_words_), number(alone_),
+         number(rows_), number(words_), number(zeros_), number(copied_rows_), number(copied_bytes_),
+         number(looked_at_), number(apart_), number(mended_rows_), number(mended_)},
+        0};
+  }
+
+ private:
+  static constexpr int64_t kFewGroups = 6, kManyGroups = 32, kNone = 5;
+
+  int64_t rows_inside(int64_t oy) const {
+    return inside(oy * w_.stride_h - w_.pad_top, w_.kernel_h, w_.dilation_h, w_.in_h);
+  }
+
+  // Of four windows from `x` of a row of results on, which may be negative.
+  bool are_worth_it(int64_t oy, int64_t x) const {
+    if (std::min(x + 4, w_.out_w) - std::max(x, int64_t{0}) < worth_) return false;
+    int64_t y = oy * w_.stride_h - w_.pad_top;
+    while (y < 0) y += w_.dilation_h;
+    const int64_t from = y * row_ + x * step_ - w_.pad_left * w_.in_c, seen = rows_inside(oy);
+    return seen == 0 ||
+           (from >= 0 &&
+            from + (seen - 1) * w_.dilation_h * row_ + 3 * step_ + w_.strip_w <= bytes_);
+  }
+
+  void make_together(int64_t oy) {
+    const int64_t seen = rows_inside(oy);
+    ++together_, together_rows_ += seen, together_words_ += seen * w_.strip_w / 4;
+    zeros_ += (w_.kernel_h - seen) * w_.strip_w;
+  }
+
+  // Zero points that are put beside edges, four elements at once where they are a group.
+  void mend(int64_t x, int64_t seen) {
+    const Columns columns = columns_of(w_, x);
+    const auto units = [](int64_t from, int64_t to) {
+      int64_t count = 0;
+      for (; from % 4 == 0 && to - from >= 4; from += 4) ++count;
+      return count + to - from;
+    };
+    mended_rows_ += seen;
+    mended_ += seen * (units(0, columns.first * w_.in_c) +
+                       units(columns.last * w_.in_c, w_.kernel_w * w_.in_c));
+  }
+
+  const Window& w_;
+  bool is_words_;
+  int64_t row_, step_, bytes_, first_, end_, worth_;
+  int64_t together_ = 0, together_rows_ = 0, together_words_ = 0;
+  int64_t alone_ = 0, rows_ = 0, words_ = 0, zeros_ = 0, copied_rows_ = 0, copied_bytes_ = 0;
+  int64_t looked_at_ = 0, apart_ = 0, mended_rows_ = 0, mended_ = 0;
 };
 
 // Windows that are copied byte by byte, or by words where the core can (device/bytes.h).
@@ -91,25 +163,14 @@ int64_t inside(int64_t first, int64_t count, int64_t step, int64_t size) {
 }
 
 std::vector<KernelWork> dsp_convolution(const Window& w, Way way, bool by_four) {
-  DspStaging s{w};
+  DspStaging s(w);
   const int64_t pixels = w.pixels(), fours = pixels / 4, rest = pixels % 4;
   const int64_t image = w.out_h * w.out_w;
-  const auto gather = [&](int64_t pixel) {
-    const int64_t place = pixel % image;
-    s.gather(place / w.out_w, place % w.out_w);
-  };
   int64_t pixel = 0;
-  for (; pixel + 4 <= pixels; pixel += 4) {
-    const int64_t place = pixel % image;
-    if (s.stage_together(place / w.out_w, place % w.out_w)) continue;
-    for (int64_t i = 0; i < 4; ++i) gather(pixel + i);
-  }
-  for (; pixel < pixels; ++pixel) gather(pixel);
-  const KernelWork windows{
-      KernelFamily::DspWindows,
-      {number(s.together), number(s.together_rows), number(s.together_words), number(s.alone),
-       number(s.rows), number(s.words), number(s.zeros), number(s.copied_rows), number(s.bytes)},
-      0};
+  for (; pixel + 4 <= pixels; pixel += 4)
+    s.stage_four(pixel % image / w.out_w, pixel % image % w.out_w);
+  for (; pixel < pixels; ++pixel) s.gather(pixel % image / w.out_w, pixel % image % w.out_w);
+  const KernelWork windows = s.work();
   const int64_t groups = s.groups();
   if (by_four) {
     const int64_t quads = ceil_div(w.out_c, int64_t{4}), blocks = 2 * fours * quads;

@@ -170,9 +170,9 @@ INTARSIA_INLINE struct by_four intarsia_by_four(const struct intarsia_window *w,
   ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (54f-4b)/2, (55f-4b)/2, (56f-4b)/2, (57f-4b)/2, (3f-4b)/2\n"
 #endif
 
-// `work` is on the stack of the caller.
+// `work` points to it.
 #define INTARSIA_BY_FOUR(work, result, limit) \
-  register const struct by_four *at __asm__("r2") = &work; \
+  register const struct by_four *at __asm__("r2") = (work); \
   __asm__ volatile( \
       INTARSIA_SAVE_R7 \
       "add.w r2, r2, #36\n" \

@@ -15,11 +15,13 @@ INTARSIA_OUTLINE uint32_t *intarsia_expand(uint32_t *column, const int8_t *from,
   return column;
 }
 
-// `words` words of each of four pixels, `step` bytes apart, into their columns. `words` > 0.
+// Rows of `words` words of each of four pixels, `step` bytes apart, into their columns; `pitch` bytes from a row to the next one. Both
+// numbers are above zero.
 INTARSIA_OUTLINE uint32_t *intarsia_expand_four(uint32_t *columns, const int8_t *from, int32_t step,
-                                                int32_t words) {
+                                                int32_t words, int32_t rows, int32_t pitch) {
 #if INTARSIA_HAS_DSP_WORDS
-  const int8_t *last = from + 3 * step;
+  int32_t left;
+  const int32_t to_next_row = pitch - 4 * words;
   uint32_t a, b, c, d, pair;
 #define INTARSIA_PAIRS(offset, rotated) \
   "sxtb16 %[pair], %[a]" rotated        \
@@ -39,25 +41,30 @@ INTARSIA_OUTLINE uint32_t *intarsia_expand_four(uint32_t *columns, const int8_t 
   "str.w %[pair], [%[to], #" #offset " + 12]\n"
   __asm__ volatile(
       ".balign 4\n"
-      "1: ldr.w %[a], [%[from]]\n"
+      "2: mov.w %[left], %[words]\n"
+      "1: add.w %[pair], %[from], %[step], lsl #1\n"
       "ldr.w %[b], [%[from], %[step]]\n"
-      "ldr.w %[c], [%[from], %[step], lsl #1]\n"
-      "ldr.w %[d], [%[last]], #4\n"
-      "add.w %[from], %[from], #4\n"
+      "ldr.w %[a], [%[from]], #4\n"
+      "ldr.w %[c], [%[pair]]\n"
+      "ldr.w %[d], [%[pair], %[step]]\n"
       INTARSIA_PAIRS(0, "") INTARSIA_PAIRS(16, ", ror #8")
       "add.w %[to], %[to], #32\n"
-      "subs.w %[words], %[words], #1\n"
+      "subs.w %[left], %[left], #1\n"
       "bne.w 1b\n"
-      : [to] "+r"(columns), [from] "+r"(from), [last] "+r"(last), [words] "+r"(words),
-        [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d), [pair] "=&r"(pair)
-      : [step] "r"(step)
+      "add.w %[from], %[from], %[to_next_row]\n"
+      "subs.w %[rows], %[rows], #1\n"
+      "bne.w 2b\n"
+      : [to] "+r"(columns), [from] "+r"(from), [rows] "+r"(rows), [left] "=&r"(left), [a] "=&r"(a),
+        [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d), [pair] "=&r"(pair)
+      : [step] "r"(step), [words] "r"(words), [to_next_row] "r"(to_next_row)
       : "cc", "memory");
 #undef INTARSIA_PAIRS
   return columns;
 #else
-  for (int32_t pixel = 0; pixel < 4; ++pixel)
-    (void)intarsia_expand(columns + pixel, from + pixel * step, words, 4);
-  return columns + 8 * words;
+  for (; rows > 0; --rows, from += pitch, columns += 8 * words)
+    for (int32_t pixel = 0; pixel < 4; ++pixel)
+      (void)intarsia_expand(columns + pixel, from + pixel * step, words, 4);
+  return columns;
 #endif
 }
 

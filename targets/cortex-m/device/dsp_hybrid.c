@@ -89,7 +89,7 @@ static void dsp_pixels(const struct hybrid *h, const int8_t *const *runs, int8_t
   const int32_t groups = (w->kernel_w * w->in_c + 3) / 4, channels = w->out_c / 4;
   uint32_t *columns = (uint32_t *)(void *)h->scratch;
   if (count == kHybridFour) {
-    (void)intarsia_expand_four(columns, runs[0], (int32_t)(runs[1] - runs[0]), groups);
+    (void)intarsia_expand_four(columns, runs[0], (int32_t)(runs[1] - runs[0]), groups, 1, 0);
     hybrid_four_pushes_40(columns, output, w->out_c, h->piece->weights, channels, groups,
                           (const struct intarsia_channel *)h->table);
     finish_four(h, output, w->out_c, channels, first);
@@ -160,7 +160,7 @@ static void dsp_shifted_pixels(const struct hybrid *h, const int8_t *const *runs
   (void)first;
   for (int32_t i = 0; i < count; ++i) all[i] = sum_of_run(runs[i], run);
   if (count == kHybridFour)
-    (void)intarsia_expand_four(columns, runs[0], (int32_t)(runs[1] - runs[0]), groups);
+    (void)intarsia_expand_four(columns, runs[0], (int32_t)(runs[1] - runs[0]), groups, 1, 0);
   else
     (void)intarsia_expand(columns, runs[0], groups, 1);
   for (int32_t c = 0; c < channels; c += kShiftedBlock, weights += 4 * groups * kShiftedBlock) {

@@ -440,6 +440,31 @@ TEST(Choices, RowsOfWindowsAreFilledUpWhereThatSavesTime) {
   EXPECT_EQ(fours_laid_out(128), 0);
 }
 
+// All fours of an image whose first and last windows of a row are beside an edge, and whose rows are no fours, are laid out together but for
+// those that would read before and behind the input.
+TEST(Choices, WindowsBesideEdgesAreLaidOutWithTheirNeighbours) {
+  const auto windows = [](int64_t width, int64_t channels, int64_t kernel) {
+    Random random(9);
+    WindowCase c{OpKind::Conv2d, 1, 12, width, channels, 24, kernel, kernel, 1};
+    c.padding = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
+    c.small_multipliers = true;
+    const graph::Module module = window_module(random, c);
+    const graph::Function& function = module.functions[0];
+    const auto work =
+        operator_work(CoreClass::Dsp, module, function, function.nodes[0]).value_or(OperatorWork{});
+    for (const KernelWork& part : work.kernels)
+      if (part.family == KernelFamily::DspWindows) return part.amounts;
+    return std::vector<double>(4);
+  };
+  constexpr size_t kTogether = 0, kAlone = 3;
+  const std::vector<double> fours = windows(12, 8, 3), others = windows(13, 8, 3);
+  EXPECT_EQ(fours.at(kTogether),
+            36 - 4);  // two rows of windows see the first row of the image, and two the last
+  EXPECT_EQ(fours.at(kAlone), 4 * 4);
+  EXPECT_GE(others.at(kTogether), 39 - 4);
+  EXPECT_LE(others.at(kAlone), 4 * 12);
+}
+
 graph::Module padded_convolution(int64_t height, int64_t width, int64_t channels, int64_t outputs,
                                  int64_t kernel_h, int64_t kernel_w, int64_t stride = 1) {
   Random random(9);

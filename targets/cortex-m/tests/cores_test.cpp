@@ -27,6 +27,7 @@ std::vector<graph::Module> cases(const std::string& core) {
   std::vector<graph::Module> all;
   for (const auto& make : {small_convolutions,
                            larger_convolutions,
+                           convolutions_beside_edges,
                            deep_convolutions,
                            depthwise_convolutions,
                            dilated_depthwise_convolutions,

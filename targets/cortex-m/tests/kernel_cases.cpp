@@ -90,6 +90,29 @@ std::vector<graph::Module> larger_convolutions() {
   return modules;
 }
 
+// Windows of few channels beside all edges, whose rows are words or become some: high and low ones, rows of outputs that are no fours, rows
+// apart, several images.
+std::vector<graph::Module> convolutions_beside_edges() {
+  std::vector<graph::Module> modules;
+  Random random(61);
+  for (const int64_t channels : {1, 2, 3, 4, 6, 8})
+    for (const int64_t width : {2, 3, 5, 8, 10, 13})
+      for (const int64_t kernel : {3, 4, 5}) {
+        WindowCase c{OpKind::Conv2d,     random.range(1, 2),
+                     random.range(5, 9), width,
+                     channels,           random.range(1, 2) * 8 + random.range(0, 3),
+                     random.range(1, 5), kernel,
+                     random.range(1, 2)};
+        c.dilation_h = c.kernel_h <= 3 ? random.range(1, 2) : 1;
+        c.padding = {random.range(0, 2), random.range(0, 2), random.range(0, 3),
+                     random.range(0, 3) + (width < kernel ? kernel - width : 0)};
+        c.activation = any_activation(random);
+        c.small_multipliers = true;
+        modules.push_back(window_module(random, c));
+      }
+  return modules;
+}
+
 // Many channels, and weights that are many: eight pixels by one channel on Helium (device/mve_deep_conv.h). Rows of four to
 // nine and more pixels, one four left over, taps by three, two and one, channels that fill no vector, rows apart.
 std::vector<graph::Module> deep_convolutions() {

@@ -14,6 +14,7 @@ namespace intarsia::test::cortex_m {
 
 std::vector<graph::Module> small_convolutions();
 std::vector<graph::Module> larger_convolutions();
+std::vector<graph::Module> convolutions_beside_edges();
 std::vector<graph::Module> deep_convolutions();
 std::vector<graph::Module> depthwise_convolutions();
 std::vector<graph::Module> depthwise_convolutions_of_few_pixels();

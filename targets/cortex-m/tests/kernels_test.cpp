@@ -33,6 +33,9 @@ TEST_P(EveryCore, SmallConvolutions) {
 TEST_P(EveryCore, LargerConvolutions) {
   check_all(larger_convolutions());
 }
+TEST_P(EveryCore, ConvolutionsBesideEdges) {
+  check_all(convolutions_beside_edges());
+}
 TEST_P(EveryCore, DeepConvolutions) {
   check_all(deep_convolutions());
 }

@@ -34,6 +34,7 @@ KernelProgram operators_for(const SettingCore& core) {
   const size_t each = small ? 2 : 3;
   for (const auto& make : {small_convolutions,
                            larger_convolutions,
+                           convolutions_beside_edges,
                            deep_convolutions,
                            depthwise_convolutions,
                            dilated_depthwise_convolutions,
