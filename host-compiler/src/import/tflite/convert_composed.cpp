@@ -412,6 +412,7 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
     case kSQUARE:
       return compose_square(op, in);
     case kSELECT:
+      return compose_chosen_parts(op, in) || compose_beside_reals(op, in, 1);
     case kSELECT_V2:
       return compose_beside_reals(op, in, 1);
     case kABS:
@@ -465,8 +466,6 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
       return compose_diagonal(op, in), true;
     case kREVERSE_SEQUENCE:
       return compose_reverse_sequence(op, in), true;
-    case kSELECT:
-      return compose_chosen_parts(op, in);
     case kDILATE:
       return compose_dilate(op, in), true;
     case kFAKE_QUANT:

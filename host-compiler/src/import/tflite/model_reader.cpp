@@ -126,17 +126,35 @@ bool ModelReader::list_reachable() {
   return meaningful;
 }
 
+// Whether an operator that takes any bytes has arithmetic of int8 alone: a concatenation scales its operands.
+static bool computes(int32_t code) {
+  switch (code) {
+    case kCONCATENATION:
+    case kEQUAL:
+    case kGREATER:
+    case kGREATER_EQUAL:
+    case kLESS:
+    case kLESS_EQUAL:
+    case kMAXIMUM:
+    case kMINIMUM:
+    case kNOT_EQUAL:
+    case kSELECT:
+    case kSELECT_V2:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Networks of old converters compute on UINT8. Those of today have it at their edges only, where it stays.
 void ModelReader::choose_signs() {
   const auto computes_on_bytes = [](const Subgraph& subgraph, const OperatorInfo& op) {
     if (op.known == nullptr || op.inputs.empty()) return false;
     const Operands operands = op.known->operands;
-    // A concatenation scales its operands, and a selection has no arithmetic of bytes without a sign.
-    const bool selects = op.code == kSELECT || op.code == kSELECT_V2;
-    const bool compares =
-        selects || op.code == kMAXIMUM || op.code == kMINIMUM || op.code == kCONCATENATION;
-    if ((operands == Operands::AnyBytes && !compares) || operands == Operands::OldQuantised)
+    if ((operands == Operands::AnyBytes && !computes(op.code)) ||
+        operands == Operands::OldQuantised)
       return false;
+    const bool selects = op.code == kSELECT || op.code == kSELECT_V2;
     const size_t activations = op.code == kTRANSPOSE_CONV ? 2 : selects ? 1 : 0;
     const int32_t id = activations < op.inputs.size() ? op.inputs[activations] : -1;
     return id >= 0 && subgraph.tensors->is_quantised_byte(id);
