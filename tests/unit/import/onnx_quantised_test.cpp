@@ -110,6 +110,35 @@ TEST(OnnxQuantisedBehind, BehindWhatMovesElements) {
   }
 }
 
+// Bytes that are moved before they are reals, as tf2onnx writes a network's input: with long names, and for several layers.
+TEST(OnnxQuantisedBehind, BytesThatAreMovedFirst) {
+  for (const bool is_shared : {false, true}) {
+    Model model = between_bytes({1, 6, 4});
+    const std::string moved = "functional/" + std::string(150, 'm');
+    model.integers("image", {1, 2, 3, 4});
+    model.node("Reshape", {"x", "image"}, {moved});
+    const auto layer = [&](const std::string& name, const std::string& result) {
+      set_list(model.node("Transpose", {moved}, {name}), "perm", {0, 3, 1, 2});
+      model.node("DequantizeLinear", {name, "from", "from_zero"}, {name + "_real"});
+      set_list(model.node("AveragePool", {name + "_real"}, {name + "_mean"}), "kernel_shape",
+               {1, 3});
+      model.node("QuantizeLinear", {name + "_mean", "to", "to_zero"}, {result});
+    };
+    layer("first", "y");
+    if (is_shared) model.output("z"), layer("second", "z");
+    expect_in_integers(
+        model, {1, 6, 4},
+        [](const Reals& x) {
+          Reals means;
+          for (size_t channel = 0; channel < 4; ++channel)
+            for (size_t row = 0; row < 24; row += 12)
+              means.push_back((x[row + channel] + x[row + 4 + channel] + x[row + 8 + channel]) / 3);
+          return means;
+        },
+        1);
+  }
+}
+
 // The greatest of rounded numbers is the greatest one, rounded; and a limit may come before or behind.
 TEST(OnnxQuantisedBehind, BehindWhatKeepsTheOrder) {
   const std::vector<int64_t> shape = {1, 6, 4};

@@ -250,6 +250,8 @@ class Reader {
 
   // The quantisation of a tensor that has none yet; false when it has another one.
   bool state_quantization(graph::TensorId id, const graph::Quantization& quantization);
+  // Whether operators only move it, or make reals of it.
+  bool is_only_moved(graph::TensorId id) const;
 
   // Runs `make`, which emits an integer operator and returns its output or no tensor; where it fails, what
   // it added is taken back.

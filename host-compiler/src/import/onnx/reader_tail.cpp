@@ -263,17 +263,30 @@ bool Reader::state_quantization(TensorId id, const graph::Quantization& quantiza
   graph::Tensor& stated = function_.tensors[id.at()];
   if (stated.quantization.present()) return stated.quantization == quantization;
   stated.quantization = quantization;
-  // What only moved elements had no other, as long as nobody else reads it.
+  // What only moved elements had no other, as long as nobody computes with it.
   const graph::Node* maker = maker_of(id);
   constexpr std::array kMoving = {graph::OpKind::Transpose, graph::OpKind::Reshape,
                                   graph::OpKind::Gather, graph::OpKind::Slice};
   if (maker == nullptr || std::ranges::find(kMoving, maker->kind) == kMoving.end()) return true;
-  const graph::Tensor& moved = tensor(maker->inputs[0]);
-  const auto readers = readers_.find(moved.name);
-  if (moved.type == stated.type && !moved.quantization.present() && readers != readers_.end() &&
-      readers->second.size() == 1)
-    state_quantization(maker->inputs[0], quantization);
+  const TensorId from = maker->inputs[0];
+  const graph::Tensor& moved = tensor(from);
+  if (moved.type == stated.type && !moved.quantization.present() && is_only_moved(from))
+    state_quantization(from, quantization);
   return true;
+}
+
+bool Reader::is_only_moved(TensorId id) const {
+  constexpr std::array kMoves = {"DequantizeLinear", "Flatten",  "Gather", "Identity",
+                                 "Reshape",          "Slice",    "Split",  "Squeeze",
+                                 "Transpose",        "Unsqueeze"};
+  // The tensor's name is the file's in what is shown, which may be shorter.
+  return std::ranges::all_of(values_, [&](const auto& named) {
+    const auto& [name, value] = named;
+    return value.tensor != id || std::ranges::all_of(readers_of(name), [&](const Node* reader) {
+             return reader->inputs.front() == name &&
+                    std::ranges::find(kMoves, reader->type) != kMoves.end();
+           });
+  });
 }
 
 // ---- attempts -----------------------------------------------------------------------------------
