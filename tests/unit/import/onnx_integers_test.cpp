@@ -607,5 +607,23 @@ TEST(OnnxQuantised, AResizingThatIntegersMisplaceIsOfFloats) {
   }
 }
 
+TEST(OnnxIntegers, Uint16FromOutsideSaysWhatToDo) {
+  constexpr int kUint16 = 4;
+  Model model;
+  model.input("x", {4}, kUint16).output("y");
+  const float scale = 0.5f;
+  std::string raw(sizeof scale, '\0');
+  std::memcpy(raw.data(), &scale, sizeof scale);
+  model.constant("scale", {}).set_raw(raw);
+  model.constant("zero", {}, kUint16).set_raw(std::string("\x00\x80", 2));
+  model.node("DequantizeLinear", {"x", "scale", "zero"}, {"real"});
+  model.node("Relu", {"real"}, {"y"});
+  const auto module = model.read();
+  ASSERT_FALSE(module.ok());
+  EXPECT_THAT(module.error().to_string(),
+              HasSubstr("makes reals of uint16 that the model is given; let the model take floats "
+                        "or int16 there"));
+}
+
 }  // namespace
 }  // namespace intarsia

@@ -225,6 +225,10 @@ void read_dequantize(Reader& in) {
     stated_quantization.zero_point[0] += shift_of(as->type);
   if (!in.state_quantization(given.tensor, stated_quantization)) return dequantize_in_floats(in);
   TensorId id = given.tensor;
+  if (!in.require(source.type != DataType::UInt16, "makes reals of uint16 that the model is given",
+                  "let the model take floats or int16 there: numbers of 16 bits are signed where "
+                  "they are computed with"))
+    return;
   if (as->shifted && given.form == Form::Plain) id = in.requantize(id, *as);
   in.result(0, {id, Form::Real, {}});
 }
