@@ -95,6 +95,32 @@ TEST(InPlace, FunctionsOfParts) {
     }
 }
 
+// Sums of 16 bits between layers that see tokens of a transformer or a mixer in another shape, as converters write them: one map
+// beside the one in whose place the sum is made, and as much as one for bands of both on 32 bits.
+TEST(InPlace, SumsBetweenReshapes) {
+  constexpr int64_t kSide = 16, kTokens = kSide * kSide, kChannels = 24;
+  for (const char* target :
+       {"ethos-u55-32 -memory-mode=sram-only", "ethos-u55-128 -memory-mode=sram-only",
+        "ethos-u65-256 -memory-mode=sram-only"}) {
+    testing::Random random(85);
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {1, kSide, kSide, kFew}, kScale, 0);
+    const auto tokens = [&](float scale) {
+      const TensorId w =
+          g.constant(random, DataType::Int8, {kChannels, 1, 1, kFew}, {{kScale}, {0}, 0});
+      const TensorId y = g.node(OpKind::Conv2d, graph::Conv2dAttrs{}, {x, w, TensorId{}}, 1,
+                                DataType::Int16, scale, 0)[0];
+      return g.like(OpKind::Reshape, graph::ReshapeAttrs{{1, kTokens, kChannels}}, {y})[0];
+    };
+    const TensorId kept = tokens(kScale), other = tokens(0.7f * kScale);
+    TensorId y = g.node(OpKind::Add, graph::BinaryAttrs{}, {kept, other}, 1, DataType::Int16,
+                        2.3f * kScale, 0)[0];
+    y = g.like(OpKind::Reshape, graph::ReshapeAttrs{{1, kSide, kSide, kChannels}}, {y})[0];
+    y = pointwise(g, random, y, kChannels, kFew);
+    EXPECT_LE(sram_of(g.finish({y}), target, random), 3 * kTokens * kChannels * kBytes) << target;
+  }
+}
+
 // Rows may come and go, through buffers of their own.
 TEST(InPlace, FunctionsBetweenRows) {
   sram_of_functions("ethos-u55-128", {1, 24, 40, kFew}, false);

@@ -41,30 +41,64 @@ bool ScheduleDraft::is_whole(const Operand& operand) const {
          !operand.walk;
 }
 
-// An element-wise result takes the place of an operand that nobody reads afterwards: every block is
-// read before it is written.
-void ScheduleDraft::find_in_place() {
-  const size_t count = program.tensors.size();
-  std::vector<int32_t> last_use(count, -1), writers(count, 0), first_write(count, -1),
-      last_write(count, -1);
-  std::vector<bool> aliased(count, false);
-  for (size_t i = 0; i < count; ++i)
-    if (const int32_t root = program.tensors[i].alias_of; root >= 0)
-      aliased[i] = aliased[static_cast<size_t>(root)] = true;
+namespace {
+
+// What is known of the bytes of a tensor and of all that are the same bytes, by the tensor that the others are aliases of.
+struct Bytes {
+  int32_t last_use = -1, first_write = -1, last_write = -1, writers = 0;
+  bool is_inner = true;
+  bool is_aliased = false;
+  bool is_linear =
+      false;  // never in bricks, since something walks over it by other pixels, or has another shape
+};
+
+std::vector<Bytes> bytes_of(const Program& program) {
+  std::vector<Bytes> result(program.tensors.size());
+  const auto of = [&](int32_t tensor) -> Bytes& {
+    return result[static_cast<size_t>(program.root_of(tensor))];
+  };
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    Bytes& bytes = of(static_cast<int32_t>(i));
+    bytes.is_inner &= program.tensors[i].kind == NpuTensor::Kind::Inner;
+    if (program.tensors[i].alias_of >= 0) bytes.is_aliased = bytes.is_linear = true;
+  }
   for (size_t i = 0; i < program.operations.size(); ++i) {
     const Operation& op = program.operations[i];
+    const auto at = static_cast<int32_t>(i);
     const auto use = [&](const Operand& operand) {
-      last_use[static_cast<size_t>(operand.tensor)] = static_cast<int32_t>(i);
+      of(operand.tensor).last_use = at;
+      of(operand.tensor).is_linear |= operand.walk.has_value();
     };
     use(op.ifm);
     if (op.ifm2) use(*op.ifm2);
-    if (writers[static_cast<size_t>(op.ofm.tensor)]++ == 0)
-      first_write[static_cast<size_t>(op.ofm.tensor)] = static_cast<int32_t>(i);
-    last_write[static_cast<size_t>(op.ofm.tensor)] = static_cast<int32_t>(i);
+    Bytes& made = of(op.ofm.tensor);
+    if (made.writers++ == 0) made.first_write = at;
+    made.last_write = at;
+    made.is_linear |= op.ofm.walk.has_value();
   }
-  const auto free_standing = [&](const Operand& operand) {
-    return tensor(operand.tensor).kind == NpuTensor::Kind::Inner && is_whole(operand) &&
-           !aliased[static_cast<size_t>(operand.tensor)];
+  return result;
+}
+
+}  // namespace
+
+// An element-wise result takes the place of an operand that nobody reads afterwards: every block is
+// read before it is written.
+void ScheduleDraft::find_in_place() {
+  const std::vector<Bytes> all = bytes_of(program);
+  const auto root_of = [&](int32_t id) { return static_cast<size_t>(program.root_of(id)); };
+  // All of the bytes that it has a name for.
+  const auto is_all = [&](int32_t id) {
+    const NpuTensor &own = tensor(id), &root = program.tensors[root_of(id)];
+    return all[root_of(id)].is_inner && own.alias_offset == 0 && own.type == root.type &&
+           own.extent.elements() == root.extent.elements();
+  };
+  // In another shape, and where a reshape is between them, the elements lie alike where neither is ever in bricks.
+  const auto lie_alike = [&](int32_t one, int32_t other) {
+    const NpuTensor &a = tensor(one), &b = tensor(other);
+    const Bytes &of_a = all[root_of(one)], &of_b = all[root_of(other)];
+    if (a.type != b.type || !is_all(one) || !is_all(other)) return false;
+    if (a.extent == b.extent && !of_a.is_aliased && !of_b.is_aliased) return true;
+    return a.extent.elements() == b.extent.elements() && of_a.is_linear && of_b.is_linear;
   };
   // Of a single row a place shared is worth more than columns that come and go: few of these are worth their turns.
   std::vector<bool> rolls = rolls_into_next(program);
@@ -74,42 +108,39 @@ void ScheduleDraft::find_in_place() {
     return rolls[i] && !is_elementwise(program.operations[i].kind) &&
            !is_elementwise(program.operations[i + 1].kind);
   };
-  in_place_of.assign(count, -1);
+  in_place_of.assign(program.tensors.size(), -1);
   for (size_t i = 0; i < program.operations.size(); ++i) {
     const Operation& op = program.operations[i];
+    const size_t to = root_of(op.ofm.tensor);
     // Parts of a result would lie where others have yet to be read; an operand may be made of parts that are all there.
-    if (!is_pointwise(op) || !free_standing(op.ofm) ||
-        writers[static_cast<size_t>(op.ofm.tensor)] != 1)
-      continue;
+    if (!is_pointwise(op) || !is_whole(op.ofm) || all[to].writers != 1) continue;
     // Rows of a window may be kept as they come and go, in buffers of their own; where they are made from what is there as a
     // whole, its place takes less.
     if (i > 0 && (is_window_before(i - 1) || (rolls[i - 1] && is_window_before(i)))) continue;
     const auto take = [&](const Operand& operand) {
-      const NpuTensor &from = tensor(operand.tensor), &to = tensor(op.ofm.tensor);
-      if (in_place_of[static_cast<size_t>(op.ofm.tensor)] < 0 && free_standing(operand) &&
-          last_use[static_cast<size_t>(operand.tensor)] == static_cast<int32_t>(i) &&
-          writers[static_cast<size_t>(operand.tensor)] > 0 &&
-          last_write[static_cast<size_t>(operand.tensor)] < static_cast<int32_t>(i) &&
-          from.extent == to.extent && from.type == to.type)
-        in_place_of[static_cast<size_t>(op.ofm.tensor)] = operand.tensor;
+      const Bytes& from = all[root_of(operand.tensor)];
+      const auto at = static_cast<int32_t>(i);
+      if (in_place_of[to] < 0 && is_whole(operand) && from.last_use == at && from.writers > 0 &&
+          from.last_write < at && lie_alike(operand.tensor, op.ofm.tensor))
+        in_place_of[to] = program.root_of(operand.tensor);
     };
     take(op.ifm);
     if (op.ifm2) take(*op.ifm2);
   }
   // Where rows are made a few at a time from the same rows of an operand.
-  for (size_t id = 0; id < count; ++id) {
-    const NpuTensor& to = program.tensors[id];
-    if (to.kind != NpuTensor::Kind::Inner || aliased[id] || first_write[id] < 0) continue;
-    const std::string& node = program.operations[static_cast<size_t>(first_write[id])].node;
-    for (const int32_t other : to.may_replace) {
-      const auto from = static_cast<size_t>(other);
-      const NpuTensor& before = program.tensors[from];
-      const bool ends_here = last_use[from] < 0 ||
-                             program.operations[static_cast<size_t>(last_use[from])].node == node;
-      if (in_place_of[id] >= 0 || before.kind != NpuTensor::Kind::Inner || aliased[from] ||
-          writers[from] != 1 || before.extent != to.extent || before.type != to.type || !ends_here)
-        continue;
-      in_place_of[id] = other;
+  for (size_t id = 0; id < program.tensors.size(); ++id) {
+    const size_t to = root_of(static_cast<int32_t>(id));
+    if (all[to].first_write < 0) continue;
+    const auto node_of = [&](int32_t operation) -> const std::string& {
+      return program.operations[static_cast<size_t>(operation)].node;
+    };
+    const std::string& node = node_of(all[to].first_write);
+    for (const int32_t other : program.tensors[id].may_replace) {
+      const Bytes& from = all[root_of(other)];
+      const bool ends_here = from.last_use < 0 || node_of(from.last_use) == node;
+      if (in_place_of[to] < 0 && ends_here && from.writers > 0 &&
+          from.last_write < all[to].first_write && lie_alike(other, static_cast<int32_t>(id)))
+        in_place_of[to] = program.root_of(other);
     }
   }
 }
