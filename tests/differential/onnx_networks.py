@@ -3,29 +3,22 @@ import pathlib
 import tempfile
 
 import numpy as np
+from chances import Chances
 from onnx import TensorProto, helper, numpy_helper
 
 SET = 17  # of operators
 F32, I64 = np.float32, np.int64
 
 
-class Network:
+class Network(Chances):
     """A graph that grows; every value of it is [1, channels, height, width] until the end."""
 
     def __init__(self, rng):
-        self.rng, self.nodes, self.constants, self.values = rng, [], [], []
+        super().__init__(rng)
+        self.nodes, self.constants, self.values = [], [], []
         self.kinds = []
         self.shapes = {"x": (1, self.whole(1, 6), self.whole(6, 14), self.whole(6, 14))}
         self.values.append("x")
-
-    def whole(self, least, most):
-        return int(self.rng.integers(least, most + 1))
-
-    def chance(self, percent):
-        return self.rng.integers(100) < percent
-
-    def pick(self, *choices):
-        return choices[self.rng.integers(len(choices))]
 
     def constant(self, values, kind=F32):
         name = f"c{len(self.constants)}"

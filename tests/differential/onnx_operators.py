@@ -1,6 +1,7 @@
 """Random ONNX operators on floats, and the same between QuantizeLinear and DequantizeLinear: shapes, attributes and constants drawn anew
 for every case."""
 import numpy as np
+from chances import Chances
 from onnx import TensorProto, helper, numpy_helper
 
 OPERATORS = {}
@@ -15,21 +16,13 @@ def operator(*names):
     return add
 
 
-class Draw:
+class Draw(Chances):
     """One model of one operator. Operands of `given` come from outside, the others are part of the model."""
 
     def __init__(self, rng):
-        self.rng, self.given, self.constants, self.nodes = rng, {}, {}, []
+        super().__init__(rng)
+        self.given, self.constants, self.nodes = {}, {}, []
         self.types, self.domain, self.set = {}, "", SET
-
-    def whole(self, least, most):
-        return int(self.rng.integers(least, most + 1))
-
-    def chance(self, percent):
-        return self.rng.integers(100) < percent
-
-    def pick(self, *choices):
-        return choices[self.rng.integers(len(choices))]
 
     def shape(self, least_rank=1, most_rank=4, most=6):
         return [self.whole(1, most) for _ in range(self.whole(least_rank, most_rank))]

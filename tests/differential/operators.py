@@ -5,6 +5,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
+from chances import Chances  # noqa: E402
 from tflite_writer import Model, options  # noqa: E402
 
 SAME, VALID = 0, 1
@@ -20,18 +21,16 @@ def operator(*names):
     return add
 
 
-class Draw:
+class Draw(Chances):
     """One model being drawn: its graph, and what tensors of its type are like."""
 
     larger = 1  # by how much extents may be larger than they are as a rule
 
     def __init__(self, rng, kinds=(I8, I8, I8, I16, F32)):
-        self.rng, self.model = rng, Model()
+        super().__init__(rng)
+        self.model = Model()
         self.g = self.model.subgraph()
         self.kind = kinds[rng.integers(len(kinds))]
-
-    def whole(self, least, most):
-        return int(self.rng.integers(least, most + 1))
 
     def extent(self, most):
         return self.whole(1, most * self.larger)
@@ -39,12 +38,6 @@ class Draw:
     def wide(self, channels):
         """Up to as many times as many channels as extents may be larger."""
         return channels * self.whole(1, self.larger) + self.whole(0, 3) if self.larger > 1 else channels
-
-    def chance(self, percent):
-        return self.rng.integers(100) < percent
-
-    def pick(self, *choices):
-        return choices[self.rng.integers(len(choices))]
 
     def shape(self, least_rank=1, most_rank=4, most=6):
         return [self.extent(most) for _ in range(self.whole(least_rank, most_rank))]

@@ -421,40 +421,36 @@ TEST(Choices, GroupsOfFewChannelsAreOneConvolution) {
     EXPECT_TRUE(kernel(core, 96, 96, 3).starts_with("intarsia_staged_")) << core;
 }
 
+// How windows of a convolution are laid out on cores with DSP instructions, by the amounts of its kernel; empty where none are.
+std::vector<double> windows_laid_out(WindowCase c) {
+  Random random(9);
+  c.small_multipliers = true;
+  const graph::Module module = window_module(random, c);
+  const graph::Function& function = module.functions[0];
+  const auto work =
+      operator_work(CoreClass::Dsp, module, function, function.nodes[0]).value_or(OperatorWork{});
+  for (const KernelWork& part : work.kernels)
+    if (part.family == KernelFamily::DspWindows) return part.amounts;
+  return {};
+}
+
 // Rows of windows are filled up to words where laying four pixels out together saves more than products with the filling take, as of a
 // first layer's three channels; not where there are many channels of results.
 TEST(Choices, RowsOfWindowsAreFilledUpWhereThatSavesTime) {
-  const auto fours_laid_out = [](int64_t outputs) {
-    Random random(9);
-    WindowCase c{OpKind::Conv2d, 1, 33, 33, 3, outputs, 3, 3, 2};
-    c.small_multipliers = true;
-    const graph::Module module = window_module(random, c);
-    const graph::Function& function = module.functions[0];
-    const auto work =
-        operator_work(CoreClass::Dsp, module, function, function.nodes[0]).value_or(OperatorWork{});
-    for (const KernelWork& part : work.kernels)
-      if (part.family == KernelFamily::DspWindows) return part.amounts.at(0);
-    return -1.0;
+  const auto fours = [](int64_t outputs) {
+    return windows_laid_out({OpKind::Conv2d, 1, 33, 33, 3, outputs, 3, 3, 2}).at(0);
   };
-  EXPECT_GT(fours_laid_out(24), 0);
-  EXPECT_EQ(fours_laid_out(128), 0);
+  EXPECT_GT(fours(24), 0);
+  EXPECT_EQ(fours(128), 0);
 }
 
 // All fours of an image whose first and last windows of a row are beside an edge, and whose rows are no fours, are laid out together but for
 // those that would read before and behind the input.
 TEST(Choices, WindowsBesideEdgesAreLaidOutWithTheirNeighbours) {
   const auto windows = [](int64_t width, int64_t channels, int64_t kernel) {
-    Random random(9);
     WindowCase c{OpKind::Conv2d, 1, 12, width, channels, 24, kernel, kernel, 1};
     c.padding = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
-    c.small_multipliers = true;
-    const graph::Module module = window_module(random, c);
-    const graph::Function& function = module.functions[0];
-    const auto work =
-        operator_work(CoreClass::Dsp, module, function, function.nodes[0]).value_or(OperatorWork{});
-    for (const KernelWork& part : work.kernels)
-      if (part.family == KernelFamily::DspWindows) return part.amounts;
-    return std::vector<double>(4);
+    return windows_laid_out(c);
   };
   constexpr size_t kTogether = 0, kAlone = 3;
   const std::vector<double> fours = windows(12, 8, 3), others = windows(13, 8, 3);

@@ -133,29 +133,25 @@ def matrix_set_diag_high():
     return set_diag(4, 2)
 
 
-@case
-def reverse_sequence():
+def reversed_along(time, batch, shape, lengths):
     model = Model()
     g = model.subgraph()
-    x, lengths, y = g.tensor([3, 5, 2]), g.tensor([3], np.int32), g.tensor([3, 5, 2])
-    g.op("REVERSE_SEQUENCE", [x, lengths], [y], options("ReverseSequenceOptions", seqDim=1, batchDim=0))
-    g.inputs(x, lengths)
+    x, n, y = g.tensor(shape), g.tensor(lengths.shape, lengths.dtype.type), g.tensor(shape)
+    g.op("REVERSE_SEQUENCE", [x, n], [y], options("ReverseSequenceOptions", seqDim=time, batchDim=batch))
+    g.inputs(x, n)
     g.outputs(y)
-    model.values = [np.arange(30, dtype=np.float32).reshape(3, 5, 2), np.array([3, 5, 1], dtype=np.int32)]
+    model.values = [np.arange(np.prod(shape), dtype=np.float32).reshape(shape), lengths]
     return model
+
+
+@case
+def reverse_sequence():
+    return reversed_along(1, 0, [3, 5, 2], np.array([3, 5, 1], dtype=np.int32))
 
 
 @case
 def reverse_sequence_inner_axes():
-    """Steps along the last axis, batches along the one before it."""
-    model = Model()
-    g = model.subgraph()
-    x, lengths, y = g.tensor([2, 3, 5]), g.tensor([3], np.int64), g.tensor([2, 3, 5])
-    g.op("REVERSE_SEQUENCE", [x, lengths], [y], options("ReverseSequenceOptions", seqDim=2, batchDim=1))
-    g.inputs(x, lengths)
-    g.outputs(y)
-    model.values = [np.arange(30, dtype=np.float32).reshape(2, 3, 5), np.array([2, 5, 1], dtype=np.int64)]
-    return model
+    return reversed_along(2, 1, [2, 3, 5], np.array([2, 5, 1], dtype=np.int64))
 
 
 def chosen(code, condition, kind, shape, **quantisation):
