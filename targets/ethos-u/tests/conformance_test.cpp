@@ -87,10 +87,9 @@ TEST(Conformance, WhatTheNpuTakesOfThoseBesideTheRepositoryIsBitExact) {
 // docs/ethos-u-operators.md lists.
 TEST(Conformance, WhatTheNpuRefusesHasAReason) {
   const std::vector<std::pair<std::string, std::regex>> families = {
-      {"other types",
-       std::regex(
-           "the (input|output|first operand|second operand) is (f32|i32|u32|i16), the NPU takes "
-           ".*|the output is i16, softmax of i8 is made into i8")},
+      {"other types", std::regex("the (input|output|first operand|second operand) is "
+                                 "(f32|i32|u32|i16|bool), the NPU takes "
+                                 ".*|the output is i16, softmax of i8 is made into i8")},
       {"plain numbers",
        std::regex("the (input|first operand|second operand) is plain numbers without a scale, the "
                   "NPU takes quantised ones")},
