@@ -78,9 +78,10 @@ TEST(OnnxExtremes, WholeNumbersOf64BitsAreLimitedWith32) {
         {"y"});
     const auto module = model.read();
     ASSERT_TRUE(module.ok()) << module.error().to_string();
-    for (const graph::Node& node : module->entry_function().nodes)
-      if (node.kind != graph::OpKind::Cast)
-        EXPECT_EQ(module->entry_function().tensor(node.outputs[0]).type, DataType::Int32);
+    for (const graph::Node& node : module->entry_function().nodes) {
+      if (node.kind == graph::OpKind::Cast) continue;
+      EXPECT_EQ(module->entry_function().tensor(node.outputs[0]).type, DataType::Int32);
+    }
   }
   Model model;
   model.input("x", {3}, kInt64).output("y");
