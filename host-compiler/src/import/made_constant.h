@@ -25,6 +25,11 @@ std::vector<uint8_t> little_endian(const std::vector<T>& values) {
   return bytes;
 }
 
+inline MadeConstant real_constant(std::string name, Shape shape, const std::vector<float>& values) {
+  return {{.name = std::move(name), .type = DataType::Float32, .shape = std::move(shape)},
+          little_endian(values)};
+}
+
 // 0, 1, 2 ... along an axis of a tensor of that rank; first + step * i.
 inline MadeConstant counting(std::string name, size_t rank, size_t axis, int64_t count,
                              int32_t first = 0, int32_t step = 1) {

@@ -83,10 +83,12 @@ TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& att
   return in.attempt([&]() -> TensorId {
     const TensorId x = in.value(0).tensor;
     if (better_as_table(kind, in.tensor(x))) return tabulated(in, kind, attributes, x, *tail.as);
-    // TFLite's own lines end where 16 bits do, also within a line. Behind the quantisation lines are drawn that are near the function.
-    if (!natural(kind) && is_curve(kind) && in.tensor(x).type == DataType::Int16) return {};
-    if (!natural(kind)) return in.emit(kind, attributes, {x}, tail.as->type, tail.as->quantization);
     const graph::Tensor operand = in.tensor(x);
+    if (!natural(kind)) {
+      // TFLite's own lines end where 16 bits do, also within a line. Behind the quantisation lines are drawn that are near the function.
+      if (is_curve(kind) && operand.type == DataType::Int16) return {};
+      return in.emit(kind, attributes, {x}, tail.as->type, tail.as->quantization);
+    }
     if (operand.quantization.per_channel()) return {};
     // On 16 bits, whose steps are fine enough for any scale of 8 bits. Around a zero point of 0, 16 bits hold no other 16 bits.
     constexpr float kWideStep = 1.0f / 32768;

@@ -13,11 +13,6 @@ namespace {
 using graph::OpKind;
 using import::counting;
 
-MadeConstant real_constant(std::string name, Shape shape, const std::vector<float>& values) {
-  return {{.name = std::move(name), .type = DataType::Float32, .shape = std::move(shape)},
-          little_endian(values)};
-}
-
 // Ones on the diagonal.
 MadeConstant diagonal(std::string name, int64_t rows, int64_t columns) {
   std::vector<uint8_t> bytes(static_cast<size_t>(rows * columns));

@@ -39,8 +39,7 @@ void SubgraphReader::compose_fake_quant(const OperatorInfo& op, OperatorReader& 
              static_cast<float>((1 << width) - 1));
   int32_t x = current(op.inputs[0]);
   const auto constant = [&](const char* name, float value) {
-    return make({{.name = name, .type = DataType::Float32, .shape = {}},
-                 import::little_endian(std::vector<float>{value})});
+    return make(real_constant(name, {}, {value}));
   };
   const auto arithmetic = [&](OpKind kind, const char* name, float value) {
     x = put(op, kind, graph::BinaryAttrs{}, {x, constant(name, value)}, input);

@@ -48,7 +48,7 @@ class PlaneWriter {
   }
 
   Reals constant(Shape shape, const std::vector<float>& values) {
-    return {make_(reals_of("factors", shape, values)), shape};
+    return {make_(real_constant("factors", shape, values)), shape};
   }
   Reals number(float value) { return constant({1, 1, 1}, {value}); }
 

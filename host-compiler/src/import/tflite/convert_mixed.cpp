@@ -31,6 +31,13 @@ int32_t SubgraphReader::as_reals(const OperatorInfo& op, OperatorReader& in, siz
              {.type = DataType::Float32, .shape = given.shape});
 }
 
+void SubgraphReader::put_quantised(const OperatorInfo& op, graph::Attributes attributes,
+                                   std::vector<int32_t> reals, const Shape& shape) {
+  const int32_t made = put(op, op.known->kind, std::move(attributes), std::move(reals),
+                           {.type = DataType::Float32, .shape = shape});
+  put_last(op, OpKind::Quantize, graph::NoAttrs{}, {made});
+}
+
 // Integers beside floats, as the converter leaves them where it has no int16 for an operator: no interpreter runs these files, but all operands
 // say which numbers they stand for. `first`: the first operand that is a number. True when it is one.
 bool SubgraphReader::compose_beside_reals(const OperatorInfo& op, OperatorReader& in,
@@ -50,9 +57,7 @@ bool SubgraphReader::compose_beside_reals(const OperatorInfo& op, OperatorReader
     operands.push_back(i < first ? current(op.inputs[i]) : as_reals(op, in, i));
   if (!has_scale(output))
     return put_last(op, op.known->kind, converted.attributes, std::move(operands)), true;
-  const int32_t made = put(op, op.known->kind, converted.attributes, std::move(operands),
-                           {.type = DataType::Float32, .shape = output.shape});
-  put_last(op, OpKind::Quantize, graph::NoAttrs{}, {made});
+  put_quantised(op, converted.attributes, std::move(operands), output.shape);
   return true;
 }
 
@@ -121,9 +126,7 @@ bool SubgraphReader::compose_computed_weights(const OperatorInfo& op, OperatorRe
     operands.push_back(make({{.name = bias.name, .type = DataType::Float32, .shape = bias.shape},
                              little_endian(values)}));
   }
-  const int32_t made = put(op, op.known->kind, converted.attributes, std::move(operands),
-                           {.type = DataType::Float32, .shape = output.shape});
-  put_last(op, OpKind::Quantize, graph::NoAttrs{}, {made});
+  put_quantised(op, converted.attributes, std::move(operands), output.shape);
   return true;
 }
 

@@ -22,7 +22,7 @@ MadeConstant hann_window(int64_t length) {
   std::vector<float> window;
   for (int64_t i = 0; i < length; ++i)
     window.push_back(static_cast<float>(0.5 - 0.5 * std::cos(angle_of(i, length))));
-  return reals_of("window", {length}, window);
+  return real_constant("window", {length}, window);
 }
 
 // Frequencies as the ear spaces them.
@@ -155,14 +155,15 @@ void SubgraphReader::compose_mfcc(const OperatorInfo& op, OperatorReader& in) {
   const int32_t magnitudes =
       put(op, OpKind::Sqrt, graph::NoAttrs{}, {current(op.inputs[0])}, reals(input.shape));
   const int32_t energies =
-      product(magnitudes, reals_of("bands", {bands, frequencies}, triangles(mel)));
+      product(magnitudes, real_constant("bands", {bands, frequencies}, triangles(mel)));
   constexpr float kLeastEnergy = 1e-12f;
   const int32_t audible =
       put(op, OpKind::Maximum, graph::NoAttrs{},
-          {energies, make(reals_of("least", {}, {kLeastEnergy}))}, reals(shape));
+          {energies, make(real_constant("least", {}, {kLeastEnergy}))}, reals(shape));
   const int32_t logs = put(op, OpKind::Log, graph::NoAttrs{}, {audible}, reals(shape));
-  put_last(op, OpKind::FullyConnected, graph::FullyConnectedAttrs{true, {}},
-           {logs, make(reals_of("cosines", {coefficients, bands}, cosines(coefficients, bands)))});
+  put_last(
+      op, OpKind::FullyConnected, graph::FullyConnectedAttrs{true, {}},
+      {logs, make(real_constant("cosines", {coefficients, bands}, cosines(coefficients, bands)))});
 }
 
 }  // namespace intarsia::tflite

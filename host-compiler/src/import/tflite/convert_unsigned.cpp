@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 #include "import/tflite/subgraph_reader.h"
 #include "intarsia/plugin/rounded_exp.h"
@@ -95,13 +94,6 @@ graph::Tensor as_unsigned(graph::Tensor tensor) {
 
 graph::Tensor plain(DataType type, Shape shape) {
   return {.type = type, .shape = std::move(shape)};
-}
-
-MadeConstant real_numbers(std::string name, Shape shape, const std::vector<float>& values) {
-  MadeConstant made{{.name = std::move(name), .type = DataType::Float32, .shape = std::move(shape)},
-                    std::vector<uint8_t>(values.size() * sizeof(float))};
-  std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
-  return made;
 }
 
 // Whether each window has an odd number of elements: then no average lies in the middle between two numbers.
@@ -253,13 +245,13 @@ void SubgraphReader::softmax_unsigned(const OperatorInfo& op, OperatorReader& in
     return put(op, kind, graph::BinaryAttrs{}, {a, b}, plain(DataType::Float32, shape));
   };
   const auto number = [&](const char* name, float value) {
-    return make(real_numbers(name, {1}, {value}));
+    return make(real_constant(name, {1}, {value}));
   };
   const int32_t distance =
       put(op, OpKind::Sub, graph::BinaryAttrs{}, {whole(largest, one), whole(x, input.shape)},
           plain(DataType::Int32, input.shape));
   const int32_t power = put(op, OpKind::Gather, graph::GatherAttrs{0, 0},
-                            {make(real_numbers("powers", {256}, powers)), distance},
+                            {make(real_constant("powers", {256}, powers)), distance},
                             plain(DataType::Float32, input.shape));
   const int32_t sum = put(op, OpKind::Sum, graph::ReduceAttrs{{axis}, true}, {power},
                           plain(DataType::Float32, one));
@@ -278,7 +270,7 @@ void SubgraphReader::resize_unsigned(const OperatorInfo& op, OperatorReader& in)
                            plain(DataType::Float32, from));
   const int32_t resized =
       put(op, OpKind::ResizeBilinear, converted.attributes, {real}, plain(DataType::Float32, to));
-  const int32_t half = make(real_numbers("half", {1}, {0.5f}));
+  const int32_t half = make(real_constant("half", {1}, {0.5f}));
   put_bytes(
       op, OpKind::Cast,
       {put(op, OpKind::Add, graph::BinaryAttrs{}, {resized, half}, plain(DataType::Float32, to))});

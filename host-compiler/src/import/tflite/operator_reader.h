@@ -92,6 +92,7 @@ class OperatorReader {
 
 using import::little_endian;
 using import::MadeConstant;
+using import::real_constant;
 
 // Constants grow with extents that a file merely states: false, and a problem, where one would have too many elements.
 bool can_be_made(OperatorReader& in, int64_t rows, int64_t columns);

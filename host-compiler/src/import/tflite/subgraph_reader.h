@@ -116,6 +116,9 @@ class SubgraphReader {
   void run_composite(const OperatorInfo& op);
   bool refuses_mixed_types(OperatorReader& in);
   int32_t as_reals(const OperatorInfo& op, OperatorReader& in, size_t operand);
+  // The operator on floats, whose result the output's integers stand for.
+  void put_quantised(const OperatorInfo& op, graph::Attributes attributes,
+                     std::vector<int32_t> reals, const Shape& shape);
   bool compose_beside_reals(const OperatorInfo& op, OperatorReader& in, size_t first);
   bool compose_square(const OperatorInfo& op, OperatorReader& in);
   bool compose_comparison(const OperatorInfo& op, OperatorReader& in);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <numbers>
 #include <string>
@@ -20,13 +19,6 @@ inline constexpr int64_t kLongest = int64_t{1} << 18;  // its matrices have 2^20
 
 inline graph::Tensor reals(Shape shape) {
   return {.type = DataType::Float32, .shape = std::move(shape)};
-}
-
-inline MadeConstant reals_of(std::string name, Shape shape, const std::vector<float>& values) {
-  MadeConstant made{reals(std::move(shape)), std::vector<uint8_t>(values.size() * sizeof(float))};
-  made.tensor.name = std::move(name);
-  std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
-  return made;
 }
 
 // The angle of step `at` of `length` steps around the circle, exact for any product of indices.
@@ -136,7 +128,7 @@ class TransformWriter {
     x = reshape(x, {count, half, 2});
     const graph::SliceAttrs back{{0, rest, 0}, {count, rest, 2}, {1, -1, 1}, {}};
     const int32_t others = multiply(put_(OpKind::Slice, back, {x}, reals({count, rest, 2})),
-                                    reals_of("conjugate", {2}, {1, -1}), {count, rest, 2});
+                                    real_constant("conjugate", {2}, {1, -1}), {count, rest, 2});
     const int32_t all =
         put_(OpKind::Concat, graph::AxisAttrs{1}, {x, others}, reals({count, length, 2}));
     return reshape(all, {count, length * 2});
@@ -145,7 +137,8 @@ class TransformWriter {
  private:
   int32_t product(int32_t x, Shape shape, const Spectrum& s, int64_t divided) {
     const int64_t rows = s.kept * s.out_parts(), columns = s.length * s.in_parts();
-    const int32_t matrix = make_(reals_of("frequencies", {rows, columns}, matrix_of(s, divided)));
+    const int32_t matrix =
+        make_(real_constant("frequencies", {rows, columns}, matrix_of(s, divided)));
     shape.back() = rows;
     return put_(OpKind::FullyConnected, graph::FullyConnectedAttrs{true, {}}, {x, matrix},
                 reals(shape));
@@ -166,8 +159,8 @@ class TransformWriter {
     const graph::SliceAttrs swap{{0, 0, 0, 1}, shape, {1, 1, 1, -1}, {}};
     const int32_t swapped = put_(OpKind::Slice, swap, {x}, reals(shape));
     return put_(OpKind::Add, graph::BinaryAttrs{},
-                {multiply(x, reals_of("cosines", {q, p, 2}, same), shape),
-                 multiply(swapped, reals_of("sines", {q, p, 2}, other), shape)},
+                {multiply(x, real_constant("cosines", {q, p, 2}, same), shape),
+                 multiply(swapped, real_constant("sines", {q, p, 2}, other), shape)},
                 reals(shape));
   }
 

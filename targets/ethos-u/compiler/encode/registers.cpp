@@ -1,6 +1,7 @@
 #include "encode/registers.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "commands/commands.h"
 #include "intarsia/plugin/check.h"
@@ -45,16 +46,16 @@ class Encoder {
   // What IFM, IFM2 and OFM have alike.
   void set_map(const MapCommands& names, const FeatureMap& map) {
     // Tiles: rows from `wrap_height` on lie elsewhere, or of a single row columns from `wrap_width` on.
-    const int32_t upper = map.wrap_height > 0 ? map.wrap_height : map.extent.height;
-    const int32_t left = map.wrap_width > 0 ? map.wrap_width : map.extent.width;
-    const int64_t wrapped = map.wrap_base ? *map.wrap_base - map.span.offset : kNoTile;
-    const int64_t bases[] = {map.base - map.span.offset, map.wrap_width > 0 ? wrapped : kNoTile,
-                             map.wrap_height > 0 ? wrapped : kNoTile, kNoTile};
+    const auto within_span = [&](std::optional<int64_t> base) {
+      return base ? *base - map.span.offset : kNoTile;
+    };
+    const int64_t bases[] = {within_span(map.base), within_span(map.right_tile()),
+                             within_span(map.lower_tile()), kNoTile};
     for (size_t tile = 0; tile < names.bases.size(); ++tile)
       registers_.push_back({command_named(names.bases[tile]).code, bases[tile]});
-    set(names.width0_m1, "width_m1", left - 1);
-    set(names.height0_m1, "height_m1", upper - 1);
-    set(names.height1_m1, "height_m1", upper - 1);
+    set(names.width0_m1, "width_m1", map.tile_width() - 1);
+    set(names.height0_m1, "height_m1", map.tile_height() - 1);
+    set(names.height1_m1, "height_m1", map.tile_height() - 1);
     set_long(names.stride_c, map.stride_c);
     set_long(names.stride_y, map.stride_y);
     set_long(names.stride_x, map.stride_x);

@@ -10,11 +10,10 @@ namespace {
 PlacedMap placed(const FeatureMap& map) {
   PlacedMap result;
   result.region = map.span.storage;
-  const int64_t wrapped = map.wrap_base.value_or(kNoTile);
-  result.bases = {map.base, map.wrap_width > 0 ? wrapped : kNoTile,
-                  map.wrap_height > 0 ? wrapped : kNoTile, kNoTile};
-  result.tile_height = map.wrap_height > 0 ? map.wrap_height : map.extent.height;
-  result.tile_width = map.wrap_width > 0 ? map.wrap_width : map.extent.width;
+  result.bases = {map.base, map.right_tile().value_or(kNoTile), map.lower_tile().value_or(kNoTile),
+                  kNoTile};
+  result.tile_height = map.tile_height();
+  result.tile_width = map.tile_width();
   result.stride_y = map.stride_y;
   result.stride_x = map.stride_x;
   result.stride_c = map.stride_c;

@@ -52,6 +52,12 @@ struct FeatureMap {
   int32_t wrap_height = 0, wrap_width = 0;
   int64_t stride_y = 0, stride_x = 0, stride_c = 0;
   int32_t zero_point = 0;
+
+  // Rows and columns of the first tile, and where those at its right and below it begin, where there are such.
+  int32_t tile_height() const { return wrap_height > 0 ? wrap_height : extent.height; }
+  int32_t tile_width() const { return wrap_width > 0 ? wrap_width : extent.width; }
+  std::optional<int64_t> right_tile() const { return wrap_width > 0 ? wrap_base : std::nullopt; }
+  std::optional<int64_t> lower_tile() const { return wrap_height > 0 ? wrap_base : std::nullopt; }
 };
 
 struct Step {
