@@ -121,7 +121,7 @@ class Users {
       for (size_t at = text.find(kInclude); at != std::string_view::npos;
            at = text.find(kInclude, at + 1)) {
         const size_t begin = at + kInclude.size(), end = text.find('"', begin);
-        if (end == std::string_view::npos || text.substr(end, 2) != "\"\n") continue;
+        if (end == std::string_view::npos) break;
         includes_[file].emplace_back(text.substr(begin, end - begin));
         users_[includes_[file].back()].push_back(file);
       }
@@ -165,8 +165,10 @@ std::vector<SourceFile> with_own_parts(std::vector<SourceFile> files) {
     if (header && (!user->path.ends_with(".h") || folder_of(user->path) != folder_of(part.path) ||
                    read_c_text(user->text).only_includes))
       continue;
-    const std::string include = std::string(kInclude) + part.path + "\"\n";
-    user->text.replace(user->text.find(include), include.size(), part.text);
+    const size_t include = user->text.find(std::string(kInclude) + part.path + '"');
+    const size_t next_line =
+        user->text.find('\n', include) + 1;  // a remark may stand behind the name
+    user->text.replace(include, next_line - include, part.text);
     part.text.clear();
     users.move(index, *place);
     written.insert(part.path);
@@ -188,7 +190,8 @@ std::string with_used_headers(const std::string& path, const std::string& text, 
       out.append(line).append("\n");
       continue;
     }
-    const std::string name(line.substr(kInclude.size(), line.rfind('"') - kInclude.size()));
+    const std::string name(
+        line.substr(kInclude.size(), line.find('"', kInclude.size()) - kInclude.size()));
     if (const std::string warning = selection.warning_text(path, name); !warning.empty()) {
       out.append(warning);
       continue;

@@ -86,8 +86,9 @@ class Amalgamation {
       begin = end + 1;
       const SourceFile* included = nullptr;
       if (line.starts_with(kInclude))
-        included = find(
-            path, std::string(line.substr(kInclude.size(), line.rfind('"') - kInclude.size())));
+        included =
+            find(path, std::string(line.substr(kInclude.size(),
+                                               line.find('"', kInclude.size()) - kInclude.size())));
       if (included == nullptr || included->path == model_ + ".h") {
         text.append(line).append("\n");
       } else if (included->path == model_ + "_data.h") {

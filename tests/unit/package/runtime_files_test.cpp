@@ -96,6 +96,21 @@ TEST(RuntimeFiles, AFilesOwnPartsStandInIt) {
             "#include \"a/twice.def\"\n#include \"a/twice.def\"\nvoid f(void);\n");
 }
 
+// What stands behind the name of a header does not hide that it is included.
+TEST(RuntimeFiles, ARemarkBehindAnIncludeIsNoPartOfIt) {
+  const std::vector<SourceFile> runtime = {
+      {"a/f.h", "#include \"a/own.h\"  // before \"b\"\n#include \"a/shared.h\"\nvoid f(void);\n"},
+      {"a/g.c", "#include \"a/shared.h\"  // behind \"b\"\nvoid g(void) {}\n"},
+      {"a/own.h", "int own;\n"},
+      {"a/shared.h", "int shared;\n"},
+  };
+  std::vector<SourceFile> package = {
+      {"m.c", "#include \"a/f.h\"  // \"f\"\nvoid run(void) { f(); g(); }\n"}};
+  add_runtime_files(runtime, package);
+  EXPECT_THAT(paths(package), ElementsAre("m.c", "a/f.h", "a/g.c", "a/shared.h"));
+  EXPECT_EQ(package[1].text, "int own;\n#include \"a/shared.h\"\nvoid f(void);\n");
+}
+
 TEST(RuntimeFiles, DriversComeWhole) {
   std::vector<SourceFile> runtime = kRuntime;
   runtime.push_back(
