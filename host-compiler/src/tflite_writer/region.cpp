@@ -46,9 +46,16 @@ class Origins {
   std::set<int32_t> of(const std::string& node) const {
     std::set<int32_t> found;
     if (const auto lookup = joined_.lookups.find(node); lookup != joined_.lookups.end()) {
-      for (const std::string& part : lookup->second) found.merge(of(part));
+      for (const std::string& part : lookup->second) found.merge(of_part(part));
       return found;
     }
+    return of_part(node);
+  }
+
+ private:
+  // Of a node as it was before it was joined with others under the name of the last.
+  std::set<int32_t> of_part(const std::string& node) const {
+    std::set<int32_t> found;
     // An operator that is several nodes gives its name to the last and begins the others' with it.
     const std::string* longest = nullptr;
     for (const auto& [name, index] : by_name_)
@@ -58,7 +65,6 @@ class Origins {
     return found;
   }
 
- private:
   const JoinedOperators& joined_;
   std::map<std::string, int32_t> by_name_;
 };

@@ -335,6 +335,25 @@ TEST_F(Offload, PinnedOperatorsStay) {
             format::Options::SoftmaxOptions);
 }
 
+// Functions of one value are one table under the name of the last, and the CPU is cheaper for so few bytes.
+TEST_F(Offload, TablesThatTheCpuComputesStayAsTheirOperators) {
+  constexpr int32_t kLogistic = 14, kTanh = 28;
+  ModelSpec m;
+  m.add({"x", {1, 2, 2, 2}, kInt8, {0.05f}, {0}});
+  m.add({"gate", {1, 2, 2, 2}, kInt8, {1.0f / 256}, {-128}});
+  m.add({"curve", {1, 2, 2, 2}, kInt8, {1.0f / 128}, {0}});
+  m.operators = {{kLogistic, {0}, {1}}, {kTanh, {1}, {2}}};
+  m.inputs = {0};
+  m.outputs = {2};
+  write("model.tflite", build(m));
+  const ProcessOutcome compiled = offload("model.tflite", "ethos-u65-256", {"--policy", "cost"});
+  ASSERT_TRUE(done(compiled));
+  EXPECT_THAT(compiled.out, HasSubstr("'gate' (LOGISTIC v1) is on the CPU: "));
+  const Written file = written();
+  EXPECT_EQ(file.on_npu(), 0);
+  EXPECT_EQ(file.graph().operators()->size(), 2u);
+}
+
 // ---- models of other formats -------------------------------------------------------------------------
 
 // As graph text: there is no operator of TensorFlow Lite to keep.
