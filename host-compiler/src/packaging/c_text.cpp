@@ -112,6 +112,9 @@ void read_directive(std::string_view line, CText& file, int& others) {
     file.declares.emplace(names.front());
     file.macros.emplace(names.front());
     if (rest.size() > names.front().size()) ++others;
+    // #define FUNCTION function
+    if (names.size() == 2 && rest.ends_with(names[1]) && rest[names[0].size()] != '(')
+      file.aliases.emplace(names[0], names[1]);
     names.erase(names.begin());
   }
   if (word != "undef") add_each(std::move(names), file.uses);
@@ -139,8 +142,13 @@ std::string_view without_macro_calls(std::string_view head, CText& file) {
       ++end;
     if (end == begin || end == head.size() || head[end] != '(') return head;
     const size_t behind = behind_parenthesis(head, end);
-    for (const std::string_view name : identifiers_of(head.substr(end, behind - end)))
+    const std::vector<std::string_view> names = identifiers_of(head.substr(end, behind - end));
+    for (const std::string_view name : names)
       if (name.starts_with("intarsia_")) file.defines.emplace(name), file.declares.emplace(name);
+    // A name without an underscore is a part of names: BLOCKS(whole) makes blocks_whole.
+    if (!names.empty() && names.front().find('_') != std::string_view::npos &&
+        !names.front().starts_with("intarsia_"))
+      file.locals.emplace(names.front());
     head.remove_prefix(behind);
   }
 }
@@ -160,8 +168,8 @@ void read_declaration(std::string_view head, bool has_body, CText& file) {
   const std::vector<std::string_view> names = identifiers_of(head);
   if (names.empty()) return;
   const bool is_static = head.find("static ") != std::string_view::npos ||
-                         head.find("INTARSIA_INLINE") != std::string_view::npos ||
-                         head.find("INTARSIA_OUTLINE") != std::string_view::npos;
+                         head.find("_INLINE") != std::string_view::npos ||
+                         head.find("_OUTLINE") != std::string_view::npos;
   const size_t assigned = head.find('=');
   const size_t call = head.substr(0, assigned).find('(');
   if (call != std::string_view::npos) {
@@ -173,8 +181,12 @@ void read_declaration(std::string_view head, bool has_body, CText& file) {
       if (begin == std::string_view::npos) return;
       before = head.substr(0, begin);
     }
-    const std::vector<std::string_view> earlier = identifiers_of(before);
+    std::vector<std::string_view> earlier = identifiers_of(before);
     if (earlier.empty()) return;
+    // Of a pointer to functions, `type (*name)(`.
+    if (const std::string_view inside = trimmed(head.substr(begin + 1)); inside.starts_with('*'))
+      if (const auto pointers = identifiers_of(inside); !pointers.empty())
+        earlier.push_back(pointers.front());
     file.declares.emplace(earlier.back());
     if (has_body && !is_static) file.defines.emplace(earlier.back());
     if (is_static || names.front() == "typedef") file.locals.emplace(earlier.back());
@@ -182,11 +194,16 @@ void read_declaration(std::string_view head, bool has_body, CText& file) {
     if (earlier.size() == 1) add_each(names, file.uses);
     return;
   }
-  if (names.front() == "typedef") file.declares.emplace(names.back());
-  if (has_body && names.size() > 1 &&
-      (names.front() == "struct" || names.front() == "enum" || names.front() == "union" ||
-       names.front() == "typedef"))
+  if (names.front() == "typedef")
     file.declares.emplace(names.back()), file.locals.emplace(names.back());
+  if (has_body && names.size() > 1) {
+    const size_t tag = names.front() == "typedef" ? 1 : 0;
+    if (names[tag] == "struct" || names[tag] == "enum" || names[tag] == "union") {
+      file.declares.emplace(names.back()), file.tags.emplace(names.back());
+    } else if (tag == 1) {
+      file.declares.emplace(names.back()), file.locals.emplace(names.back());
+    }
+  }
   if (is_static && names.size() > 1) {
     const std::vector<std::string_view> object =
         identifiers_of(head.substr(0, head.find_first_of("[=")));
@@ -253,8 +270,64 @@ CText read_c_text(std::string_view original) {
     head.append(text, begin, i-- - begin);
   }
   read_declaration(head, false, file);
+  for (const auto& [name, meant] : file.aliases)
+    if (file.locals.contains(name)) file.locals.insert(meant);
   file.only_includes = others == 0 && !file.includes.empty();
   return file;
+}
+
+namespace {
+
+bool before_tag(std::string_view text) {
+  for (const std::string_view word : {"struct ", "union ", "enum "})
+    if (text.ends_with(word) &&
+        (text.size() == word.size() || !continues_identifier(text[text.size() - word.size() - 1])))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+std::string with_names(std::string_view text, const OtherNames& names, const OtherNames& tags) {
+  std::string out;
+  out.reserve(text.size());
+  const auto copy_to = [&](size_t& at, size_t end) {
+    end = std::min(end, text.size());
+    out.append(text, at, end - at);
+    at = end;
+  };
+  for (size_t i = 0; i < text.size();) {
+    const std::string_view two = text.substr(i, 2);
+    if (two == "//") {
+      copy_to(i, text.find('\n', i));
+    } else if (two == "/*") {
+      copy_to(i, text.find("*/", i + 2));
+      copy_to(i, i + 2);
+    } else if (text[i] == '"' || text[i] == '\'') {
+      size_t end = i + 1;
+      while (end < text.size() && text[end] != text[i]) end += text[end] == '\\' ? 2 : 1;
+      copy_to(i, end + 1);
+    } else if (begins_identifier(text[i])) {
+      size_t end = i;
+      while (end < text.size() && continues_identifier(text[end])) ++end;
+      const bool is_member = out.ends_with('.') || out.ends_with("->");
+      const OtherNames& others = before_tag(out) ? tags : names;
+      const auto found = others.find(std::string(text.substr(i, end - i)));
+      if (found == others.end() || is_member) {
+        copy_to(i, end);
+      } else {
+        out += found->second;
+        i = end;
+      }
+    } else if (is_digit(text[i])) {
+      size_t end = i;
+      while (end < text.size() && (continues_identifier(text[end]) || text[end] == '.')) ++end;
+      copy_to(i, end);
+    } else {
+      copy_to(i, i + 1);
+    }
+  }
+  return out;
 }
 
 }  // namespace intarsia::packaging

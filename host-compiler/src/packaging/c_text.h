@@ -3,9 +3,11 @@
 // names may be reported as used than are, never fewer.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace intarsia::packaging {
@@ -19,13 +21,20 @@ struct CText {
   std::set<std::string> declares;
   std::set<std::string>
       uses;  // identifiers in bodies of functions, in initial values, and in macros
-  // Of a source: functions, objects, structures and enumerators that other files cannot see, and its macros.
-  std::set<std::string> locals, macros;
+  // What other files cannot see but by including this one: functions, objects, types and enumerators; macros; and what
+  // stands behind "struct", "union" and "enum".
+  std::set<std::string> locals, macros, tags;
+  std::set<std::pair<std::string, std::string>> aliases;  // macros that stand for one other name
   bool only_includes =
       false;  // nothing but #include lines between its guards: a header that collects others
   bool warns = false;  // has a #warning, which somebody who compiles the model has to see
 };
 
 CText read_c_text(std::string_view text);
+
+// The text with other names in place of these, but for members behind '.' and '->' and in comments and literals. What
+// stands behind "struct", "union" or "enum" has its names in `tags`, as C has.
+using OtherNames = std::map<std::string, std::string>;
+std::string with_names(std::string_view text, const OtherNames& names, const OtherNames& tags);
 
 }  // namespace intarsia::packaging

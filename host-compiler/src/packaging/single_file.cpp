@@ -1,6 +1,7 @@
 // A package as one .c and one .h: every header once, in front of the first that needs it, the model, and behind it the
-// sources of the runtime.
+// sources of the runtime, with such headers before them as are theirs alone.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -8,13 +9,10 @@
 
 #include "intarsia/package.h"
 #include "packaging/build_glue.h"
-#include "packaging/c_text.h"
+#include "packaging/headers_apart.h"
 
 namespace intarsia {
 namespace {
-
-using packaging::CText;
-using packaging::read_c_text;
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -41,6 +39,7 @@ class Amalgamation {
 
   // The model's source: what comes before its weights, and what comes behind them.
   std::pair<std::string, std::string> source(const std::vector<std::string>& runtime) {
+    read(runtime);
     std::string before = file_names(runtime);
     std::string text;
     append(model_ + ".c", text);
@@ -61,7 +60,7 @@ class Amalgamation {
         "/* Functions of the runtime, under names of this model. */\n",
         model_);
     for (const std::string& path : runtime)
-      for (const std::string& name : texts_of(path).defines)
+      for (const std::string& name : read_.at(path).text.defines)
         text += fmt::format("#define {0} {1}_{0}\n", name, model_);
     return text +
            "\n#if defined(__clang__)\n"
@@ -74,21 +73,28 @@ class Amalgamation {
       if (const auto found = files_.find(path); found != files_.end()) return found->second;
     return nullptr;
   }
-  CText texts_of(const std::string& path) const { return read_c_text(files_.at(path)->text); }
+
+  // What the model and the runtime say of themselves, and what names can therefore not be used again.
+  void read(const std::vector<std::string>& runtime) {
+    const auto add = [&](const std::string& path) {
+      packaging::ReadFile& file = read_[path];
+      file.text = packaging::read_c_text(files_.at(path)->text);
+      for (const std::string& name : file.text.includes)
+        if (const SourceFile* included = find(path, name)) file.includes.insert(included->path);
+    };
+    for (const auto& [path, file] : files_)
+      if (path.ends_with(".h") || path.ends_with(".def")) add(path);
+    add(model_ + ".c");
+    for (const std::string& path : runtime) add(path);
+    apart_ = packaging::headers_apart(read_, model_ + ".c");
+    for (const auto& [path, file] : read_)
+      if ((path.ends_with(".h") && !apart_.contains(path)) || path == model_ + ".c")
+        taken_.merge(own_names(file.text));
+  }
 
   // The file's text with what it includes; headers that are in the text already are left out.
   void append(const std::string& path, std::string& text) {
-    const std::string& original = files_.at(path)->text;
-    constexpr std::string_view kInclude = "#include \"";
-    for (size_t begin = 0; begin < original.size();) {
-      const size_t end = std::min(original.find('\n', begin), original.size());
-      const std::string_view line = std::string_view(original).substr(begin, end - begin);
-      begin = end + 1;
-      const SourceFile* included = nullptr;
-      if (line.starts_with(kInclude))
-        included =
-            find(path, std::string(line.substr(kInclude.size(),
-                                               line.find('"', kInclude.size()) - kInclude.size())));
+    lines_of(path, [&](std::string_view line, const SourceFile* included) {
       if (included == nullptr || included->path == model_ + ".h") {
         text.append(line).append("\n");
       } else if (included->path == model_ + "_data.h") {
@@ -97,32 +103,71 @@ class Amalgamation {
       } else if (included->path.ends_with(".def") || headers_.insert(included->path).second) {
         append(included->path, text);
       }
-    }
+    });
   }
 
-  // A source of the runtime. Names that are its own, and that another one has as well, get its name in front.
+  // A source of the runtime, and the headers that stand apart, as one piece: what they include besides is put in front of
+  // it. Names that stand elsewhere already get the source's own in front.
+  struct Piece {
+    std::string text;
+    std::set<std::string> headers, names, macros, tags;
+  };
   void append_apart(const std::string& path, std::string& text) {
-    std::string body;
-    for (const std::string& name : texts_of(path).includes)
-      if (const SourceFile* header = find(path, name);
-          header != nullptr && header->path.ends_with(".h") && headers_.insert(header->path).second)
-        append(header->path, text);
-    append(path, body);
-    std::string renamed, restored;
-    const CText own = texts_of(path);
-    for (const std::string& name : own.locals) {
-      if (local_names_.insert(name).second) continue;
-      renamed += fmt::format("#define {} {}_{}\n", name, stem_of(path), name);
-      restored += fmt::format("#undef {}\n", name);
+    Piece piece;
+    add_to_piece(path, piece, text);
+    packaging::OtherNames renamed, tags;
+    const auto find_taken = [&](const std::set<std::string>& names, packaging::OtherNames& others) {
+      for (const std::string& name : names)
+        if (taken_.contains(name)) others[name] = stem_of(path) + "_" + name;
+    };
+    find_taken(piece.names, renamed), find_taken(piece.macros, renamed),
+        find_taken(piece.tags, tags);
+    taken_.merge(piece.names), taken_.merge(piece.tags);  // macros end with the piece
+    text += fmt::format("\n/* ---- {} ---- */\n", path) +
+            packaging::with_names(piece.text, renamed, tags);
+    for (const std::string& name : piece.macros)
+      text += fmt::format("#undef {}\n", renamed.contains(name) ? renamed.at(name) : name);
+  }
+  void add_to_piece(const std::string& path, Piece& piece, std::string& in_front) {
+    const packaging::CText& own = read_.at(path).text;
+    piece.names.insert(own.locals.begin(), own.locals.end());
+    piece.macros.insert(own.macros.begin(), own.macros.end());
+    piece.tags.insert(own.tags.begin(), own.tags.end());
+    lines_of(path, [&](std::string_view line, const SourceFile* included) {
+      if (included == nullptr)
+        piece.text.append(line).append("\n");
+      else if (included->path.ends_with(".def") ||
+               (apart_.contains(included->path) && piece.headers.insert(included->path).second))
+        add_to_piece(included->path, piece, in_front);
+      else if (!apart_.contains(included->path) && headers_.insert(included->path).second)
+        append(included->path, in_front);
+    });
+  }
+
+  // Each line, with the file of the package that it includes, if it does.
+  void lines_of(const std::string& path,
+                const std::function<void(std::string_view, const SourceFile*)>& take) const {
+    constexpr std::string_view kInclude = "#include \"";
+    const std::string& text = files_.at(path)->text;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      const std::string_view line = std::string_view(text).substr(begin, end - begin);
+      begin = end + 1;
+      const SourceFile* included = nullptr;
+      if (line.starts_with(kInclude))
+        included =
+            find(path, std::string(line.substr(kInclude.size(),
+                                               line.find('"', kInclude.size()) - kInclude.size())));
+      take(line, included);
     }
-    for (const std::string& name : own.macros) restored += fmt::format("#undef {}\n", name);
-    text += fmt::format("\n/* ---- {} ---- */\n", path) + renamed + body + restored;
   }
 
   std::string model_;
   std::map<std::string, const SourceFile*> files_;
-  std::set<std::string> headers_;      // that are in the text
-  std::set<std::string> local_names_;  // of the sources so far
+  packaging::ReadFiles read_;
+  std::set<std::string> apart_;    // headers
+  std::set<std::string> headers_;  // that are in the text
+  std::set<std::string> taken_;    // names that mean something in it
 };
 
 }  // namespace

@@ -58,6 +58,33 @@ TEST(CText, MacrosThatDefineFunctionsNameThem) {
   EXPECT_THAT(text.macros, ElementsAre("KERNEL"));
 }
 
+TEST(CText, KnowsWhatElseIsAFilesOwn) {
+  const CText text = read_c_text(
+      "#define FOUR four_of_them\n#define CALLED(x) x\n"
+      "#define MAKE(name) static void name(void) {}\n#define MAKE_OF(kind) MAKE(sum_of_##kind)\n"
+      "typedef void (*step)(const struct later *);\ntypedef int32_t number;\n"
+      "typedef struct pair { int a, b; } pair;\nstruct other { int c; };\n"
+      "static inline int FOUR(void) { return 4; }\n"
+      "A_INLINE int lines(int x) { return x; }\nMAKE(made_here)\nMAKE_OF(whole)\n");
+  for (const char* name : {"four_of_them", "step", "number", "lines", "made_here"})
+    EXPECT_THAT(text.locals, Contains(name));
+  // The macro joins the latter to a longer name.
+  for (const char* name : {"void", "later", "other", "whole"})
+    EXPECT_THAT(text.locals, Not(Contains(name)));
+  EXPECT_THAT(text.tags, ElementsAre("other", "pair"));
+}
+
+TEST(CText, NamesAreReplacedWhereTheyMeanTheSame) {
+  EXPECT_EQ(
+      with_names(
+          "struct a a = {.a = b->a, b.a, \"a\", 'a', 0xa}; // a\n/* a */ a(aa, a1); struct\n",
+          {{"a", "x_a"}}, {}),
+      "struct a x_a = {.a = b->a, b.a, \"a\", 'a', 0xa}; // a\n/* a */ x_a(aa, a1); struct\n");
+  EXPECT_EQ(with_names("struct a *a; enum b c; mystruct b; b = 1;", {{"b", "y"}},
+                       {{"a", "x"}, {"b", "z"}}),
+            "struct x *a; enum z c; mystruct y; y = 1;");
+}
+
 TEST(CText, AHeaderMayOnlyCollectOthers) {
   EXPECT_TRUE(read_c_text("// All of them.\n#ifndef ALL_H_\n#define ALL_H_\n#include \"a.h\"\n"
                           "#include \"b.h\"\n#endif  // ALL_H_\n")
