@@ -1,6 +1,7 @@
 #include "intarsia/compile.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -46,6 +47,16 @@ std::vector<CompiledProgram> programs_of(const CompiledModel& model, const Targe
   }
   if (programs.empty()) programs.push_back({target.host().name, target, model.partitioned.module});
   return programs;
+}
+
+// What is wrong with any of them is said at once: a budget has to be enough for all.
+Result<void> of_each_program(CompiledModel& model,
+                             const std::function<Result<void>(CompiledProgram&)>& step) {
+  Diagnostics problems;
+  for (CompiledProgram& program : model.programs)
+    if (const Result<void> done = step(program); !done.ok()) problems.append(done.error());
+  if (!problems.empty()) return problems;
+  return {};
 }
 
 std::vector<std::string> placeable_objects(const CompiledModel& model) {
@@ -172,13 +183,14 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
   }
   if (enters(Stage::Lower)) {
     INTARSIA_TRY_VOID(begin(Stage::Lower));
-    for (CompiledProgram& program : model.programs)
-      INTARSIA_TRY_VOID(lower_program(program, registry, options));
+    INTARSIA_TRY_VOID(of_each_program(model, [&](CompiledProgram& program) {
+      return lower_program(program, registry, options);
+    }));
   }
   if (enters(Stage::Plan)) {
     INTARSIA_TRY_VOID(begin(Stage::Plan));
-    for (CompiledProgram& program : model.programs)
-      INTARSIA_TRY_VOID(plan_program(program, registry, options));
+    INTARSIA_TRY_VOID(of_each_program(
+        model, [&](CompiledProgram& program) { return plan_program(program, registry, options); }));
     INTARSIA_TRY_VOID(check_parts_fit(model));
   }
   if (enters(Stage::Emit)) {

@@ -407,6 +407,17 @@ TEST_F(Multicore, ShareTheMemoriesOfABoard) {
   EXPECT_TRUE(done(compiled({"--ram-budget", "2400"})));
 }
 
+// A budget holds for each of the blocks: what is too little for several of them is said of each.
+TEST_F(Multicore, ABudgetThatSeveralBlocksExceedIsRefusedForEach) {
+  const auto compiled = [&](const char* budget) {
+    return with_split({"compile", digits_path(), "--ram-budget", budget, "-o", "out"},
+                      "c -mcpu=cortex-m33", "c -mcpu=cortex-m33");
+  };
+  EXPECT_TRUE(refused(compiled("300"), {"digits_stage0: RAM budget of 300 bytes: cannot be met",
+                                        "digits_stage1: RAM budget of 300 bytes: cannot be met"}));
+  EXPECT_FALSE(exists("out"));
+}
+
 TEST_F(Multicore, NeedACoreEach) {
   write_images();
   const ProcessOutcome outcome =
