@@ -33,13 +33,6 @@ constexpr std::array<std::string_view, 22> kMacros = {
     "RAND_MAX", "errno",    "i386",   "linux",  "noreturn", "offsetof", "stderr", "stdin",
     "stdout",   "unix",     "va_arg", "va_end", "va_list",  "va_start"};
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 bool is_identifier(std::string_view name) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -66,6 +59,13 @@ std::string model_name_rule() {
       "a name is letters, digits and '_', no digit first, at most {} characters, and no keyword, "
       "type, macro or header of C or C++",
       kLongestModelName);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
 }
 
 std::string model_name_problem(std::string_view name) {

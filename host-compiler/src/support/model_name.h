@@ -14,6 +14,9 @@ inline constexpr size_t kLongestModelName = 128;
 // Why `name` cannot be a model's, as the end of a sentence ("is a keyword of C or C++"); empty when it can.
 std::string model_name_problem(std::string_view name);
 
+// With the small letters of A to Z, which some file systems and ecosystems do not tell from the large ones.
+std::string lower_case(std::string_view text);
+
 // What is allowed, in one clause, for messages.
 std::string model_name_rule();
 

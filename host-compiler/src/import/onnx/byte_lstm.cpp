@@ -11,8 +11,6 @@ using import::zeros;
 
 namespace {
 
-// Operands of the operator; behind weights and recurrence their scales and zero points.
-constexpr size_t kWeights = 1, kRecurrence = 2, kBias = 3, kPeepholes = 7, kScales = 8;
 // ONNX has the gates as input, output, forget, cell; the step as input, forget, cell, output.
 constexpr std::array<size_t, tflite::kLstmGates> kPlaceInFile = {0, 2, 3, 1};
 
@@ -34,6 +32,9 @@ class ByteLstmReader {
   }
 
  private:
+  // Operands of the operator; behind weights and recurrence their scales and zero points.
+  static constexpr size_t kWeights = 1, kRecurrence = 2, kBias = 3, kPeepholes = 7, kScales = 8;
+
   bool are_known(size_t operand) const {
     return !in_.has(operand) || in_.is_constant(in_.operand(operand));
   }

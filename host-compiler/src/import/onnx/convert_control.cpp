@@ -17,7 +17,7 @@ using graph::TensorId;
 
 namespace {
 
-constexpr int64_t kMostSteps = 4096, kMostOperatorsOfSteps = 1 << 14;
+constexpr int64_t kMostUnrolled = 4096, kMostOperatorsOfSteps = 1 << 14;
 
 const format::Graph* graph_of(Reader& in, const char* name) {
   const auto found = in.node().attributes.find(name);
@@ -31,11 +31,11 @@ std::string suffix_of(int64_t step) {
 
 bool fits(Reader& in, int64_t steps, const format::Graph& body) {
   return in.require(
-      steps <= kMostSteps && steps * std::max(body.node_size(), 1) <= kMostOperatorsOfSteps,
+      steps <= kMostUnrolled && steps * std::max(body.node_size(), 1) <= kMostOperatorsOfSteps,
       fmt::format("runs {} operators {} times", body.node_size(), steps),
       fmt::format("loops are written out, up to {} steps of {} operators together: use an operator "
                   "for sequences (LSTM, GRU, RNN, CumSum) or fewer steps",
-                  kMostSteps, kMostOperatorsOfSteps));
+                  kMostUnrolled, kMostOperatorsOfSteps));
 }
 
 // A tensor with one axis more, of one element.
@@ -111,7 +111,7 @@ void read_loop(Reader& in) {
     if (!in.require(in.list(i) == nullptr, "carries a list of tensors")) return;
     carried.push_back(in.value(i));
   }
-  int64_t most = kMostSteps + 1;
+  int64_t most = kMostUnrolled + 1;
   if (in.has(0)) {
     const auto given = in.known_integers(0, "how often it runs at most");
     if (!given || !in.require(given->size() == 1, "has no number of steps")) return;

@@ -13,7 +13,7 @@ namespace intarsia::onnx {
 namespace {
 
 // A whole or a real number that the file has.
-std::optional<double> known_number(Reader& in, size_t operand, std::string_view what) {
+std::optional<double> known_parameter(Reader& in, size_t operand, std::string_view what) {
   const graph::TensorId id = in.operand(operand);
   if (!in.require(in.ok() && in.is_constant(id) && element_count(in.shape(id)) == 1,
                   fmt::format("has {} that is known only when the model runs", what),
@@ -38,7 +38,7 @@ struct Cosines {
 }  // namespace
 
 void read_window_function(Reader& in) {
-  const std::optional<double> size = known_number(in, 0, "a size");
+  const std::optional<double> size = known_parameter(in, 0, "a size");
   constexpr double kLongest = 1 << 20;
   if (!size || !gives_floats(in) ||
       !in.require(*size >= 1 && *size <= kLongest, fmt::format("is {} elements long", *size)))
@@ -60,11 +60,11 @@ void read_window_function(Reader& in) {
 
 // Triangles whose corners are as far apart in mels, at whole numbers of the spectrum: [frequencies, bands].
 void read_mel_weights(Reader& in) {
-  const std::optional<double> bands = known_number(in, 0, "a number of bands"),
-                              length = known_number(in, 1, "a length of transforms"),
-                              rate = known_number(in, 2, "a sampling rate"),
-                              lowest = known_number(in, 3, "a lowest frequency"),
-                              highest = known_number(in, 4, "a highest frequency");
+  const std::optional<double> bands = known_parameter(in, 0, "a number of bands"),
+                              length = known_parameter(in, 1, "a length of transforms"),
+                              rate = known_parameter(in, 2, "a sampling rate"),
+                              lowest = known_parameter(in, 3, "a lowest frequency"),
+                              highest = known_parameter(in, 4, "a highest frequency");
   if (!bands || !length || !rate || !lowest || !highest || !gives_floats(in)) return;
   constexpr double kMostBands = 1 << 12, kLongest = 1 << 20;
   if (!in.require(*bands >= 1 && *bands <= kMostBands && *length >= 2 && *length <= kLongest &&

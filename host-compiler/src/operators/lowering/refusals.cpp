@@ -8,7 +8,7 @@ namespace intarsia::operators {
 
 namespace {
 
-Refusal refuses_quantization(const std::string& what, const graph::Tensor& tensor) {
+Refusal refuses_scales_of(const std::string& what, const graph::Tensor& tensor) {
   if (!is_integer(tensor.type)) return std::nullopt;
   if (!tensor.quantization.present()) return fmt::format("the {} carries no scale", what);
   if (tensor.quantization.per_channel()) return fmt::format("the {} has a scale per channel", what);
@@ -36,10 +36,10 @@ Refusal refuses_types(const OpView& view, std::span<const graph::TypeRule> types
 }
 
 Refusal refuses_quantization(const OpView& view, bool per_channel_weights) {
-  if (Refusal output = refuses_quantization("output", view.out())) return output;
-  if (Refusal input = refuses_quantization("input", view.in(0))) return input;
+  if (Refusal output = refuses_scales_of("output", view.out())) return output;
+  if (Refusal input = refuses_scales_of("input", view.in(0))) return input;
   if (!per_channel_weights) {
-    return view.has(1) ? refuses_quantization("second input", view.in(1)) : std::nullopt;
+    return view.has(1) ? refuses_scales_of("second input", view.in(1)) : std::nullopt;
   }
   const graph::Tensor& weights = view.in(1);
   if (!is_integer(weights.type)) return std::nullopt;

@@ -1,22 +1,14 @@
 #include "packaging/formats/allowed_name.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include <fmt/format.h>
 
+#include "support/model_name.h"
 #include "support/sha256.h"
 
 namespace intarsia::packaging {
 namespace {
 
 constexpr size_t kDigits = 8;
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 bool begins_badly(const std::string& model, const NameRules& rules) {
   return (rules.begins_with_letter && model.front() == '_') ||

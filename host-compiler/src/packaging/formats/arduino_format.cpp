@@ -11,7 +11,7 @@ namespace {
 
 // The specification's: letters, digits, ' ', '_', '.' and '-', the first a letter or a digit, and not beginning with
 // "Arduino"; the sketch has the same name.
-const NameRules kLibraryName{.longest = 63, .begins_with_letter = true, .reserved = "arduino"};
+const NameRules kArduinoNames{.longest = 63, .begins_with_letter = true, .reserved = "arduino"};
 
 // dot_a_linkage: objects come from an archive, so that the models of a program share those of the runtime.
 std::string properties(const PackageManifest& manifest, const std::string& name) {
@@ -46,7 +46,7 @@ Result<FormattedPackage> arduino_format(const PackageContents& plain, const Form
   FormattedPackage made{laid_out(plain, "src"), {}};
   PackageContents& package = made.package;
   const PackageManifest& manifest = package.manifest;
-  const std::string name = allowed_name(manifest.model, kLibraryName);
+  const std::string name = allowed_name(manifest.model, kArduinoNames);
   if (name != manifest.model)
     made.notes.push_back(changed_name_note("Arduino", "library", manifest.model, name));
   const std::string sketch = fmt::format("examples/{}/", name);

@@ -11,7 +11,7 @@ namespace intarsia::packaging {
 namespace {
 
 // What `pio pkg pack` takes.
-const NameRules kLibraryName{.longest = 100, .begins_with_letter = false, .reserved = ""};
+const NameRules kPlatformIoNames{.longest = 100, .begins_with_letter = false, .reserved = ""};
 
 std::string library_json(const PackageManifest& manifest, const std::string& name) {
   nlohmann::ordered_json json;
@@ -49,7 +49,7 @@ Result<FormattedPackage> platformio_format(const PackageContents& plain, const F
   PackageContents& package = made.package;
   const PackageManifest& manifest = package.manifest;
   const std::string folder = "examples/" + manifest.model;
-  const std::string name = allowed_name(manifest.model, kLibraryName);
+  const std::string name = allowed_name(manifest.model, kPlatformIoNames);
   if (name != manifest.model)
     made.notes.push_back(changed_name_note("PlatformIO", "library", manifest.model, name));
   package.files.push_back({"library.json", library_json(manifest, name)});

@@ -1,20 +1,15 @@
 #include "packaging/formats/rust_text.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
 #include "packaging/build_glue.h"
+#include "support/model_name.h"
 #include "support/shown_text.h"
 
 namespace intarsia::packaging {
 namespace {
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 bool converts(const TensorInfo& tensor) {
   return tensor.quantization.scale.size() == 1 &&

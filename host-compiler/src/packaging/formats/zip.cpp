@@ -8,7 +8,7 @@ namespace intarsia::packaging {
 namespace {
 
 constexpr uint32_t kLocalHeader = 0x04034B50, kCentralHeader = 0x02014B50, kEnd = 0x06054B50;
-constexpr uint16_t kVersion = 20, kNamesAreUtf8 = 1 << 11, kStored = 0;
+constexpr uint16_t kZipVersion = 20, kNamesAreUtf8 = 1 << 11, kStored = 0;
 // 1 January 1980, midnight: the first that the format knows.
 constexpr uint16_t kTime = 0, kDate = 1 << 5 | 1;
 
@@ -59,7 +59,7 @@ class Bytes {
 
 // What a local header and one of the directory have in common: from the version needed to the length of the extra field.
 void add_facts(Bytes& bytes, const Entry& entry) {
-  bytes.u16(kVersion).u16(kNamesAreUtf8).u16(kStored).u16(kTime).u16(kDate);
+  bytes.u16(kZipVersion).u16(kNamesAreUtf8).u16(kStored).u16(kTime).u16(kDate);
   bytes.u32(entry.crc).u32(entry.size).u32(entry.size);
   bytes.u16(static_cast<uint32_t>(entry.path.size())).u16(0);
 }
@@ -84,7 +84,7 @@ void write_zip(const std::vector<SourceFile>& files, const TextSink& sink) {
   const uint32_t directory = at;
   for (const Entry& entry : entries) {
     Bytes header;
-    header.u32(kCentralHeader).u16(kVersion);
+    header.u32(kCentralHeader).u16(kZipVersion);
     add_facts(header, entry);
     // No comment, first disk, no attributes.
     header.u16(0).u16(0).u16(0).u32(0).u32(entry.offset);

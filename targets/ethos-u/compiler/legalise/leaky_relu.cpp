@@ -10,10 +10,10 @@ namespace {
 
 using graph::Node;
 
-struct Factors {
+struct LeakyFactors {
   FixedFactor positive, negative;
 
-  explicit Factors(const Site& site) {
+  explicit LeakyFactors(const Site& site) {
     const double in = scale_of(site.in()), out = scale_of(site.out());
     positive = fixed_factor(in / out);
     const float alpha = site.node.attrs<graph::LeakyReluAttrs>().alpha;
@@ -22,7 +22,7 @@ struct Factors {
 };
 
 // Whether max(x * positive, x * negative) is the one that x's sign selects, after all rounding.
-bool larger_is_right(const Factors& factors) {
+bool larger_is_right(const LeakyFactors& factors) {
   for (int32_t x = -32768; x <= 32767; ++x) {
     const int32_t p = multiply(x, factors.positive), n = multiply(x, factors.negative);
     if (x >= 0 ? p < n : n < p) return false;
@@ -54,7 +54,7 @@ Operand limited(Builder& builder, const Operand& x, OperationKind kind) {
 Reason refuses_leaky_relu(const Site& site) {
   if (site.in().type == DataType::Int8) return refuses_table(site);
   if (site.out().type != site.in().type) return std::string("input and output differ in type");
-  const Factors factors(site);
+  const LeakyFactors factors(site);
   if (!channel_scale(factors.positive) || !channel_scale(factors.negative))
     return std::string("alpha is negative, or the scales are too far apart");
   return std::nullopt;
@@ -63,7 +63,7 @@ Reason refuses_leaky_relu(const Site& site) {
 void legalise_leaky_relu(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
   if (site.in().type == DataType::Int8) return legalise_table(builder, node);
-  const Factors factors(site);
+  const LeakyFactors factors(site);
   const Operand in = builder.read(node.inputs.at(0)), out = builder.write(node.outputs.at(0));
   if (scale_of(site.in()) == scale_of(site.out())) {
     Operation op = builder.start(OperationKind::LeakyRelu, in, out);
