@@ -75,8 +75,9 @@ struct DspLayout {
   }
   static bool covers(const Window& w) {
     const bool dilated = w.dilation_h != 1 || w.dilation_w != 1;
-    return w.out_c % w.in_c == 0 && (!dilated || (w.stride_h == 1 && w.stride_w == 1)) &&
-           w.dilation_w * w.out_c <= UINT16_MAX;
+    // Rows by themselves may be any number apart.
+    const bool by_one = (w.group > 0 || w.stride_h == 1) && w.stride_w == 1;
+    return w.out_c % w.in_c == 0 && (!dilated || by_one) && w.dilation_w * w.out_c <= UINT16_MAX;
   }
 };
 
@@ -291,12 +292,44 @@ Depthwise column_as_row(const Depthwise& d) {
   return row;
 }
 
+// Windows of one row: neighbouring columns are pairs, where rows would have nothing below them.
+std::optional<Depthwise> by_pairs_of_columns(const Depthwise& d) {
+  const Window& w = d.window;
+  const bool by_one = w.stride_w == 1, by_twos = w.stride_w % 2 == 0 && w.dilation_w == 1;
+  if (w.kernel_h != 1 || w.kernel_w == 1 || w.pad_top != 0 || (!by_one && !by_twos))
+    return std::nullopt;
+  Depthwise pairs{w, {}};
+  Window& to = pairs.window;
+  to.group = w.dilation_w;
+  to.kernel_h = 2, to.kernel_w = ceil_div(w.kernel_w, int64_t{2});
+  to.stride_h = 2 * w.stride_h, to.dilation_h = 1;
+  to.stride_w = by_one ? 1 : w.stride_w / 2;
+  to.dilation_w = by_one ? 2 * w.dilation_w : 1;
+  for (const std::vector<int8_t>& row : d.rows) {
+    std::vector<int8_t>& halves = pairs.rows.emplace_back();
+    for (const int64_t second : {0, 1})
+      for (int64_t tap = second; tap < 2 * to.kernel_w; tap += 2)
+        halves.push_back(tap < w.kernel_w ? row[static_cast<size_t>(tap)] : int8_t{0});
+  }
+  return pairs;
+}
+
+// As it is, a column as a row, or by pairs of columns: what takes the fewest cycles.
+template <typename Cycles>
+Depthwise along_rows(const Depthwise& d, const Cycles& cycles) {
+  Depthwise best = d;
+  const auto consider = [&](const Depthwise& other) {
+    if (DspLayout::covers(other.window) && other.window.fits() &&
+        cycles(other.window) < cycles(best.window))
+      best = other;
+  };
+  if (is_column(d.window)) consider(column_as_row(d));
+  if (const std::optional<Depthwise> pairs = by_pairs_of_columns(best)) consider(*pairs);
+  return best;
+}
+
 Depthwise along_rows(const Depthwise& d, const Channels& channels) {
-  if (!is_column(d.window)) return d;
-  const Depthwise row = column_as_row(d);
-  const bool better = DspLayout::covers(row.window) &&
-                      dsp_cycles(row.window, channels) < dsp_cycles(d.window, channels);
-  return better ? row : d;
+  return along_rows(d, [&](const Window& w) { return dsp_cycles(w, channels); });
 }
 
 double loop_cycles(CoreClass core, const Window& w) {
@@ -430,17 +463,18 @@ LowerKernel dsp_wide_depthwise_3x3_kernel(const Depthwise& d,
 LowerKernel dsp_wide_depthwise_kernel(const Depthwise& d, const std::vector<WideChannel>& channels,
                                       std::optional<double> others) {
   constexpr double kWorthItsCode = 8192;
-  Depthwise of = is_column(d.window) ? column_as_row(d) : d;
+  const auto cycles = [](Window w) {
+    w.strip_w = DspLayout(w).taps;
+    const std::vector<KernelWork> work =
+        work_of_call(CoreClass::Dsp, "intarsia_dsp_depthwise_s16", w.values(), {});
+    return cycles_of_work(CostCore::M4, work).value_or(0);
+  };
+  Depthwise of = along_rows(d, cycles);
   const DspLayout layout(of.window);
   of.window.strip_w = layout.taps;
   if (!DspLayout::covers(of.window) || layout.scratch_bytes() > kMostScratch ||
-      !wide_row_fits(of.window, of.window.out_c))
-    return nullptr;
-  const double cycles =
-      cycles_of_work(CostCore::M4, work_of_call(CoreClass::Dsp, "intarsia_dsp_depthwise_s16",
-                                                of.window.values(), {}))
-          .value_or(0);
-  if (cycles + kWorthItsCode > others.value_or(loop_cycles(CoreClass::Dsp, d.window)))
+      !wide_row_fits(of.window, of.window.out_c) ||
+      cycles(of.window) + kWorthItsCode > others.value_or(loop_cycles(CoreClass::Dsp, d.window)))
     return nullptr;
   return [of, channels, layout](OpLowering& op) {
     return call_wide_dsp(

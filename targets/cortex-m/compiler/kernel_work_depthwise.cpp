@@ -61,7 +61,8 @@ KernelWork dsp_depthwise(const Window& w, Way way) {
   const int64_t chunks = ceil_div(ceil_div(w.kernel_w, segments), taps);
   const int64_t columns = round_up(ceil_div(w.out_w, w.dilation_w), kOutputs) + chunks * taps - 1;
   const int64_t passes = pairs * segments * chunks,
-                lane_words = round_up(passes * taps, int64_t{2}), apart = w.stride_w * w.dilation_w;
+                lane_words = round_up(passes * taps, int64_t{2}),
+                unit = w.group > 0 ? 2 * w.group : w.dilation_w;
   const bool quick = lanes == kLanes && multiplier == 1;
   int64_t grids = 0, staged = 0, merged = 0, slow = 0, padding = 0, rows = 0, groups = 0;
   for (int64_t gy = 0; gy < w.dilation_h; ++gy)
@@ -75,7 +76,7 @@ KernelWork dsp_depthwise(const Window& w, Way way) {
       const int64_t all = w.stride_h == 1 ? (out_h - 1) / 2 + pairs : (out_h - 1) * step + pairs;
       int64_t inner = 0;
       for (int64_t segment = 0; segment < segments; ++segment)
-        inner += inside(gx - w.pad_left + segment, columns, apart, w.in_w);
+        inner += inside(gx - w.pad_left + segment * unit, columns, w.stride_w * unit, w.in_w);
       staged += all * segments;
       (quick ? merged : slow) += all * inner;
       padding += all * (segments * columns - inner);

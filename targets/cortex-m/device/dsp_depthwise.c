@@ -11,6 +11,9 @@
 // Weights are bytes; of layers whose weights need nine bits, pairs of halfwords (strip_h is 1).
 //
 // Dilated windows (stride 1) are plain ones on every dilation_h-th row and dilation_w-th column, from each of the first.
+//
+// Windows of a single row have nothing below it: there a pair is a column and the one `group` columns further, and a
+// window is half as many pairs.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
 #include "intarsia/targets/cortex_m/dsp_merge.h"
@@ -65,44 +68,62 @@ INTARSIA_INLINE struct passes passes_of(const struct intarsia_window *w) {
   return p;
 }
 
-// A pair of rows of the block that begins with `channel`, of elements of `size` bytes.
+// Columns of the block: two elements each, the second of which is a row or some columns behind the first.
+INTARSIA_INLINE uint32_t *merge(const struct passes *p, uint32_t *to, const int8_t *above,
+                                int32_t above_step, const int8_t *below, int32_t below_step,
+                                int32_t columns, int32_t size) {
+  if (p->lanes < kMergedLanes || p->multiplier != 1)
+    intarsia_merge_lanes(to, above, above_step, below, below_step, columns, &p->elements, size);
+  else if (size == 1)
+    intarsia_merge_rows(to, above, above_step, below, below_step, columns);
+  else
+    intarsia_merge_halves(to, above, above_step, below, below_step, columns);
+  return to + columns * kMergedLanes;
+}
+
+// One of the pairs that a row of outputs needs, of the block that begins with `channel`, of elements of `size` bytes.
 INTARSIA_INLINE void stage(const struct intarsia_window *w, const struct passes *p,
                            const struct grid *grid, const int8_t *image, int32_t channel,
                            int32_t pair, uint32_t *to, int32_t size) {
   const uint32_t zero = ((uint32_t)w->in_zero & 0xffu) * 0x01010101u;
   const uint32_t zeros[2] = {zero, zero};  // four elements: those of int16 have none
-  const int32_t y = grid->first_row + 2 * pair * w->dilation_h, step = size * w->in_c,
-                in_w = w->in_w;
-  const bool upper_inside = y >= 0 && y < w->in_h,
-             lower_inside = y + w->dilation_h >= 0 && y + w->dilation_h < w->in_h;
-  const int8_t *upper = image + y * in_w * step, *lower = upper + w->dilation_h * in_w * step;
+  const bool beside = w->group > 0;        // a pair is of columns, not of rows
+  const int32_t y = grid->first_row + (beside ? pair : 2 * pair * w->dilation_h),
+                step = size * w->in_c, in_w = w->in_w, second = beside ? w->group : 0;
+  const int32_t below_y = beside ? y : y + w->dilation_h;
+  const bool upper_inside = y >= 0 && y < w->in_h, lower_inside = below_y >= 0 && below_y < w->in_h;
+  const int8_t *upper = image + y * in_w * step, *lower = image + below_y * in_w * step;
   // Between columns of a segment: dilation and stride are not both more than 1.
-  const int32_t apart = w->stride_w * w->dilation_w;
+  const int32_t unit = beside ? 2 * second : w->dilation_w, apart = w->stride_w * unit;
   for (int32_t segment = 0; segment < p->segments; ++segment) {
-    const int32_t first = grid->first_column + segment;
-    const int32_t before = first < 0 ? (-first + apart - 1) / apart : 0;
-    int32_t inside = first < in_w ? (in_w - first + apart - 1) / apart : 0;  // and before
-    if (inside > p->columns) inside = p->columns;
-    int32_t column = 0;
-    for (; column < p->columns && column < before; ++column, to += kMergedLanes)
-      intarsia_merge(to, zero, zero);
-    if (column < inside) {
-      const int32_t at = (first + column * apart) * step + size * (channel / p->multiplier);
-      const int8_t *above = upper_inside ? upper + at : (const int8_t *)zeros;
-      const int8_t *below = lower_inside ? lower + at : (const int8_t *)zeros;
-      const int32_t above_step = upper_inside ? apart * step : 0,
-                    below_step = lower_inside ? apart * step : 0;
-      if (p->lanes < kMergedLanes || p->multiplier != 1)
-        intarsia_merge_lanes(to, above, above_step, below, below_step, inside - column,
-                             &p->elements, size);
-      else if (size == 1)
-        intarsia_merge_rows(to, above, above_step, below, below_step, inside - column);
-      else
-        intarsia_merge_halves(to, above, above_step, below, below_step, inside - column);
-      to += (inside - column) * kMergedLanes;
-      column = inside;
+    int32_t at = grid->first_column + segment * unit, left = p->columns;
+    while (left > 0) {
+      // So many columns alike: padding, of both inside, or a single one of which one is.
+      const int32_t next = at + second;
+      const bool first_seen = at >= 0 && at < in_w, second_seen = next >= 0 && next < in_w;
+      int32_t alike = 1;
+      if (at >= in_w)
+        alike = left;
+      else if (next < 0)
+        alike = (-next + apart - 1) / apart;
+      else if (first_seen && second_seen)
+        alike = (in_w - next + apart - 1) / apart;
+      if (alike > left) alike = left;
+      left -= alike;
+      if (first_seen || second_seen) {
+        const bool above_inside = first_seen && upper_inside,
+                   below_inside = second_seen && lower_inside;
+        const int32_t element = size * (channel / p->multiplier);
+        to = merge(p, to, above_inside ? upper + at * step + element : (const int8_t *)zeros,
+                   above_inside ? apart * step : 0,
+                   below_inside ? lower + next * step + element : (const int8_t *)zeros,
+                   below_inside ? apart * step : 0, alike, size);
+      } else {
+        for (int32_t column = alike; column > 0; --column, to += kMergedLanes)
+          intarsia_merge(to, zero, zero);
+      }
+      at += alike * apart;
     }
-    for (; column < p->columns; ++column, to += kMergedLanes) intarsia_merge(to, zero, zero);
   }
 }
 INTARSIA_OUTLINE void stage_bytes(const struct intarsia_window *w, const struct passes *p,

@@ -67,6 +67,8 @@ void intarsia_dsp_conv_s16(const struct intarsia_window *window, const int16_t *
 // them, and begins on an even row (phase 0) or on an odd one (phase 1); with an even stride always on an even
 // one. Of a pair a window takes the columns of each segment, which are those with one remainder of stride_w, in chunks of
 // strip_w taps (1, 3, 5 or 7).
+// group > 0: rows are by themselves. A pair is a column and the one `group` columns further, and kernel_w, stride_w and dilation_w
+// count steps of 2 * group columns, but between outputs, which dilation_w counts one by one; kernel_h and stride_h are doubled.
 // weights: [block][phase][channel][pair][segment][chunk][tap], filled up to two taps for each channel: of taps 0 and 1 the
 // upper row's weights, then the lower row's; taps 2, 3 alike; zero where a pair or a chunk reaches beyond the window.
 // _rectified, _limited and _any as above.

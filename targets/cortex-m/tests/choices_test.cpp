@@ -392,6 +392,22 @@ TEST(Choices, DepthwiseOnDspHasAKernelForEveryWindow) {
   EXPECT_EQ(depthwise(4, 8, 2, 2), "");  // nor for several outputs a channel with both
 }
 
+// What is a row by itself is pairs of columns; two rows are pairs already.
+TEST(Choices, DepthwiseWindowsOfOneRowArePairsOfColumns) {
+  const auto columns = [](int64_t rows, int64_t taps, int64_t dilation, int64_t stride) {
+    Random random(9);
+    WindowCase c{OpKind::DepthwiseConv2d, 1, rows, 64, 16, 16, rows, taps, stride};
+    c.dilation_w = dilation, c.stride_w = stride;
+    return field_of("cortex-m4", window_module(random, c), "group");
+  };
+  EXPECT_EQ(columns(1, 13, 1, 1), 1);
+  EXPECT_EQ(columns(1, 9, 3, 1), 3);
+  EXPECT_EQ(columns(1, 9, 1, 2), 1);
+  EXPECT_EQ(columns(1, 9, 1, 3),
+            0);  // an odd stride leaves the second column of a pair to other windows
+  EXPECT_EQ(columns(2, 9, 1, 1), 0);
+}
+
 // Where most of each window is padding what is inside is taken pixel by pixel, if that saves what the code is worth.
 TEST(Choices, DepthwiseWindowsThatAreMostlyPaddingAreTakenByPixels) {
   const auto depthwise = [](int64_t size, int64_t channels) {

@@ -47,7 +47,8 @@ std::vector<graph::Module> cases(const std::string& core) {
                            squared_differences,
                            extremes,
                            normalized_rows,
-                           depthwise_convolutions_of_few_pixels})
+                           depthwise_convolutions_of_few_pixels,
+                           depthwise_convolutions_of_lines})
     for (graph::Module& module : make()) all.push_back(std::move(module));
   // The others have loops for floats and int16.
   if (core != "cortex-m0" && core != "cortex-m3")
@@ -55,8 +56,8 @@ std::vector<graph::Module> cases(const std::string& core) {
          {float_convolutions, float_depthwise_convolutions, float_matrix_products, resizings,
           hybrid_layers, shifted_layers, rows_to_steps, float_elements, moved_rows, steps_to_floats,
           wide_convolutions, wide_depthwise_of_three_columns, wide_depthwise_with_multipliers,
-          wide_depthwise_of_any_window, wide_sums_and_poolings, wide_products_and_curves,
-          wide_matrix_products, wide_staged_convolutions})
+          wide_depthwise_of_any_window, wide_depthwise_of_lines, wide_sums_and_poolings,
+          wide_products_and_curves, wide_matrix_products, wide_staged_convolutions})
       for (graph::Module& module : make()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;

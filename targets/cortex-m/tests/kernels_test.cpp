@@ -52,6 +52,12 @@ TEST_P(EveryCore, DepthwiseConvolutionsOfFewPixels) {
             GetParam() == std::string("cortex-m55"));
   check(kernels);
 }
+TEST_P(EveryCore, DepthwiseConvolutionsOfLines) {
+  check_all(depthwise_convolutions_of_lines());
+}
+TEST_P(EveryCore, WideDepthwiseOfLines) {
+  check_all(wide_depthwise_of_lines());
+}
 TEST_P(EveryCore, DilatedDepthwiseConvolutionsAndMultipliers) {
   KernelProgram kernels(GetParam());
   kernels.add(dilated_depthwise_convolutions());

@@ -88,6 +88,25 @@ std::vector<graph::Module> wide_depthwise_of_any_window() {
   return modules;
 }
 
+std::vector<graph::Module> wide_depthwise_of_lines() {
+  std::vector<graph::Module> modules;
+  Random random(62);
+  for (int i = 0; i < 40; ++i) {
+    WideCase c{OpKind::DepthwiseConv2d, i % 3 == 0 ? random.range(2, 4) : 1, random.range(60, 90)};
+    c.batches = i % 7 == 0 ? 2 : 1;
+    c.channels = random.range(i % 6 == 5 ? 2 : 4, 13);
+    c.out_channels = c.channels * (i % 4 == 3 ? 2 : 1);
+    c.kernel_w = random.range(5, 15);
+    (i % 5 < 3 && c.height == 1 ? c.stride : c.dilation) = random.range(1, 2);
+    if (i % 8 == 1) std::swap(c.kernel_h, c.kernel_w), std::swap(c.height, c.width), c.width = 1;
+    c.padding = any_padding(random, c);
+    if (c.kernel_h == 1) c.padding.top = c.padding.bottom = 0;
+    c.activation = any_activation(random);
+    modules.push_back(wide_module(random, c));
+  }
+  return modules;
+}
+
 std::vector<graph::Module> wide_convolutions() {
   std::vector<graph::Module> modules;
   Random random(31);
