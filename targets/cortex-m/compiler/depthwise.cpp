@@ -53,7 +53,7 @@ Depthwise read(const OpView& v) {
 
 // The geometry of device/dsp_kernels.h.
 struct DspLayout {
-  int64_t lanes, phases, pairs, segments, chunks, taps, columns;
+  int64_t lanes, results, phases, pairs, segments, chunks, taps, columns;
   explicit DspLayout(const Window& w)
       : lanes(std::min(w.out_c, kDspLanes)),
         phases(w.stride_h % 2 == 0 ? 1 : 2),
@@ -67,11 +67,13 @@ struct DspLayout {
       if (cycles(some) < cycles(taps)) taps = some;
     chunks = ceil_div(widest, taps);
     columns = round_up(ceil_div(w.out_w, w.dilation_w), 4) + chunks * taps - 1;
+    results = dsp_results_together(w, phases * lane_taps());
   }
   int64_t passes() const { return pairs * segments * chunks; }
   int64_t lane_taps() const { return round_up(passes() * taps, 2); }
   int64_t scratch_bytes() const {
-    return 4 * (phases * lanes * lane_taps() + pairs * segments * columns * kDspLanes + passes());
+    return 4 * (phases * results * lanes * lane_taps() + pairs * segments * columns * kDspLanes +
+                passes());
   }
   static bool covers(const Window& w) {
     const bool dilated = w.dilation_h != 1 || w.dilation_w != 1;
@@ -88,6 +90,32 @@ uint8_t weight_at(const Depthwise& d, int64_t channel, int64_t ky, int64_t kx) {
       d.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * d.window.kernel_w + kx)]);
 }
 
+// The output's channels of each block: of several results those first that are the first of their channels.
+std::vector<std::vector<int64_t>> dsp_blocks(const Window& w, const DspLayout& layout) {
+  std::vector<std::vector<int64_t>> blocks;
+  for (const int64_t block : blocks_of(w.out_c / layout.results, layout.lanes)) {
+    std::vector<int64_t>& channels = blocks.emplace_back();
+    for (int64_t result = 0; result < layout.results; ++result)
+      for (int64_t lane = 0; lane < layout.lanes; ++lane)
+        channels.push_back((block + lane) * layout.results + result);
+  }
+  return blocks;
+}
+
+// A table with a row for each channel, in the order in which the kernel's blocks have them.
+std::vector<uint8_t> in_blocks(const Window& w, const std::vector<uint8_t>& table) {
+  const DspLayout layout(w);
+  if (layout.results == 1) return table;
+  const size_t row = table.size() / static_cast<size_t>(w.out_c);
+  std::vector<uint8_t> rows;
+  for (const std::vector<int64_t>& block : dsp_blocks(w, layout))
+    for (const int64_t channel : block) {
+      const auto from = table.begin() + channel * static_cast<int64_t>(row);
+      rows.insert(rows.end(), from, from + static_cast<int64_t>(row));
+    }
+  return rows;
+}
+
 // Pairs of taps below each other, lane by lane, in the order of the passes.
 struct Taps {
   int16_t upper = 0, lower = 0;
@@ -95,9 +123,9 @@ struct Taps {
 template <typename Weight>
 std::vector<Taps> dsp_taps(const Window& w, const DspLayout& layout, const Weight& weight) {
   std::vector<Taps> taps;
-  for (const int64_t block : blocks_of(w.out_c, layout.lanes))
+  for (const std::vector<int64_t>& block : dsp_blocks(w, layout))
     for (int64_t phase = 0; phase < layout.phases; ++phase)
-      for (int64_t lane = 0; lane < layout.lanes; ++lane) {
+      for (const int64_t channel : block) {
         std::vector<Taps> all;
         for (int64_t pair = 0; pair < layout.pairs; ++pair)
           for (int64_t segment = 0; segment < layout.segments; ++segment)
@@ -106,8 +134,8 @@ std::vector<Taps> dsp_taps(const Window& w, const DspLayout& layout, const Weigh
               if (kx >= w.kernel_w)
                 all.push_back({});
               else
-                all.push_back({weight(block + lane, 2 * pair - phase, kx),
-                               weight(block + lane, 2 * pair + 1 - phase, kx)});
+                all.push_back({weight(channel, 2 * pair - phase, kx),
+                               weight(channel, 2 * pair + 1 - phase, kx)});
             }
         all.resize(static_cast<size_t>(layout.lane_taps()));
         taps.insert(taps.end(), all.begin(), all.end());
@@ -134,7 +162,17 @@ struct DspCall {
   int64_t scratch_bytes;
   Shape extents;
   std::vector<uint8_t> weights;
+  bool in_blocks = false;  // the table of channels too
 };
+
+BufferId dsp_table(OpLowering& op, const Window& w, const DspCall& call,
+                   std::vector<uint8_t> table) {
+  constexpr int64_t kNumbers = 4;
+  if (call.in_blocks) table = in_blocks(w, table);
+  const auto words = static_cast<int64_t>(table.size() / sizeof(int32_t));
+  return op.constant("channels", DataType::Int32, {words / kNumbers, kNumbers}, std::move(table),
+                     tir::ConstantUse::Weights);
+}
 
 Stmt call_dsp(OpLowering& op, const Window& w, const Channels& channels, DspCall call) {
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
@@ -142,8 +180,7 @@ Stmt call_dsp(OpLowering& op, const Window& w, const Channels& channels, DspCall
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {call.scratch_bytes}, 4);
   const BufferId weights = op.constant("weights", DataType::Int8, call.extents,
                                        std::move(call.weights), tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(),
-                                     tir::ConstantUse::Weights);
+  const BufferId table = dsp_table(op, w, call, channels.table());
   const std::string kernel = dsp_kernel_for(call.kernel, channels, w);
   return call_kernel(op.b.func(),
                      {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
@@ -160,8 +197,7 @@ Stmt call_wide_dsp(OpLowering& op, const Window& w, const std::vector<WideChanne
   const auto size = static_cast<int64_t>(call.weights.size());
   const BufferId weights = op.constant("weights", DataType::Int8, {size}, std::move(call.weights),
                                        tir::ConstantUse::Weights);
-  const BufferId constants = op.constant("channels", DataType::Int32, {w.out_c, 4},
-                                         std::move(table), tir::ConstantUse::Weights);
+  const BufferId constants = dsp_table(op, w, call, std::move(table));
   const bool limited = w.low != INT16_MIN || w.high != INT16_MAX;
   return call_kernel(op.b.func(), {call.kernel + std::string(limited ? "_limited_s16" : "_s16"),
                                    w.values(),
@@ -180,12 +216,15 @@ bool wide_row_fits(const Window& w, int64_t step) {
 Stmt lower_dsp(OpLowering& op, Depthwise d, const Channels& channels) {
   const DspLayout layout(d.window);
   d.window.strip_w = layout.taps;
+  std::vector<uint8_t> weights = dsp_weights(d, layout);
+  const int64_t channel_bytes = 2 * layout.lane_taps(),
+                rows = static_cast<int64_t>(weights.size()) / channel_bytes;
   return call_dsp(op, d.window, channels,
                   {"intarsia_dsp_depthwise",
                    layout.scratch_bytes(),
-                   {ceil_div(d.window.out_c, layout.lanes), layout.phases, layout.lanes,
-                    2 * layout.lane_taps()},
-                   dsp_weights(d, layout)});
+                   {rows, channel_bytes},
+                   std::move(weights),
+                   true});
 }
 
 // Windows of three columns and two pairs of rows, whose weights fill registers (device/dsp_depthwise_3x3.c).
@@ -324,6 +363,9 @@ Depthwise along_rows(const Depthwise& d, const Cycles& cycles) {
       best = other;
   };
   if (is_column(d.window)) consider(column_as_row(d));
+  // A single row of windows begins on an even row.
+  Window& plain = best.window;
+  if (plain.out_h == 1 && plain.dilation_h == 1 && plain.dilation_w == 1) plain.stride_h = 2;
   if (const std::optional<Depthwise> pairs = by_pairs_of_columns(best)) consider(*pairs);
   return best;
 }
@@ -399,7 +441,8 @@ LowerKernel shifted_depthwise_kernel(CoreClass core, const OpView& view, int64_t
                     {"intarsia_dsp_depthwise",
                      layout.scratch_bytes(),
                      {static_cast<int64_t>(bytes.size())},
-                     bytes});
+                     bytes,
+                     true});
   };
 }
 
@@ -479,7 +522,7 @@ LowerKernel dsp_wide_depthwise_kernel(const Depthwise& d, const std::vector<Wide
   return [of, channels, layout](OpLowering& op) {
     return call_wide_dsp(
         op, of.window, channels,
-        {"intarsia_dsp_depthwise", layout.scratch_bytes(), {}, dsp_weights(of, layout)});
+        {"intarsia_dsp_depthwise", layout.scratch_bytes(), {}, dsp_weights(of, layout), true});
   };
 }
 

@@ -16,6 +16,9 @@ struct Depthwise {
 // Of a depthwise layer whose results are floats; low and high say whether these have limits.
 Window float_depthwise_window(const OpView& view);
 
+// Results of each channel of a window that share what is merged (device/dsp_kernels.h), where one has so many words of weights in scratch.
+int64_t dsp_results_together(const Window& w, int64_t words);
+
 // Rows and columns change places.
 Window transposed(Window w);
 // Of the weights too.

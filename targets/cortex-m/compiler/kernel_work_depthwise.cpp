@@ -1,6 +1,7 @@
 // Depthwise convolutions, row by row as device/ computes them.
 #include <algorithm>
 
+#include "depthwise.h"
 #include "intarsia/plugin/rounding.h"
 #include "kernel_work.h"
 
@@ -10,6 +11,12 @@ namespace {
 constexpr int64_t kLanes = 4, kOutputs = 4;
 
 }  // namespace
+
+int64_t dsp_results_together(const Window& w, int64_t words) {
+  constexpr int64_t kMostTogether = 1024;
+  const int64_t results = w.out_c / w.in_c;
+  return w.in_c >= kLanes && results * kLanes * words <= kMostTogether ? results : 1;
+}
 
 KernelWork dsp_depthwise_3x3(const Window& w, Way way) {
   if (w.dilation_h != 1 || w.dilation_w != 1) {
@@ -62,8 +69,9 @@ KernelWork dsp_depthwise(const Window& w, Way way) {
   const int64_t columns = round_up(ceil_div(w.out_w, w.dilation_w), kOutputs) + chunks * taps - 1;
   const int64_t passes = pairs * segments * chunks,
                 lane_words = round_up(passes * taps, int64_t{2}),
-                unit = w.group > 0 ? 2 * w.group : w.dilation_w;
-  const bool quick = lanes == kLanes && multiplier == 1;
+                unit = w.group > 0 ? 2 * w.group : w.dilation_w,
+                results = dsp_results_together(w, phases * lane_words);
+  const bool quick = lanes == kLanes && multiplier == results;
   int64_t grids = 0, staged = 0, merged = 0, slow = 0, padding = 0, rows = 0, groups = 0;
   for (int64_t gy = 0; gy < w.dilation_h; ++gy)
     for (int64_t gx = 0; gx < w.dilation_w; ++gx) {
@@ -82,19 +90,18 @@ KernelWork dsp_depthwise(const Window& w, Way way) {
       padding += all * (segments * columns - inner);
       rows += out_h, groups += out_h * ceil_div(out_w, kOutputs);
     }
-  const int64_t blocks = w.batches * ceil_div(w.out_c, kLanes);
-  const int64_t results = blocks * lanes * groups * kOutputs,
-                all_passes = blocks * lanes * groups * passes;
+  const int64_t parts = ceil_div(w.out_c / results, kLanes), blocks = w.batches * parts,
+                channels = blocks * results * lanes;
+  const int64_t all_results = channels * groups * kOutputs, all_passes = channels * groups * passes;
   const bool quick_way = way != Way::Any;  // the others are not in assembly
   return {KernelFamily::DspDepthwise,
-          {1, number(blocks), number(ceil_div(w.out_c, kLanes) * phases * lanes * lane_words),
+          {1, number(blocks), number(parts * results * phases * lanes * lane_words),
            number(blocks * grids), number(blocks * staged), number(blocks * merged),
            number(blocks * slow * lanes), number(blocks * padding), number(blocks * rows),
-           number(blocks * rows * passes), number(blocks * lanes * rows),
-           number(blocks * lanes * groups), number(quick_way ? all_passes : 0),
-           number(quick_way ? all_passes * taps : 0),
-           number(way == Way::Whole || way == Way::Limited ? results : 0),
-           number(way == Way::Limited ? results : 0), number(quick_way ? 0 : results),
+           number(blocks * rows * passes), number(channels * rows), number(channels * groups),
+           number(quick_way ? all_passes : 0), number(quick_way ? all_passes * taps : 0),
+           number(way == Way::Whole || way == Way::Limited ? all_results : 0),
+           number(way == Way::Limited ? all_results : 0), number(quick_way ? 0 : all_results),
            number(quick_way ? 0 : all_passes), number(quick_way ? 0 : all_passes * taps)}};
 }
 

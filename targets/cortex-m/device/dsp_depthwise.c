@@ -14,17 +14,22 @@
 //
 // Windows of a single row have nothing below it: there a pair is a column and the one `group` columns further, and a
 // window is half as many pairs.
+//
+// Several results of a channel share what is merged: a block is four channels of the input, whose first results come first.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
 #include "intarsia/targets/cortex_m/dsp_merge.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
+enum { kMostTogether = 1024 };  // words of weights of a block with several results of each channel
+
 // How a window is taken apart; the same for all channels.
 struct passes {
-  int32_t lanes, multiplier;
-  int32_t phases;    // a window begins on an even row of pairs, or on an odd one as well
-  int32_t pairs;     // of rows that it covers
-  int32_t segments;  // remainders of stride_w
+  int32_t lanes, multiplier;  // the latter of elements that are merged one by one
+  int32_t results;            // of each channel of a block whose elements are merged once
+  int32_t phases;             // a window begins on an even row of pairs, or on an odd one as well
+  int32_t pairs;              // of rows that it covers
+  int32_t segments;           // remainders of stride_w
   int32_t chunks, taps;
   int32_t columns;  // of a segment
   int32_t row_words, lane_words;
@@ -45,7 +50,7 @@ struct fir_row {
   const uint32_t *weights;
   const uint32_t *columns;
   void *output;
-  int32_t lanes;
+  int32_t lanes;  // and above 16 bits the bytes from a lane's outputs to the next one's
   int32_t passes, lane_bytes;
   const int32_t *offsets;  // of the passes' columns, in bytes
   const uint32_t *group;   // of four outputs: only the assembly's
@@ -54,7 +59,6 @@ struct fir_row {
 INTARSIA_INLINE struct passes passes_of(const struct intarsia_window *w) {
   struct passes p;
   p.lanes = w->out_c < kMergedLanes ? w->out_c : kMergedLanes;
-  p.multiplier = w->out_c / w->in_c;
   p.phases = w->stride_h % 2 == 0 ? 1 : 2;
   p.pairs = p.phases == 1 ? (w->kernel_h + 1) / 2 : w->kernel_h / 2 + 1;
   p.segments = w->stride_w < w->kernel_w ? w->stride_w : w->kernel_w;
@@ -65,6 +69,11 @@ INTARSIA_INLINE struct passes passes_of(const struct intarsia_window *w) {
   p.columns = (out_w + 3) / 4 * 4 + p.chunks * p.taps - 1;
   p.row_words = p.segments * p.columns * kMergedLanes;
   p.lane_words = (p.pairs * p.segments * p.chunks * p.taps + 1) / 2 * 2;
+  const int32_t multiplier = w->out_c / w->in_c;
+  const bool together = w->in_c >= kMergedLanes &&
+                        p.phases * multiplier * kMergedLanes * p.lane_words <= kMostTogether;
+  p.results = together ? multiplier : 1;
+  p.multiplier = together ? 1 : multiplier;
   return p;
 }
 
@@ -161,9 +170,9 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps, enu
                                     int32_t size) {
   const bool doubled = way != INTARSIA_ANY && size == 1;
   const int32_t step = row->row & 0xffff;
-  for (int32_t lane = 0; lane < row->lanes; ++lane) {
+  for (int32_t lane = 0; lane < (row->lanes & 0xffff); ++lane) {
     const struct intarsia_channel *channel = &row->channels[lane];
-    int8_t *output = (int8_t *)row->output + size * lane;
+    int8_t *output = (int8_t *)row->output + (row->lanes >> 16) * lane;
     for (int32_t x = 0; x < row->row >> 16; ++x, output += step) {
       int32_t sum = doubled ? 2 * channel->bias : channel->bias;
       const uint32_t *weight = row->weights + row->lane_bytes / 4 * lane;
@@ -230,7 +239,7 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps, enu
   INTARSIA_FIR_STORE_LIMITED_HALF(sum)
 #define INTARSIA_FIR_DOUBLED_START "add.w r8, r8, r8\n"
 
-#define INTARSIA_FIR_ROW(taps, scale, limits, clamp, start, size, store) \
+#define INTARSIA_FIR_ROW(taps, scale, limits, clamp, start, store) \
   register const struct fir_row *end __asm__("r0") = row + 1; \
   __asm__ volatile( \
       INTARSIA_SAVE_R7 \
@@ -246,8 +255,9 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps, enu
       "ldm.w r0!, {r8, r9, r10, r11}\n" \
       start \
       "stm.w sp, {r8, r9, r10, r11}\n" \
+      "ldr.w r6, [sp, #52]\n" \
       "add.w r4, r1, #4\n" \
-      "add.w r5, r2, #" size "\n" \
+      "add.w r5, r2, r6, lsr #16\n" \
       "str.w r0, [sp, #36]\n" \
       "str.w r4, [sp, #44]\n" \
       "str.w r5, [sp, #48]\n" \
@@ -301,9 +311,10 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps, enu
       "ldr.w r1, [sp, #60]\n" \
       "ldr.w r2, [sp, #52]\n" \
       "add.w r0, r0, r1\n" \
-      "subs.w r2, r2, #1\n" \
+      "sub.w r2, r2, #1\n" \
       "str.w r0, [sp, #40]\n" \
       "str.w r2, [sp, #52]\n" \
+      "lsls.w r2, r2, #16\n" \
       "bne.w 1b\n" \
       "add.w sp, sp, #72\n" \
       INTARSIA_RESTORE_R7 \
@@ -311,14 +322,13 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps, enu
       : \
       : "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
 // clang-format on
-#define INTARSIA_FIR(suffix, taps, way, scale, limits, clamp)                          \
-  INTARSIA_OUTLINE void row_##suffix##_##taps##_pushes_76(const struct fir_row *row) { \
-    INTARSIA_FIR_ROW(taps, scale, limits, clamp, INTARSIA_FIR_DOUBLED_START, "1",      \
-                     INTARSIA_FIR_STORE);                                              \
+#define INTARSIA_FIR(suffix, taps, way, scale, limits, clamp)                                     \
+  INTARSIA_OUTLINE void row_##suffix##_##taps##_pushes_76(const struct fir_row *row) {            \
+    INTARSIA_FIR_ROW(taps, scale, limits, clamp, INTARSIA_FIR_DOUBLED_START, INTARSIA_FIR_STORE); \
   }
 #define INTARSIA_HALF_FIR(suffix, taps, limits, clamp, store)                          \
   INTARSIA_OUTLINE void row_##suffix##_##taps##_pushes_76(const struct fir_row *row) { \
-    INTARSIA_FIR_ROW(taps, INTARSIA_FIR_HALF, limits, clamp, , "2", store);            \
+    INTARSIA_FIR_ROW(taps, INTARSIA_FIR_HALF, limits, clamp, , store);                 \
   }
 #else
 #define INTARSIA_FIR(suffix, taps, way, scale, limits, clamp)                          \
@@ -346,7 +356,8 @@ INTARSIA_OUTLINE void list_passes(const struct passes *p, int32_t slot, int32_t 
 // One grid of outputs of a block of channels.
 INTARSIA_INLINE void block(const struct intarsia_window *w, const struct passes *p,
                            const struct grid *grid, const int8_t *image, int32_t channel,
-                           uint32_t *ring, const uint32_t *weights, int8_t *output,
+                           uint32_t *ring, const uint32_t *weights,
+                           const struct intarsia_channel *channels, int8_t *output,
                            struct fir_row *row, row_function *outputs, int32_t size) {
   int32_t *offsets = (int32_t *)(void *)(ring + p->pairs * p->row_words);
   int32_t staged = 0;
@@ -365,9 +376,13 @@ INTARSIA_INLINE void block(const struct intarsia_window *w, const struct passes 
         stage_halves(w, p, grid, image, channel, staged, to);
     }
     list_passes(p, first_pair % p->pairs, offsets);
-    row->weights = weights + first_row % 2 * p->lanes * p->lane_words;
-    row->output = output;
-    outputs(row, p->taps);
+    row->weights = weights + first_row % 2 * p->results * p->lanes * p->lane_words;
+    row->channels = channels;
+    for (int32_t result = 0; result < p->results; ++result) {
+      row->output = output + size * result;
+      outputs(row, p->taps);
+      row->weights += p->lanes * p->lane_words, row->channels += p->lanes;
+    }
   }
 }
 
@@ -375,18 +390,21 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
                                int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
                                row_function *outputs, bool doubled, int32_t size) {
   struct passes p = passes_of(w);
-  const int32_t weight_words = p.phases * p.lanes * p.lane_words;
+  const int32_t weight_words = p.phases * p.results * p.lanes * p.lane_words;
   uint32_t *expanded = (uint32_t *)(void *)scratch, *ring = expanded + weight_words;
   struct fir_row row;
   row.low = w->low, row.high = w->high;
-  row.lanes = p.lanes, row.lane_bytes = 4 * p.lane_words;
-  for (int32_t next = 0; next < w->out_c; next += kMergedLanes) {
-    const int32_t channel = next + p.lanes <= w->out_c ? next : w->out_c - p.lanes;
+  row.lanes = size * p.results << 16 | p.lanes, row.lane_bytes = 4 * p.lane_words;
+  const int32_t count = w->out_c / p.results;
+  const struct intarsia_channel *table = (const struct intarsia_channel *)channel_words;
+  for (int32_t next = 0; next < count; next += kMergedLanes) {
+    const int32_t channel = next + p.lanes <= count ? next : count - p.lanes;
+    // Of several results each block has its own.
+    const struct intarsia_channel *own = table + (p.results > 1 ? next * p.results : channel);
     p.elements = intarsia_lanes_from(channel, p.lanes, p.multiplier, size);
     weights = expand_weights(expanded, weights, weight_words, w->strip_h != 0, doubled);
-    row.channels = (const struct intarsia_channel *)channel_words + channel;
     const int8_t *image = input;
-    int8_t *to = output + size * channel;
+    int8_t *to = output + size * p.results * channel;
     for (int32_t n = 0; n < w->batches; ++n) {
       for (int32_t y = 0; y < w->dilation_h; ++y)
         for (int32_t x = 0; x < w->dilation_w; ++x) {
@@ -394,7 +412,7 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
                                     (w->out_h - y + w->dilation_h - 1) / w->dilation_h,
                                     (w->out_w - x + w->dilation_w - 1) / w->dilation_w};
           if (grid.out_w > 0)
-            block(w, &p, &grid, image, channel, ring, expanded,
+            block(w, &p, &grid, image, channel, ring, expanded, own,
                   to + size * (y * w->out_w + x) * w->out_c, &row, outputs, size);
         }
       image += size * w->in_h * w->in_w * w->in_c;

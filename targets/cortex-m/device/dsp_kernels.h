@@ -61,7 +61,8 @@ void intarsia_dsp_conv_s16(const struct intarsia_window *window, const int16_t *
 // Depthwise convolution.
 //
 // Channels in blocks of four, the last of which overlaps the one before where they are no multiple of
-// four, or one block of fewer; out_c is a multiple of in_c, and in_c of them belong to one input channel. No dilation where
+// four, or one block of fewer; out_c is a multiple of in_c. With four channels of the input and several results of each a block
+// is four of the input, and weights (in each phase) and channels are [block][result][channel], where 4 kB hold its weights in scratch. No dilation where
 // there is a stride; dilation_w * out_c < 2^16.
 // Rows of the padded input, those of a dilated window, are taken in pairs (0, 1), (2, 3), ... A window covers `pairs` of
 // them, and begins on an even row (phase 0) or on an odd one (phase 1); with an even stride always on an even
