@@ -69,15 +69,16 @@ _Static_assert(offsetof(struct float_windows, weights) == 16 &&
 #define OTHER_RESTS "add.w r1, r1, r6\nadd.w r2, r2, r6\nadd.w r3, r3, r6\n"
 
 #if INTARSIA_FLOAT_VECTORS
-#define REGISTERS "q0", "q1", "q2", "q3", "q4", "q5",
+#define REGISTERS "q0", "q1", "q2", "q3", "q4", "q5", "q6",
 #define NEXT(x, vector) "vldrw.32 " vector ", [" x "]\nadd.w " x ", " x ", r8\n"
 #define FOUR_STARTS "vldrw.32 q0, [r6]\nvldrw.32 q1, [r6]\nvldrw.32 q2, [r6]\nvldrw.32 q3, [r6]\n"
+// What is loaded is multiplied behind the load of the next.
 #define FOUR_TAPS \
-  "vldrw.32 q4, [r4]\n" NEXT("r0", "q5")                    \
-  "vfma.f32 q0, q4, q5\n" NEXT("r1", "q5")                  \
-  "vfma.f32 q1, q4, q5\n" NEXT("r2", "q5")                  \
-  "vfma.f32 q2, q4, q5\n" NEXT("r3", "q5")                  \
-  "vfma.f32 q3, q4, q5\n"
+  "vldrw.32 q4, [r4]\n" NEXT("r0", "q5") NEXT("r1", "q6")  \
+  "vfma.f32 q0, q4, q5\n" NEXT("r2", "q5")                 \
+  "vfma.f32 q1, q4, q6\n" NEXT("r3", "q6")                 \
+  "vfma.f32 q2, q4, q5\n"                                  \
+  "vfma.f32 q3, q4, q6\n"
 #define FOUR_ENDS \
   "vstrw.32 q0, [r6]\nvstrw.32 q1, [r6, #16]\nvstrw.32 q2, [r6, #32]\nvstrw.32 q3, [r6, #48]\n"
 #define ONE_START "vldrw.32 q0, [r6]\n"
@@ -170,9 +171,24 @@ INTARSIA_OUTLINE void one_window(const struct float_windows *windows) {
 #endif
 
 struct float_limits {
-  bool has_low, has_high;
-  float low, high;
+  float low, high;  // infinite where there is none
 };
+
+// Four sums as results; what is not a number stays.
+INTARSIA_INLINE void float_results(const float *sums, float *results, struct float_limits limits) {
+#if INTARSIA_FLOAT_VECTORS
+  float32x4_t values = vldrwq_f32(sums);
+  values = vpselq_f32(vdupq_n_f32(limits.low), values, vcmpltq_n_f32(values, limits.low));
+  values = vpselq_f32(vdupq_n_f32(limits.high), values, vcmpgtq_n_f32(values, limits.high));
+  vstrwq_f32(results, values);
+#else
+  for (int32_t lane = 0; lane < kFloatLanes; ++lane) {
+    float value = sums[lane];
+    value = value < limits.low ? limits.low : value;
+    results[lane] = value > limits.high ? limits.high : value;
+  }
+#endif
+}
 
 // `count` pixels, whose parts of the input begin at `x`, `step` elements apart.
 INTARSIA_INLINE void float_pixels(struct float_windows *windows, const float *x, int32_t step,
@@ -193,20 +209,15 @@ INTARSIA_INLINE void float_pixels(struct float_windows *windows, const float *x,
     } else {
       four_windows(windows);
     }
-    const float *sum = windows->sums;
     for (int32_t i = 0; i < count; ++i)
-      for (int32_t lane = 0; lane < kFloatLanes; ++lane) {
-        float value = *sum++;  // what is not a number stays
-        if (limits->has_low && value < limits->low) value = limits->low;
-        if (limits->has_high && value > limits->high) value = limits->high;
-        output[i * channels + c + lane] = value;
-      }
+      float_results(windows->sums + i * kFloatLanes, output + i * channels + c, *limits);
   }
 }
 
 void intarsia_depthwise_f32(const struct intarsia_window *w, const float *input, float *output,
                             const float *weights, const float *table) {
-  const struct float_limits limits = {w->low != 0, w->high != 0, table[0], table[1]};
+  const struct float_limits limits = {w->low != 0 ? table[0] : -__builtin_inff(),
+                                      w->high != 0 ? table[1] : __builtin_inff()};
   const float *bias = table + 2;
   const int32_t channels = w->in_c, stride = w->stride_w, dilation = w->dilation_w;
   const int32_t reach = (w->kernel_w - 1) * dilation;
