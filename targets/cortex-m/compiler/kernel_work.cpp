@@ -193,7 +193,8 @@ KernelWork float_curve(CoreClass core, std::string_view name, int64_t count) {
   };
   return {KernelFamily::FloatCurve,
           {1, fours_of("each_exp_f32"), fours_of("each_logistic_f32"), fours_of("each_tanh_f32"),
-           fours_of("each_hard_swish_f32")}};
+           fours_of("each_hard_swish_f32"), fours_of("each_elu_f32"),
+           fours_of("each_gelu_tanh_f32"), fours_of("each_gelu_f32")}};
 }
 KernelWork float_softmax(CoreClass core, int64_t rows, int64_t count) {
   return {KernelFamily::FloatSoftmax,
@@ -533,7 +534,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
     return {rescale(core, name, numbers)};
   if (name.starts_with("resize_bilinear_")) return {resize(core, numbers, name.ends_with("s16"))};
   if (name == "each_exp_f32" || name == "each_logistic_f32" || name == "each_tanh_f32" ||
-      name == "each_hard_swish_f32")
+      name == "each_hard_swish_f32" || name == "each_elu_f32" || name.starts_with("each_gelu_"))
     return {float_curve(core, name, numbers.at(0))};
   if (name.starts_with("quantize_f32_")) return {float_steps(core, numbers.at(0))};
   if (name.starts_with("dequantize_s")) return {float_numbers(core, numbers.at(0))};

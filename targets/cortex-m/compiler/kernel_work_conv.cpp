@@ -224,7 +224,7 @@ KernelWork dsp_wide_convolution(const Window& w) {
   if (pixels >= 4 && pixels % 4 != 0) stage(pixels - 4);
   for (int64_t i = 0; i < 4 && rest > 0; ++i) gather(std::min(i, pixels - 1));
   const int64_t pairs = ceil_div(w.out_c, int64_t{2}), blocks = fours * pairs;
-  const bool limited = w.low != -32768 || w.high != 32767;
+  const bool limited = w.high != 32767 || (w.low != -32768 && w.low != 0);
   return {KernelFamily::DspWideConvolution,
           {1, number(blocks * words / 2), number(blocks), number(limited ? blocks : 0),
            number(fours), number(rest > 0 ? pairs * words / 2 : 0), number(rest > 0 ? pairs : 0),

@@ -286,14 +286,14 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Relu:
       return relu_kernel(core, view, small);
     case graph::OpKind::Abs:
-    case graph::OpKind::Elu:
-    case graph::OpKind::Gelu:
     case graph::OpKind::Log:
     case graph::OpKind::Lookup:
     case graph::OpKind::Rsqrt:
     case graph::OpKind::Sqrt:
       return lookup_kernel(view, waits);
+    case graph::OpKind::Elu:
     case graph::OpKind::Exp:
+    case graph::OpKind::Gelu:
       return real ? float_curve_kernel(core, view) : lookup_kernel(view, waits);
     case graph::OpKind::Svdf:
       return svdf_kernel(core, view);

@@ -90,8 +90,15 @@ LowerKernel float_curve_kernel(CoreClass core, const OpView& view) {
       view.out().type != DataType::Float32)
     return nullptr;
   const graph::OpKind kind = view.node.kind;
+  const bool by_tanh =
+      kind == graph::OpKind::Gelu && view.node.attrs<graph::GeluAttrs>().approximate;
+  // Without vectors the error function has one of two series, and no kernel is faster than its call.
+  if (kind == graph::OpKind::Gelu && !by_tanh && core == CoreClass::Dsp) return nullptr;
   return call_for_elements(view,
                            kind == graph::OpKind::Exp         ? "intarsia_each_exp_f32"
+                           : kind == graph::OpKind::Elu       ? "intarsia_each_elu_f32"
+                           : by_tanh                          ? "intarsia_each_gelu_tanh_f32"
+                           : kind == graph::OpKind::Gelu      ? "intarsia_each_gelu_f32"
                            : kind == graph::OpKind::Logistic  ? "intarsia_each_logistic_f32"
                            : kind == graph::OpKind::HardSwish ? "intarsia_each_hard_swish_f32"
                                                               : "intarsia_each_tanh_f32",

@@ -117,6 +117,13 @@ INTARSIA_INLINE struct four_pixels intarsia_four_pixels(const struct intarsia_wi
   "asr.w " #sum ", " #sum       \
   ", r4\n"                      \
   "ssat " #sum ", #16, " #sum "\n"
+// The same from 0 on.
+#define INTARSIA_FOUR_WIDE_ABOVE(sum) \
+  "smmla " #sum ", " #sum             \
+  ", r2, r3\n"                        \
+  "asr.w " #sum ", " #sum             \
+  ", r4\n"                            \
+  "usat " #sum ", #15, " #sum "\n"
 
 // The whole: results are stored by `store`, and `one` and `two` of them are so many bytes; `table` are the halfword offsets of the entries, one for each unit of `loop`, labels 50 and on, and the end's.
 #define INTARSIA_FOUR_PIXELS(work, weights, channels, first, loop, table, result, limit, store, \

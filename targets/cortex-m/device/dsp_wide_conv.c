@@ -3,6 +3,7 @@
 // have those of a word in the bytes that SXTB16 takes together.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
+#include "intarsia/targets/cortex_m/clamp.h"
 #include "intarsia/targets/cortex_m/dsp_four.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 #include "intarsia/targets/cortex_m/wide_dot.h"
@@ -139,17 +140,18 @@ INTARSIA_INLINE bool wide_together(struct wide_staging *s) {
 }
 
 #if INTARSIA_HAS_DSP_LOOPS
-#define WIDE_FOUR(name, limit)                                                                     \
+#define WIDE_FOUR(name, result)                                                                    \
   INTARSIA_OUTLINE void name(const struct wide_staging *s, int8_t *output, const int8_t *weights,  \
                              const struct intarsia_channel *channels) {                            \
     struct four_pixels work = intarsia_four_pixels(                                                \
         s->w, s->columns, s->columns + kWidePixels * s->words, output, channels, s->words / 2, 8); \
     work.out_c *= 2;                                                                               \
     INTARSIA_FOUR_PIXELS(work, weights, channels, INTARSIA_FOUR_FIRST_UNIT, INTARSIA_FOUR_UNITS,   \
-                         INTARSIA_FOUR_ENTRIES, INTARSIA_FOUR_WIDE, limit, "strh.w", "2", "4");    \
+                         INTARSIA_FOUR_ENTRIES, result, INTARSIA_FOUR_UNLIMITED, "strh.w", "2",    \
+                         "4");                                                                     \
   }
-WIDE_FOUR(wide_four_pushes_40, INTARSIA_FOUR_UNLIMITED)
-WIDE_FOUR(wide_four_limited_pushes_40, INTARSIA_FOUR_LIMITED)
+WIDE_FOUR(wide_four_pushes_40, INTARSIA_FOUR_WIDE)
+WIDE_FOUR(wide_four_above_pushes_40, INTARSIA_FOUR_WIDE_ABOVE)
 #undef WIDE_FOUR
 #endif
 
@@ -173,13 +175,14 @@ INTARSIA_OUTLINE void wide_some(const struct wide_staging *s, int16_t *output, i
   }
 }
 
+// The range of int16, or what of it is not negative. Others are rare: all results are limited to them at the end.
 INTARSIA_INLINE void wide_four(const struct wide_staging *s, int16_t *output, const int8_t *weights,
                                const struct intarsia_channel *channels) {
 #if INTARSIA_HAS_DSP_LOOPS
-  if (s->w->low == INT16_MIN && s->w->high == INT16_MAX)
+  if (s->w->low < 0)
     wide_four_pushes_40(s, (int8_t *)output, weights, channels);
   else
-    wide_four_limited_pushes_40(s, (int8_t *)output, weights, channels);
+    wide_four_above_pushes_40(s, (int8_t *)output, weights, channels);
 #else
   wide_some(s, output, kWidePixels, weights, channels);
 #endif
@@ -194,8 +197,9 @@ INTARSIA_OUTLINE void wide_stage(struct wide_staging *s) {
   for (int32_t i = 0; i < kWidePixels; ++i, wide_advance(s, 1)) wide_gather(s, s->columns + i);
 }
 
-void intarsia_dsp_conv_s16(const struct intarsia_window *w, const int16_t *input, int16_t *output,
-                           int16_t *scratch, const int8_t *weights, const int32_t *channel_words) {
+INTARSIA_INLINE void all_pixels(const struct intarsia_window *w, const int16_t *input,
+                                int16_t *output, int16_t *scratch, const int8_t *weights,
+                                const int32_t *channel_words) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   struct wide_staging s = {w, input, 0, 0, (uint32_t *)(void *)scratch, 0, 0};
   s.words = (w->kernel_h * ((w->kernel_w * w->in_c + 1) / 2) + 1) & ~1;
@@ -220,4 +224,12 @@ void intarsia_dsp_conv_s16(const struct intarsia_window *w, const int16_t *input
     if (i + 1 < left) wide_advance(&s, 1);
   }
   wide_some(&s, output, left, weights, channels);
+}
+
+void intarsia_dsp_conv_s16(const struct intarsia_window *w, const int16_t *input, int16_t *output,
+                           int16_t *scratch, const int8_t *weights, const int32_t *channel_words) {
+  all_pixels(w, input, output, scratch, weights, channel_words);
+  if (w->high != INT16_MAX || (w->low != 0 && w->low != INT16_MIN))
+    intarsia_each_clamp_s16(output, output, w->batches * w->out_h * w->out_w * w->out_c, w->low,
+                            w->high);
 }

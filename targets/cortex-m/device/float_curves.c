@@ -39,6 +39,19 @@ INTARSIA_INLINE float32x4_t tangents(float32x4_t x) {
   return vpselq_f32(series, result, vcmpltq_n_f32(magnitude, 0.25f));
 }
 
+// Of what is no number Helium says that it is less than anything, but nothing is greater than it.
+INTARSIA_INLINE float32x4_t elus(float32x4_t x) {
+  const float32x4_t below = vsubq_n_f32(intarsia_exponentials_below_zero(vabsq_f32(x)), 1.0f);
+  return vpselq_f32(below, x, vcmpgtq_f32(vdupq_n_f32(0.0f), x));
+}
+
+INTARSIA_INLINE float32x4_t gelus_by_tangents(float32x4_t x) {
+  const float32x4_t cubic = vaddq_n_f32(vmulq_f32(vmulq_n_f32(x, 0.044715f), x), 1.0f);
+  const float32x4_t twice = vmulq_f32(vmulq_n_f32(x, 1.595769122f), cubic);
+  return vpselq_f32(vdupq_n_f32(-0.0f), vmulq_f32(x, sigmoids(twice)),
+                    vcmpgtq_f32(vdupq_n_f32(-14.0f), x));
+}
+
 // A sixth is the product with the reciprocal, which is one unit of its last place off at most; two fused steps make it the quotient that a
 // division rounds to (float_steps.c), except where nothing is left, or what is left is no number.
 INTARSIA_INLINE float32x4_t hard_swishes(float32x4_t x) {
@@ -81,6 +94,15 @@ INTARSIA_INLINE float tangent(float x) {
     result = (1.0f - e) / (1.0f + e);
   }
   return (int32_t)intarsia_bits_of_f32(x) < 0 ? -result : result;
+}
+
+INTARSIA_INLINE float elu(float x) {
+  return x < 0.0f ? intarsia_exponential_below_zero(-x) - 1.0f : x;
+}
+
+INTARSIA_INLINE float gelu_by_tangent(float x) {
+  if (x < -14.0f) return -0.0f;
+  return x * sigmoid(1.595769122f * x * (1.0f + 0.044715f * x * x));
 }
 
 #if defined(__ARM_FP) && (__ARM_ARCH >= 8 || (__ARM_FP & 8))
@@ -140,6 +162,12 @@ void intarsia_each_logistic_f32(const float *input, float *output, int32_t count
 }
 void intarsia_each_tanh_f32(const float *input, float *output, int32_t count) {
   EACH(tangents, tangent)
+}
+void intarsia_each_elu_f32(const float *input, float *output, int32_t count) {
+  EACH(elus, elu)
+}
+void intarsia_each_gelu_tanh_f32(const float *input, float *output, int32_t count) {
+  EACH(gelus_by_tangents, gelu_by_tangent)
 }
 void intarsia_each_hard_swish_f32(const float *input, float *output, int32_t count) {
 #if !INTARSIA_FLOAT_VECTORS

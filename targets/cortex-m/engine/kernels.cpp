@@ -217,6 +217,10 @@ void add_engine(EngineRegistry& registry) {
                       engine::kernel_function<&intarsia_resize_bilinear_s16>());
   registry.add_kernel("intarsia_each_hard_swish_f32",
                       engine::kernel_function<&intarsia_each_hard_swish_f32>());
+  registry.add_kernel("intarsia_each_elu_f32", engine::kernel_function<&intarsia_each_elu_f32>());
+  registry.add_kernel("intarsia_each_gelu_tanh_f32",
+                      engine::kernel_function<&intarsia_each_gelu_tanh_f32>());
+  registry.add_kernel("intarsia_each_gelu_f32", engine::kernel_function<&intarsia_each_gelu_f32>());
   registry.add_kernel("intarsia_each_exp_f32", engine::kernel_function<&intarsia_each_exp_f32>());
   registry.add_kernel("intarsia_each_logistic_f32",
                       engine::kernel_function<&intarsia_each_logistic_f32>());

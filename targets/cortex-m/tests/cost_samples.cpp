@@ -79,6 +79,12 @@ class Samples {
     for (int i = 0; i < count_; ++i)
       add(shuffled(i % 2 == 0 ? DataType::Int8 : DataType::Int16)), add(short_row_mean());
     for (int i = 0; i < count_; ++i) add(maxima_along(i % 2 == 0, i % 4 < 2));
+    for (int i = 0; i < count_; ++i) {
+      const OpKind kind = i % 3 == 0 ? OpKind::Elu : OpKind::Gelu;
+      add(float_curve_module(r_, kind, r_.range(1, 600), i % 3 == 1));
+      add(depthwise_line(i));
+      add(rectified_wide());
+    }
     return std::move(all_);
   }
 
@@ -174,6 +180,15 @@ class Samples {
                                                : 100);
     return window({OpKind::DepthwiseConv2d, 1, std::max(side, h),
                    std::max(r_.chance(60) ? side : size(2, 24), w), c, c, h, w, stride});
+  }
+  graph::Module depthwise_line(int which) {
+    const int64_t c = 3 + channels(40);
+    WindowCase line{OpKind::DepthwiseConv2d, 1, 1, size(30, 120), c, c, 1, r_.range(3, 17), 1};
+    (which % 2 == 0 ? line.dilation_w : line.stride_w) = r_.range(1, 2);
+    const int64_t reach = (line.kernel_w - 1) * line.dilation_w;
+    line.padding = {0, reach / 2, 0, reach - reach / 2};
+    line.activation = activation();
+    return window_module(r_, line);
   }
   graph::Module multiplied() {
     const int64_t c = r_.range(1, 6), side = size(8, 24);
@@ -308,6 +323,13 @@ class Samples {
     WideCase c{kind, size(2, 10), size(4, 10), channels(24), 0, r_.range(1, 3), r_.range(1, 3)};
     c.out_channels = kind == OpKind::Conv2d ? channels(24) : c.channels;
     c.padding = {c.kernel_h / 2, c.kernel_w / 2, c.kernel_h / 2, c.kernel_w / 2};
+    return wide_module(r_, c);
+  }
+  graph::Module rectified_wide() {
+    const int64_t kernel = r_.range(0, 1) * 2 + 1, pad = kernel / 2;
+    WideCase c{OpKind::Conv2d, size(3, 16), size(4, 20), channels(24), channels(40)};
+    c.kernel_h = c.kernel_w = kernel, c.padding = {pad, pad, pad, pad};
+    c.activation = activation();
     return wide_module(r_, c);
   }
   graph::Module wide_depthwise_3x3() {

@@ -501,9 +501,10 @@ TEST(FloatCurves, AreTheScalarFunctions) {
   for (const char* core : {"cortex-m4", "cortex-m55"}) {
     KernelProgram kernels(core);
     kernels.add(float_curves());
-    for (const char* name :
-         {"each_exp", "each_logistic", "each_tanh", "each_hard_swish", "softmax_rows"})
+    for (const char* name : {"each_exp", "each_logistic", "each_tanh", "each_hard_swish",
+                             "each_elu", "each_gelu_tanh", "softmax_rows"})
       EXPECT_TRUE(kernels.calls(fmt::format("intarsia_{}_f32", name))) << core << " " << name;
+    EXPECT_EQ(kernels.calls("intarsia_each_gelu_f32"), core == std::string("cortex-m55"));
     check(kernels, "gcc", [](Random& random, const graph::Module& module) {
       return std::vector<graph::TensorValue>{floats_of_curves(random, module)};
     });

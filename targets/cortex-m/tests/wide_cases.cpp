@@ -502,9 +502,12 @@ std::vector<graph::Module> float_matrix_products() {
 std::vector<graph::Module> float_curves() {
   std::vector<graph::Module> modules;
   Random random(43);
-  for (const OpKind kind : {OpKind::Exp, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish})
+  for (const OpKind kind :
+       {OpKind::Exp, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish, OpKind::Elu, OpKind::Gelu})
     for (const int64_t count : {1, 3, 4, 7, 400})
       modules.push_back(float_curve_module(random, kind, count));
+  for (const int64_t count : {5, 400})
+    modules.push_back(float_curve_module(random, OpKind::Gelu, count, true));
   for (const auto& [rows, count] : {std::pair{1, 1}, {3, 2}, {2, 4}, {5, 7}, {2, 131}})
     modules.push_back(float_softmax_module(random, rows, count, count == 7 ? 0.3f : 1.0f));
   return modules;

@@ -357,8 +357,9 @@ Module square_module(Random& random, int64_t count, float scale, float out_scale
   return builder.finish(DataType::Int16, scales({out_scale}));
 }
 
-Module float_curve_module(Random& random, OpKind kind, int64_t count) {
+Module float_curve_module(Random& random, OpKind kind, int64_t count, bool by_tanh) {
   Builder builder(random, kind, DataType::Float32);
+  if (kind == OpKind::Gelu) builder.node().attributes = graph::GeluAttrs{by_tanh};
   builder.tensor(builder.input({1, count})).quantization = {};
   return builder.finish(DataType::Float32, {});
 }

@@ -64,7 +64,8 @@ graph::Module requantize_module(Random& random, DataType from, graph::Quantizati
 // A product of a tensor with itself.
 graph::Module square_module(Random& random, int64_t count, float scale, float out_scale);
 // A function of one element in single precision, and arguments for it, some of which are far off.
-graph::Module float_curve_module(Random& random, graph::OpKind kind, int64_t count);
+graph::Module float_curve_module(Random& random, graph::OpKind kind, int64_t count,
+                                 bool by_tanh = false);
 graph::Module float_softmax_module(Random& random, int64_t rows, int64_t count, float beta);
 graph::TensorValue floats_of_curves(Random& random, const graph::Module& module);
 // Bilinear resizing of int8 or int16.
