@@ -198,8 +198,10 @@ Stmt call_wide_dsp(OpLowering& op, const Window& w, const std::vector<WideChanne
   const BufferId weights = op.constant("weights", DataType::Int8, {size}, std::move(call.weights),
                                        tir::ConstantUse::Weights);
   const BufferId constants = dsp_table(op, w, call, std::move(table));
-  const bool limited = w.low != INT16_MIN || w.high != INT16_MAX;
-  return call_kernel(op.b.func(), {call.kernel + std::string(limited ? "_limited_s16" : "_s16"),
+  const std::string range = w.high != INT16_MAX || (w.low != 0 && w.low != INT16_MIN) ? "_limited"
+                            : w.low == 0                                              ? "_rectified"
+                                                                                      : "";
+  return call_kernel(op.b.func(), {call.kernel + range + "_s16",
                                    w.values(),
                                    {op.in(0)},
                                    op.out(),

@@ -9,7 +9,9 @@ namespace intarsia::targets::cortex_m {
 namespace {
 
 Way way_of(const std::string& kernel) {
-  if (kernel.find("_rectified") != std::string::npos) return Way::Rectified;
+  // Of int16 a sum becomes a result alike whether it may be negative or not.
+  if (kernel.find("_rectified") != std::string::npos)
+    return kernel.ends_with("_s16") ? Way::Whole : Way::Rectified;
   if (kernel.find("_limited") != std::string::npos) return Way::Limited;
   return kernel.find("_any") != std::string::npos ? Way::Any : Way::Whole;
 }

@@ -237,6 +237,9 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps, enu
 #define INTARSIA_FIR_STORE_HALF(sum) \
   "ssat " #sum ", #16, " #sum "\n" \
   INTARSIA_FIR_STORE_LIMITED_HALF(sum)
+#define INTARSIA_FIR_STORE_RECTIFIED_HALF(sum) \
+  "usat " #sum ", #15, " #sum "\n" \
+  INTARSIA_FIR_STORE_LIMITED_HALF(sum)
 #define INTARSIA_FIR_DOUBLED_START "add.w r8, r8, r8\n"
 
 #define INTARSIA_FIR_ROW(taps, scale, limits, clamp, start, store) \
@@ -463,6 +466,8 @@ INTARSIA_KERNEL(intarsia_dsp_depthwise_limited_s8, limited, INTARSIA_LIMITED, IN
 
 INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_s16, halves, , INTARSIA_FIR_NOTHING,
                      INTARSIA_FIR_STORE_HALF)
+INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_rectified_s16, rectified_halves, , INTARSIA_FIR_NOTHING,
+                     INTARSIA_FIR_STORE_RECTIFIED_HALF)
 INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_limited_s16, limited_halves, INTARSIA_FIR_LIMITS,
                      INTARSIA_FIR_CLAMP, INTARSIA_FIR_STORE_LIMITED_HALF)
 

@@ -191,6 +191,9 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
 #define INTARSIA_STORE_HALF(sum) \
   "ssat " #sum ", #16, " #sum "\n" \
   INTARSIA_STORE_LIMITED_HALF(sum)
+#define INTARSIA_STORE_RECTIFIED_HALF(sum) \
+  "usat " #sum ", #15, " #sum "\n" \
+  INTARSIA_STORE_LIMITED_HALF(sum)
 #define INTARSIA_DOUBLED_START "add.w r8, r8, r8\n"
 #define INTARSIA_DOUBLED_WEIGHTS \
   "sadd16 r2, r2, r2\n" \
@@ -515,6 +518,10 @@ INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_limited_s8,
 INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_s16, intarsia_dsp_depthwise_3x3_multiplied_s16,
                      intarsia_dsp_depthwise_3x3_dilated_s16, halves, , INTARSIA_NOTHING,
                      INTARSIA_STORE_HALF)
+INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_rectified_s16,
+                     intarsia_dsp_depthwise_3x3_multiplied_rectified_s16,
+                     intarsia_dsp_depthwise_3x3_dilated_rectified_s16, rectified_halves, ,
+                     INTARSIA_NOTHING, INTARSIA_STORE_RECTIFIED_HALF)
 INTARSIA_HALF_KERNEL(intarsia_dsp_depthwise_3x3_limited_s16,
                      intarsia_dsp_depthwise_3x3_multiplied_limited_s16,
                      intarsia_dsp_depthwise_3x3_dilated_limited_s16, limited_halves,

@@ -88,10 +88,13 @@ void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const i
                                    int8_t *output, int8_t *scratch, const int8_t *weights,
                                    const int32_t *channels);
 
-// Of int16, with limits or without; in_zero is 0, and channels are as intarsia_dsp_conv_s16 has them.
+// Of int16, with limits, with those of what is not negative (_rectified), or without; in_zero is 0, and channels are as intarsia_dsp_conv_s16 has them.
 void intarsia_dsp_depthwise_s16(const struct intarsia_window *window, const int16_t *input,
                                 int16_t *output, int8_t *scratch, const int8_t *weights,
                                 const int32_t *channels);
+void intarsia_dsp_depthwise_rectified_s16(const struct intarsia_window *window,
+                                          const int16_t *input, int16_t *output, int8_t *scratch,
+                                          const int8_t *weights, const int32_t *channels);
 void intarsia_dsp_depthwise_limited_s16(const struct intarsia_window *window, const int16_t *input,
                                         int16_t *output, int8_t *scratch, const int8_t *weights,
                                         const int32_t *channels);
@@ -151,10 +154,14 @@ void intarsia_dsp_depthwise_pixels_any_s8(const struct intarsia_window *window, 
                                           int8_t *output, const int8_t *weights,
                                           const int32_t *channels);
 
-// Of int16, with limits or without; channels as intarsia_dsp_conv_s16 has them.
+// Of int16, as above.
 void intarsia_dsp_depthwise_3x3_s16(const struct intarsia_window *window, const int16_t *input,
                                     int16_t *output, int8_t *scratch, const int8_t *weights,
                                     const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_rectified_s16(const struct intarsia_window *window,
+                                              const int16_t *input, int16_t *output,
+                                              int8_t *scratch, const int8_t *weights,
+                                              const int32_t *channels);
 void intarsia_dsp_depthwise_3x3_limited_s16(const struct intarsia_window *window,
                                             const int16_t *input, int16_t *output, int8_t *scratch,
                                             const int8_t *weights, const int32_t *channels);
@@ -163,6 +170,10 @@ void intarsia_dsp_depthwise_3x3_multiplied_s16(const struct intarsia_window *win
                                                const int16_t *input, int16_t *output,
                                                int8_t *scratch, const int8_t *weights,
                                                const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_multiplied_rectified_s16(const struct intarsia_window *window,
+                                                         const int16_t *input, int16_t *output,
+                                                         int8_t *scratch, const int8_t *weights,
+                                                         const int32_t *channels);
 void intarsia_dsp_depthwise_3x3_multiplied_limited_s16(const struct intarsia_window *window,
                                                        const int16_t *input, int16_t *output,
                                                        int8_t *scratch, const int8_t *weights,
@@ -171,6 +182,10 @@ void intarsia_dsp_depthwise_3x3_multiplied_limited_s16(const struct intarsia_win
 void intarsia_dsp_depthwise_3x3_dilated_s16(const struct intarsia_window *window,
                                             const int16_t *input, int16_t *output, int8_t *scratch,
                                             const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_dilated_rectified_s16(const struct intarsia_window *window,
+                                                      const int16_t *input, int16_t *output,
+                                                      int8_t *scratch, const int8_t *weights,
+                                                      const int32_t *channels);
 void intarsia_dsp_depthwise_3x3_dilated_limited_s16(const struct intarsia_window *window,
                                                     const int16_t *input, int16_t *output,
                                                     int8_t *scratch, const int8_t *weights,

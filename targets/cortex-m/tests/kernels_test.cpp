@@ -106,8 +106,10 @@ TEST_P(EveryCore, WideDepthwiseOfThreeColumns) {
   KernelProgram kernels(GetParam());
   kernels.add(wide_depthwise_of_three_columns());
   for (const char* kernel :
-       {"intarsia_dsp_depthwise_3x3_s16", "intarsia_dsp_depthwise_3x3_limited_s16",
-        "intarsia_dsp_depthwise_3x3_dilated_s16", "intarsia_dsp_depthwise_3x3_dilated_limited_s16"})
+       {"intarsia_dsp_depthwise_3x3_s16", "intarsia_dsp_depthwise_3x3_rectified_s16",
+        "intarsia_dsp_depthwise_3x3_limited_s16", "intarsia_dsp_depthwise_3x3_dilated_s16",
+        "intarsia_dsp_depthwise_3x3_dilated_rectified_s16",
+        "intarsia_dsp_depthwise_3x3_dilated_limited_s16"})
     EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
   check(kernels);
 }
@@ -115,6 +117,7 @@ TEST_P(EveryCore, WideDepthwiseWithMultipliers) {
   KernelProgram kernels(GetParam());
   kernels.add(wide_depthwise_with_multipliers());
   for (const char* kernel : {"intarsia_dsp_depthwise_3x3_multiplied_s16",
+                             "intarsia_dsp_depthwise_3x3_multiplied_rectified_s16",
                              "intarsia_dsp_depthwise_3x3_multiplied_limited_s16"})
     EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
   EXPECT_EQ(kernels.calls("intarsia_mve_depthwise_shared_s16"),
@@ -124,7 +127,8 @@ TEST_P(EveryCore, WideDepthwiseWithMultipliers) {
 TEST_P(EveryCore, WideDepthwiseOfAnyWindow) {
   KernelProgram kernels(GetParam());
   kernels.add(wide_depthwise_of_any_window());
-  for (const char* kernel : {"intarsia_dsp_depthwise_s16", "intarsia_dsp_depthwise_limited_s16"})
+  for (const char* kernel : {"intarsia_dsp_depthwise_s16", "intarsia_dsp_depthwise_rectified_s16",
+                             "intarsia_dsp_depthwise_limited_s16"})
     EXPECT_EQ(kernels.calls(kernel), GetParam() == std::string("cortex-m4")) << kernel;
   check(kernels);
 }
