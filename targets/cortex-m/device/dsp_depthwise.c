@@ -90,60 +90,111 @@ INTARSIA_INLINE uint32_t *merge(const struct passes *p, uint32_t *to, const int8
   return to + columns * kMergedLanes;
 }
 
+INTARSIA_OUTLINE uint32_t *merge_bytes(const struct passes *p, uint32_t *to, const int8_t *above,
+                                       int32_t above_step, const int8_t *below, int32_t below_step,
+                                       int32_t columns) {
+  return merge(p, to, above, above_step, below, below_step, columns, 1);
+}
+INTARSIA_OUTLINE uint32_t *merge_halves(const struct passes *p, uint32_t *to, const int8_t *above,
+                                        int32_t above_step, const int8_t *below, int32_t below_step,
+                                        int32_t columns) {
+  return merge(p, to, above, above_step, below, below_step, columns, 2);
+}
+typedef uint32_t *merge_function(const struct passes *p, uint32_t *to, const int8_t *above,
+                                 int32_t above_step, const int8_t *below, int32_t below_step,
+                                 int32_t columns);
+
+INTARSIA_INLINE uint32_t *zero_columns(uint32_t *to, uint32_t zero, int32_t columns) {
+  for (; columns > 0; --columns, to += kMergedLanes) intarsia_merge(to, zero, zero);
+  return to;
+}
+INTARSIA_OUTLINE uint32_t *merge_zeros(uint32_t *to, uint32_t zero, int32_t columns) {
+  return zero_columns(to, zero, columns);
+}
+
+// So many steps of `step` > 0 are needed to come from `from` < 0 to 0 or beyond.
+INTARSIA_INLINE int32_t steps_to_zero(int32_t from, int32_t step) {
+  return from >= -step ? 1 : (step - 1 - from) / step;
+}
+
+// A segment, of which a column and the one `second` columns further are a pair, from column `at` of the image on.
+INTARSIA_INLINE void stage_beside(const struct intarsia_window *w, const struct passes *p,
+                                  const int8_t *row, int32_t at, int32_t apart, uint32_t *to,
+                                  const uint32_t *zeros, int32_t size, merge_function *merged) {
+  const int32_t second = w->group, in_w = w->in_w, step = size * w->in_c;
+  for (int32_t left = p->columns; left > 0;) {
+    // So many pairs alike: padding, both inside, or a single one of which one column is.
+    const int32_t next = at + second;
+    const bool first_seen = at >= 0 && at < in_w, second_seen = next >= 0 && next < in_w;
+    int32_t alike = 1;
+    if (at >= in_w)
+      alike = left;
+    else if (next < 0)
+      alike = steps_to_zero(next, apart);
+    else if (first_seen && second_seen)
+      alike = steps_to_zero(next - in_w, apart);
+    if (alike > left) alike = left;
+    left -= alike;
+    if (first_seen || second_seen)
+      to = merged(p, to, first_seen ? row + at * step : (const int8_t *)zeros,
+                  first_seen ? apart * step : 0,
+                  second_seen ? row + next * step : (const int8_t *)zeros,
+                  second_seen ? apart * step : 0, alike);
+    else
+      to = merge_zeros(to, *zeros, alike);
+    at += alike * apart;
+  }
+}
+
 // One of the pairs that a row of outputs needs, of the block that begins with `channel`, of elements of `size` bytes.
 INTARSIA_INLINE void stage(const struct intarsia_window *w, const struct passes *p,
                            const struct grid *grid, const int8_t *image, int32_t channel,
-                           int32_t pair, uint32_t *to, int32_t size) {
+                           int32_t pair, uint32_t *to, int32_t size, merge_function *merged) {
   const uint32_t zero = ((uint32_t)w->in_zero & 0xffu) * 0x01010101u;
   const uint32_t zeros[2] = {zero, zero};  // four elements: those of int16 have none
-  const bool beside = w->group > 0;        // a pair is of columns, not of rows
-  const int32_t y = grid->first_row + (beside ? pair : 2 * pair * w->dilation_h),
-                step = size * w->in_c, in_w = w->in_w, second = beside ? w->group : 0;
-  const int32_t below_y = beside ? y : y + w->dilation_h;
-  const bool upper_inside = y >= 0 && y < w->in_h, lower_inside = below_y >= 0 && below_y < w->in_h;
-  const int8_t *upper = image + y * in_w * step, *lower = image + below_y * in_w * step;
+  const int32_t step = size * w->in_c, in_w = w->in_w, segment_words = p->columns * kMergedLanes;
+  image += size * (channel / p->multiplier);
+  if (w->group > 0) {  // a pair is of columns, not of rows
+    const int32_t unit = 2 * w->group;
+    const int8_t *row = image + (grid->first_row + pair) * in_w * step;
+    for (int32_t segment = 0; segment < p->segments; ++segment, to += segment_words)
+      stage_beside(w, p, row, grid->first_column + segment * unit, w->stride_w * unit, to, zeros,
+                   size, merged);
+    return;
+  }
+  const int32_t y = grid->first_row + 2 * pair * w->dilation_h;
+  const bool upper_inside = y >= 0 && y < w->in_h,
+             lower_inside = y + w->dilation_h >= 0 && y + w->dilation_h < w->in_h;
+  const int8_t *upper = image + y * in_w * step, *lower = upper + w->dilation_h * in_w * step;
   // Between columns of a segment: dilation and stride are not both more than 1.
-  const int32_t unit = beside ? 2 * second : w->dilation_w, apart = w->stride_w * unit;
+  const int32_t apart = w->stride_w * w->dilation_w;
   for (int32_t segment = 0; segment < p->segments; ++segment) {
-    int32_t at = grid->first_column + segment * unit, left = p->columns;
-    while (left > 0) {
-      // So many columns alike: padding, of both inside, or a single one of which one is.
-      const int32_t next = at + second;
-      const bool first_seen = at >= 0 && at < in_w, second_seen = next >= 0 && next < in_w;
-      int32_t alike = 1;
-      if (at >= in_w)
-        alike = left;
-      else if (next < 0)
-        alike = (-next + apart - 1) / apart;
-      else if (first_seen && second_seen)
-        alike = (in_w - next + apart - 1) / apart;
-      if (alike > left) alike = left;
-      left -= alike;
-      if (first_seen || second_seen) {
-        const bool above_inside = first_seen && upper_inside,
-                   below_inside = second_seen && lower_inside;
-        const int32_t element = size * (channel / p->multiplier);
-        to = merge(p, to, above_inside ? upper + at * step + element : (const int8_t *)zeros,
-                   above_inside ? apart * step : 0,
-                   below_inside ? lower + next * step + element : (const int8_t *)zeros,
-                   below_inside ? apart * step : 0, alike, size);
-      } else {
-        for (int32_t column = alike; column > 0; --column, to += kMergedLanes)
-          intarsia_merge(to, zero, zero);
-      }
-      at += alike * apart;
+    const int32_t first = grid->first_column + segment;
+    int32_t before = first < 0 ? steps_to_zero(first, apart) : 0;
+    int32_t inside = first < in_w ? steps_to_zero(first - in_w, apart) : 0;  // and before
+    if (inside > p->columns) inside = p->columns;
+    if (before > p->columns) before = p->columns;
+    to = zero_columns(to, zero, before);
+    if (before < inside) {
+      const int32_t at = (first + before * apart) * step;
+      to =
+          merged(p, to, upper_inside ? upper + at : (const int8_t *)zeros,
+                 upper_inside ? apart * step : 0, lower_inside ? lower + at : (const int8_t *)zeros,
+                 lower_inside ? apart * step : 0, inside - before);
+      before = inside;
     }
+    to = zero_columns(to, zero, p->columns - before);
   }
 }
 INTARSIA_OUTLINE void stage_bytes(const struct intarsia_window *w, const struct passes *p,
                                   const struct grid *grid, const int8_t *image, int32_t channel,
                                   int32_t pair, uint32_t *to) {
-  stage(w, p, grid, image, channel, pair, to, 1);
+  stage(w, p, grid, image, channel, pair, to, 1, merge_bytes);
 }
 INTARSIA_OUTLINE void stage_halves(const struct intarsia_window *w, const struct passes *p,
                                    const struct grid *grid, const int8_t *image, int32_t channel,
                                    int32_t pair, uint32_t *to) {
-  stage(w, p, grid, image, channel, pair, to, 2);
+  stage(w, p, grid, image, channel, pair, to, 2, merge_halves);
 }
 
 // Weights as bytes to pairs of halfwords, or pairs as they are, doubled where sums are to be. Returns the next block's.
@@ -348,12 +399,18 @@ typedef void row_function(const struct fir_row *row, int32_t taps);
 
 // Offsets of the passes over a window whose first pair of rows is in this slot.
 INTARSIA_OUTLINE void list_passes(const struct passes *p, int32_t slot, int32_t *offsets) {
-  for (int32_t pair = 0; pair < p->pairs; ++pair, slot = slot + 1 == p->pairs ? 0 : slot + 1)
-    for (int32_t segment = 0; segment < p->segments; ++segment)
-      for (int32_t chunk = 0; chunk < p->chunks; ++chunk)
-        *offsets++ =
-            4 * (slot * p->row_words + (segment * p->columns + chunk * p->taps) * kMergedLanes) +
-            3 * 4 * kMergedLanes;
+  const int32_t column = 4 * kMergedLanes, chunk = p->taps * column, segment = p->columns * column,
+                row = p->segments * segment;
+  int32_t from = slot * row + 3 * column;
+  for (int32_t pair = p->pairs; pair > 0; --pair) {
+    int32_t segment_from = from;
+    for (int32_t segments = p->segments; segments > 0; --segments, segment_from += segment) {
+      int32_t at = segment_from;
+      for (int32_t chunks = p->chunks; chunks > 0; --chunks, at += chunk) *offsets++ = at;
+    }
+    from += row;
+    if (++slot == p->pairs) slot = 0, from = 3 * column;
+  }
 }
 
 // One grid of outputs of a block of channels.
@@ -363,7 +420,7 @@ INTARSIA_INLINE void block(const struct intarsia_window *w, const struct passes 
                            const struct intarsia_channel *channels, int8_t *output,
                            struct fir_row *row, row_function *outputs, int32_t size) {
   int32_t *offsets = (int32_t *)(void *)(ring + p->pairs * p->row_words);
-  int32_t staged = 0;
+  int32_t staged = 0, listed = -1;
   row->offsets = offsets;
   row->row = (int32_t)((uint32_t)grid->out_w << 16 | (uint32_t)(size * w->dilation_w * w->out_c));
   row->columns = ring;
@@ -378,7 +435,9 @@ INTARSIA_INLINE void block(const struct intarsia_window *w, const struct passes 
       else
         stage_halves(w, p, grid, image, channel, staged, to);
     }
-    list_passes(p, first_pair % p->pairs, offsets);
+    const int32_t slot = first_pair % p->pairs;
+    if (slot != listed) list_passes(p, slot, offsets);
+    listed = slot;
     row->weights = weights + first_row % 2 * p->results * p->lanes * p->lane_words;
     row->channels = channels;
     for (int32_t result = 0; result < p->results; ++result) {
