@@ -171,17 +171,23 @@ INTARSIA_OUTLINE void one_window(const struct float_windows *windows) {
 #endif
 
 struct float_limits {
+  bool some;
   float low, high;  // infinite where there is none
 };
 
-// Four sums as results; what is not a number stays.
+// Four sums as results; what is not a number stays: Helium says that it is less than anything, but nothing is greater than it.
 INTARSIA_INLINE void float_results(const float *sums, float *results, struct float_limits limits) {
 #if INTARSIA_FLOAT_VECTORS
   float32x4_t values = vldrwq_f32(sums);
-  values = vpselq_f32(vdupq_n_f32(limits.low), values, vcmpltq_n_f32(values, limits.low));
+  values =
+      vpselq_f32(vdupq_n_f32(limits.low), values, vcmpgtq_f32(vdupq_n_f32(limits.low), values));
   values = vpselq_f32(vdupq_n_f32(limits.high), values, vcmpgtq_n_f32(values, limits.high));
   vstrwq_f32(results, values);
 #else
+  if (!limits.some) {
+    for (int32_t lane = 0; lane < kFloatLanes; ++lane) results[lane] = sums[lane];
+    return;
+  }
   for (int32_t lane = 0; lane < kFloatLanes; ++lane) {
     float value = sums[lane];
     value = value < limits.low ? limits.low : value;
@@ -216,7 +222,8 @@ INTARSIA_INLINE void float_pixels(struct float_windows *windows, const float *x,
 
 void intarsia_depthwise_f32(const struct intarsia_window *w, const float *input, float *output,
                             const float *weights, const float *table) {
-  const struct float_limits limits = {w->low != 0 ? table[0] : -__builtin_inff(),
+  const struct float_limits limits = {w->low != 0 || w->high != 0,
+                                      w->low != 0 ? table[0] : -__builtin_inff(),
                                       w->high != 0 ? table[1] : __builtin_inff()};
   const float *bias = table + 2;
   const int32_t channels = w->in_c, stride = w->stride_w, dilation = w->dilation_w;
