@@ -392,7 +392,6 @@ TEST(Choices, DepthwiseOnDspHasAKernelForEveryWindow) {
   EXPECT_EQ(depthwise(4, 8, 2, 2), "");  // nor for several outputs a channel with both
 }
 
-// What is a row by itself is pairs of columns; two rows are pairs already.
 TEST(Choices, DepthwiseWindowsOfOneRowArePairsOfColumns) {
   const auto columns = [](int64_t rows, int64_t taps, int64_t dilation, int64_t stride) {
     Random random(9);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "intarsia/graph.h"
+#include "operator_modules.h"
 
 namespace intarsia::test::cortex_m {
 
@@ -46,5 +47,12 @@ inline constexpr graph::OpKind kRealLoops[] = {
     graph::OpKind::Log, graph::OpKind::Sin,  graph::OpKind::Pow,   graph::OpKind::Floor};
 inline constexpr graph::OpKind kFloatCurves[] = {graph::OpKind::Exp, graph::OpKind::Logistic,
                                                  graph::OpKind::Tanh, graph::OpKind::HardSwish};
+
+// ELU or GELU of floats, or a depthwise convolution along a line.
+graph::Module curve_or_line(Random& random, int which);
+// Functions of one element, of long rows.
+graph::Module function_of_long_row(Random& random, int which);
+// A convolution of int16 with any activation.
+graph::Module rectified_wide(Random& random);
 
 }  // namespace intarsia::test::cortex_m

@@ -44,7 +44,7 @@ class Samples {
         for (int i = 0; i < (count_ + 5) / 6 && !(is_conversion(kind) && type == DataType::Float32);
              ++i)
           add(testing::random_operator(r_, kind, type));
-    for (int i = 0; i < count_; ++i) add(table(i));
+    for (int i = 0; i < count_; ++i) add(function_of_long_row(r_, i));
     for (int i = 0; i < count_; i += 2) add(converted(i / 2)), add(wide_softmax());
     for (int i = 0; i < count_; ++i) {
       add(wide(OpKind::Conv2d)), add(wide_sum(i % 4 == 3 ? OpKind::Sub : OpKind::Add));
@@ -79,12 +79,8 @@ class Samples {
     for (int i = 0; i < count_; ++i)
       add(shuffled(i % 2 == 0 ? DataType::Int8 : DataType::Int16)), add(short_row_mean());
     for (int i = 0; i < count_; ++i) add(maxima_along(i % 2 == 0, i % 4 < 2));
-    for (int i = 0; i < count_; ++i) {
-      const OpKind kind = i % 3 == 0 ? OpKind::Elu : OpKind::Gelu;
-      add(float_curve_module(r_, kind, r_.range(1, 600), i % 3 == 1));
-      add(depthwise_line(i));
-      add(rectified_wide());
-    }
+    for (int i = 0; i < count_; ++i) add(curve_or_line(r_, i));
+    for (int i = 0; i < count_; ++i) add(rectified_wide(r_));
     return std::move(all_);
   }
 
@@ -180,15 +176,6 @@ class Samples {
                                                : 100);
     return window({OpKind::DepthwiseConv2d, 1, std::max(side, h),
                    std::max(r_.chance(60) ? side : size(2, 24), w), c, c, h, w, stride});
-  }
-  graph::Module depthwise_line(int which) {
-    const int64_t c = 3 + channels(40);
-    WindowCase line{OpKind::DepthwiseConv2d, 1, 1, size(30, 120), c, c, 1, r_.range(3, 17), 1};
-    (which % 2 == 0 ? line.dilation_w : line.stride_w) = r_.range(1, 2);
-    const int64_t reach = (line.kernel_w - 1) * line.dilation_w;
-    line.padding = {0, reach / 2, 0, reach - reach / 2};
-    line.activation = activation();
-    return window_module(r_, line);
   }
   graph::Module multiplied() {
     const int64_t c = r_.range(1, 6), side = size(8, 24);
@@ -323,13 +310,6 @@ class Samples {
     WideCase c{kind, size(2, 10), size(4, 10), channels(24), 0, r_.range(1, 3), r_.range(1, 3)};
     c.out_channels = kind == OpKind::Conv2d ? channels(24) : c.channels;
     c.padding = {c.kernel_h / 2, c.kernel_w / 2, c.kernel_h / 2, c.kernel_w / 2};
-    return wide_module(r_, c);
-  }
-  graph::Module rectified_wide() {
-    const int64_t kernel = r_.range(0, 1) * 2 + 1, pad = kernel / 2;
-    WideCase c{OpKind::Conv2d, size(3, 16), size(4, 20), channels(24), channels(40)};
-    c.kernel_h = c.kernel_w = kernel, c.padding = {pad, pad, pad, pad};
-    c.activation = activation();
     return wide_module(r_, c);
   }
   graph::Module wide_depthwise_3x3() {
@@ -598,25 +578,6 @@ class Samples {
     b.input({1, r_.range(2, 30)});
     b.node().attributes = graph::SoftmaxAttrs{};
     return b.finish(DataType::Int16, {{1.0f / 65536}, {-32768}, 0});
-  }
-  // Functions of one element, of long rows.
-  graph::Module table(int which) {
-    constexpr OpKind kKinds[] = {OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish, OpKind::Relu};
-    const OpKind kind = kKinds[which % 4];
-    if (which % 8 < 4) {
-      Builder b(r_, kind, DataType::Int8);
-      b.input({1, r_.range(20, 400)});
-      if (kind == OpKind::Relu) b.node().attributes = graph::ReluAttrs{};
-      return b.finish(DataType::Int8,
-                      kind == OpKind::Logistic ? graph::Quantization{{1.0f / 256}, {-128}, 0}
-                      : kind == OpKind::Tanh   ? graph::Quantization{{1.0f / 128}, {0}, 0}
-                                               : b.quantization(DataType::Int8));
-    }
-    Builder b(r_, which % 8 == 4 ? OpKind::Softmax : kind, DataType::Float32);
-    b.input({which % 8 == 4 ? r_.range(1, 6) : 1, r_.range(5, 60)});
-    if (which % 8 != 4 && kind == OpKind::Relu) b.node().attributes = graph::ReluAttrs{};
-    if (which % 8 == 4) b.node().attributes = graph::SoftmaxAttrs{};
-    return b.finish();
   }
 
   Random r_;

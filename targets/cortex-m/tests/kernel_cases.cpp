@@ -7,16 +7,12 @@
 #include "wide_modules.h"
 
 namespace intarsia::test::cortex_m {
-namespace {
-
 using graph::OpKind;
 
 graph::Activation any_activation(Random& random) {
   return random.pick<graph::Activation>({graph::Activation::None, graph::Activation::Relu,
                                          graph::Activation::Relu6, graph::Activation::ReluN1To1});
 }
-
-}  // namespace
 
 std::vector<graph::Module> small_convolutions() {
   std::vector<graph::Module> modules;
@@ -235,33 +231,6 @@ std::vector<graph::Module> dilated_depthwise_convolutions() {
       graph::Function& function = modules.back().functions[0];
       function.tensors[function.outputs[0].at()].quantization.zero_point[0] = -128;
     }
-  }
-  return modules;
-}
-
-// Windows of one row or one column, on signals or line by line on images.
-std::vector<graph::Module> depthwise_convolutions_of_lines() {
-  std::vector<graph::Module> modules;
-  Random random(61);
-  for (int i = 0; i < 72; ++i) {
-    WindowCase c{OpKind::DepthwiseConv2d, random.range(1, 2), i % 3 == 0 ? random.range(2, 5) : 1};
-    c.channels = random.range(i % 6 == 5 ? 2 : 4, 13);
-    c.out_channels = c.channels * (i % 4 == 3 ? random.range(2, 3) : 1);
-    c.kernel_w = random.range(2, i % 2 == 0 ? 17 : 6);
-    (i % 5 < 3 ? c.stride_w : c.dilation_w) = random.range(1, 4);
-    const int64_t reach = (c.kernel_w - 1) * c.dilation_w;
-    c.padding = {0, random.range(0, reach), 0, random.range(0, reach)};
-    c.width = std::max<int64_t>(1, reach + 1 - c.padding.left - c.padding.right) +
-              random.range(0, i % 7 == 0 ? 2 : 40);
-    if (i % 8 == 1) {
-      std::swap(c.kernel_h, c.kernel_w), std::swap(c.height, c.width);
-      std::swap(c.dilation_h, c.dilation_w);
-      c.stride_w = 0, c.stride = random.range(1, 2), c.width = 1;
-      c.padding = {c.padding.left, 0, c.padding.right, 0};
-    }
-    c.activation = any_activation(random);
-    c.small_multipliers = i % 9 != 0;
-    modules.push_back(window_module(random, c));
   }
   return modules;
 }

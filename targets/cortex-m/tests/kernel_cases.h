@@ -12,6 +12,11 @@
 
 namespace intarsia::test::cortex_m {
 
+struct WideCase;
+graph::Activation any_activation(Random& random);
+// What a window may reach over the edges of an image, and still see some of it.
+graph::Padding2d any_padding(Random& random, const WideCase& c);
+
 std::vector<graph::Module> small_convolutions();
 std::vector<graph::Module> larger_convolutions();
 std::vector<graph::Module> convolutions_beside_edges();

@@ -7,17 +7,9 @@
 #include "wide_modules.h"
 
 namespace intarsia::test::cortex_m {
-namespace {
-
 using graph::Activation;
 using graph::OpKind;
 
-Activation any_activation(Random& random) {
-  return random.pick<Activation>(
-      {Activation::None, Activation::Relu, Activation::Relu6, Activation::ReluN1To1});
-}
-
-// What a window may reach over the edges of an image, and still see some of it.
 graph::Padding2d any_padding(Random& random, const WideCase& c) {
   const auto most = [&](int64_t kernel, int64_t extent) {
     return std::min((kernel - 1) * c.dilation, extent);
@@ -29,8 +21,6 @@ graph::Padding2d any_padding(Random& random, const WideCase& c) {
   padding.right = std::max(padding.right, (c.kernel_w - 1) * c.dilation + 1 - c.width);
   return padding;
 }
-
-}  // namespace
 
 std::vector<graph::Module> wide_depthwise_of_three_columns() {
   std::vector<graph::Module> modules;
@@ -82,25 +72,6 @@ std::vector<graph::Module> wide_depthwise_of_any_window() {
     if (i % 8 == 3) c.width = c.kernel_w = 1, c.height = 90;
     (i % 2 == 0 ? c.stride : c.dilation) = random.range(1, 2);
     c.padding = any_padding(random, c);
-    c.activation = any_activation(random);
-    modules.push_back(wide_module(random, c));
-  }
-  return modules;
-}
-
-std::vector<graph::Module> wide_depthwise_of_lines() {
-  std::vector<graph::Module> modules;
-  Random random(62);
-  for (int i = 0; i < 40; ++i) {
-    WideCase c{OpKind::DepthwiseConv2d, i % 3 == 0 ? random.range(2, 4) : 1, random.range(60, 90)};
-    c.batches = i % 7 == 0 ? 2 : 1;
-    c.channels = random.range(i % 6 == 5 ? 2 : 4, 13);
-    c.out_channels = c.channels * (i % 4 == 3 ? 2 : 1);
-    c.kernel_w = random.range(5, 15);
-    (i % 5 < 3 && c.height == 1 ? c.stride : c.dilation) = random.range(1, 2);
-    if (i % 8 == 1) std::swap(c.kernel_h, c.kernel_w), std::swap(c.height, c.width), c.width = 1;
-    c.padding = any_padding(random, c);
-    if (c.kernel_h == 1) c.padding.top = c.padding.bottom = 0;
     c.activation = any_activation(random);
     modules.push_back(wide_module(random, c));
   }
