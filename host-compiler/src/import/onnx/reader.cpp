@@ -489,6 +489,18 @@ std::optional<std::vector<int64_t>> Reader::integers(const std::string& attribut
   return std::vector<int64_t>(found->second.integers().begin(), found->second.integers().end());
 }
 
+std::vector<float> Reader::reals(const std::string& attribute) const {
+  const auto found = node_->attributes.find(attribute);
+  if (found == node_->attributes.end()) return {};
+  return {found->second.reals().begin(), found->second.reals().end()};
+}
+
+std::vector<std::string> Reader::texts(const std::string& attribute) const {
+  const auto found = node_->attributes.find(attribute);
+  if (found == node_->attributes.end()) return {};
+  return {found->second.texts().begin(), found->second.texts().end()};
+}
+
 bool Reader::is_empty(size_t operand) const {
   if (has(operand) || operand >= listed_->inputs.size()) return false;
   return !listed_->inputs[operand].empty();

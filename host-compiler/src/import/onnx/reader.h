@@ -139,6 +139,9 @@ class Reader {
   float real(const std::string& attribute, float absent) const;
   std::string text(const std::string& attribute, const std::string& absent) const;
   std::optional<std::vector<int64_t>> integers(const std::string& attribute) const;
+  // Nothing in them where the attribute is absent.
+  std::vector<float> reals(const std::string& attribute) const;
+  std::vector<std::string> texts(const std::string& attribute) const;
   // The values of an operand that has to be known; a problem when it is not.
   std::optional<std::vector<int64_t>> known_integers(size_t operand, std::string_view what);
   std::optional<float> known_real(size_t operand, std::string_view what);
