@@ -1,5 +1,5 @@
 // Ensembles of decision trees (random forests, boosted trees): a loop that takes one step down all trees at once, and sums of what the leaves
-// weigh. Its code does not grow with the trees: they are tables of 12 bytes a node.
+// weigh. Its code does not grow with the trees: they are tables of 16 bytes a node.
 #include <fmt/format.h>
 
 #include <algorithm>
