@@ -406,6 +406,13 @@ def write(folder, model, inputs):
     (folder / "out0.bin").write_bytes(result.tobytes())
 
 
+def average_of_average_cases():
+    """Behind all others: averages of averages."""
+    # As x.mean(3).mean(2) and with the axes kept.
+    yield "mean_of_means", *written_out([("ReduceMean", ["x0_real"], "rows", dict(axes=[3], keepdims=0)), ("ReduceMean", ["rows"], "y", dict(axes=[2], keepdims=0))], [(1, 6, 5, 7)], [0.03], (0.021, -9), {})
+    yield "mean_of_means_kept", *written_out([("ReduceMean", ["x0_real"], "columns", dict(axes=[2])), ("ReduceMean", ["columns"], "y", dict(axes=[3]))], [(1, 6, 5, 7)], [0.03], (0.021, -9), {})
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     for name, case in cases():
@@ -427,6 +434,8 @@ def main():
         write(root / name, model, inputs)
     for name, case in [*far_zero_cases(), *grouped_cases(), *word_cases()]:
         write(root / name, case.model(), case.inputs)
+    for name, model, inputs in average_of_average_cases():
+        write(root / name, model, inputs)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,42 @@ TensorId sum_in_words(Reader& in, const graph::ReduceAttrs& attrs, TensorId x) {
   return in.emit(OpKind::Sum, attrs, {words}, DataType::Int16, scale);
 }
 
+// An average between integers, on the scale of its readers; no tensor where it has no form of that kind.
+TensorId average_of(Reader& in, const graph::ReduceAttrs& attrs, TensorId x,
+                    const QuantizedAs& as) {
+  const DataType type = in.tensor(x).type;
+  if (type == as.type) return in.emit(OpKind::Mean, attrs, {x}, as.type, as.quantization);
+  return in.requantize(
+      type == DataType::Int8 ? mean_of_bytes_in_words(in, attrs, x) : mean_of_words(in, attrs, x),
+      as);
+}
+
+// An average of another one's results, which nothing else reads, as x.mean(3).mean(2) is exported: one over the axes of both, of the
+// integers that the first one averages.
+TensorId average_of_averages(Reader& in, const graph::ReduceAttrs& attrs, const Tail& tail) {
+  if (!tail.as || !in.is_read_once(in.node().inputs[0])) return {};
+  const graph::Node* first = in.maker_of(in.value(0).tensor);
+  if (first == nullptr || first->kind != OpKind::Mean) return {};
+  const auto inner = first->attrs<graph::ReduceAttrs>();
+  const graph::Node* real = in.maker_of(first->inputs[0]);
+  if (real == nullptr || real->kind != OpKind::Dequantize) return {};
+  const TensorId x = real->inputs[0];
+  graph::ReduceAttrs both{inner.axes, true};
+  int64_t given = 0;  // the axis of the operand
+  for (int64_t axis = 0; axis < std::ssize(in.shape(x)); ++axis) {
+    const bool gone = std::ranges::find(inner.axes, axis) != inner.axes.end();
+    if (gone && !inner.keep_dims) continue;
+    if (std::ranges::find(attrs.axes, given++) != attrs.axes.end() && !gone)
+      both.axes.push_back(axis);
+  }
+  std::ranges::sort(both.axes);
+  const Shape shape = reduced(in.shape_of(0), attrs);
+  return in.attempt([&]() -> TensorId {
+    const TensorId made = average_of(in, both, x, *tail.as);
+    return made.valid() ? in.reshape(made, shape) : made;
+  });
+}
+
 }  // namespace
 
 // No axes: all of them, or none where the model says so.
@@ -129,14 +165,15 @@ void read_reduce(Reader& in) {
       if (what.kind == OpKind::Mean && !tail.as && is_argument_alone(in))
         return mean_of_bytes_in_words(in, attrs, x);
       if (!tail.as || what.kind == OpKind::ReduceProd) return {};
-      if (what.kind == OpKind::Mean && in.tensor(x).type != tail.as->type)
-        return in.requantize(in.tensor(x).type == DataType::Int8
-                                 ? mean_of_bytes_in_words(in, attrs, x)
-                                 : mean_of_words(in, attrs, x),
-                             *tail.as);
+      if (what.kind == OpKind::Mean) return average_of(in, attrs, x, *tail.as);
       return in.emit(what.kind, attrs, {x}, tail.as->type, tail.as->quantization);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
+  }
+  if (what.kind == OpKind::Mean && !in.is_real(0)) {
+    const Tail tail = in.tail(false);
+    if (const TensorId made = average_of_averages(in, attrs, tail); made.valid())
+      return in.result(0, {made, Form::Real, {}});
   }
   if (what.kind == OpKind::Mean)
     if (const TensorId variance = written_variance(in, in.tail(false)); variance.valid())
