@@ -30,10 +30,19 @@ def cases(layers):
         return layers.Case("Resize", [layers.random(1, 2, 5, 4), None, np.float32([1, 1, *scales])], ["y"], opset=19, mode=mode,
                            coordinate_transformation_mode="align_corners")
 
+    def nearest_of_tf(size):
+        # As tf2onnx writes TensorFlow's resizing to the nearest pixel.
+        return layers.Case("Resize", [layers.random(1, 2, 5, 6), np.float32([]), np.float32([]), np.int64([1, 2, *size])], ["y"], opset=11,
+                           mode="nearest", coordinate_transformation_mode="tf_half_pixel_for_nn", nearest_mode="floor")
+
     return {
         "clip_between_bytes": clip_between_bytes,
         "column_beside_bytes": column_beside_bytes,
         "pow_of_whole_numbers": lambda: layers.Case("Pow", [np.int64([[-3, 0, 2], [1, 5, -2]]), np.int64(11)], ["i"]),
+        "resize_nearest_of_tf": lambda: nearest_of_tf((3, 9)),
+        "resize_nearest_of_tf_doubled": lambda: nearest_of_tf((10, 12)),
+        "einsum_masks": lambda: layers.Case("Einsum", [layers.RNG.integers(0, 2, (2, 3, 4)), layers.RNG.integers(-5, 9, (2, 3, 5))], ["i"],
+                                            given=2, equation="blq,blk->blqk"),
         "resize_corners_of_fractions": lambda: corners([1.7, 0.6], "linear"),
         "resize_cubic_corners_of_fractions": lambda: corners([1.7, 1.3], "cubic"),
     }

@@ -11,6 +11,7 @@
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/weighted.h"
+#include "import/onnx/whole_numbers.h"
 
 namespace intarsia::onnx {
 
@@ -77,18 +78,25 @@ class Einsum {
       });
       if (made.valid()) return in_.result(0, {made, Form::Real, {}});
     }
+    // Masks of whole numbers, which exporters multiply with each other, are of 32 bits.
+    const DataType given = in_.tensor(in_.operand(0)).type;
+    const DataType type = is_whole(given) ? DataType::Int32 : kFloat;
     std::vector<Term> terms;
-    for (size_t i = 0; i < terms_.size(); ++i)
-      terms.push_back(without_diagonals({in_.operand(i), terms_[i]}));
+    for (size_t i = 0; i < terms_.size(); ++i) {
+      const TensorId id = in_.operand(i);
+      terms.push_back(without_diagonals({is_whole(given) ? narrowed(in_, id) : id, terms_[i]}));
+    }
     for (size_t i = 0; i < terms.size() && in_.ok(); ++i) terms[i] = usable(terms[i]);
     Term product = terms.front();
     for (size_t i = 1; i < terms.size() && in_.ok(); ++i) {
       Letters wanted = result_;
       for (size_t k = i + 1; k < terms.size(); ++k) wanted += terms[k].letters;
       product = contracted(summed(product, wanted + terms[i].letters),
-                           summed(terms[i], wanted + product.letters), wanted, kFloat, {});
+                           summed(terms[i], wanted + product.letters), wanted, type, {});
     }
-    if (in_.ok()) in_.result(finished(summed(product, result_)));
+    if (!in_.ok()) return;
+    const TensorId made = finished(summed(product, result_));
+    if (in_.ok()) in_.result(is_whole(given) ? in_.cast(made, given) : made);
   }
 
  private:

@@ -197,7 +197,8 @@ void read_resize(Reader& in) {
                         modes.nearest.starts_with("round_prefer");
     if (!rounds || !position(modes, 0, 1, 1, 1)) return refuse();
     // Enlarged by whole numbers, rounding half pixels to the nearest picks what flooring without them picks.
-    const bool floors = modes.place == "asymmetric" && modes.nearest == "floor";
+    const bool floors = (modes.place == "asymmetric" || modes.place == "tf_half_pixel_for_nn") &&
+                        modes.nearest == "floor";
     const bool halves =
         modes.place.ends_with("half_pixel") && modes.nearest.starts_with("round_prefer");
     if (image && whole(2) && whole(3) && (floors || halves))

@@ -19,6 +19,7 @@ std::optional<float> position(const Modes& modes, int64_t at, int64_t from, int6
   const float half = (index + 0.5f) / scale - 0.5f;
   if (modes.place == "asymmetric") return index / scale;
   if (modes.place == "half_pixel") return half;
+  if (modes.place == "tf_half_pixel_for_nn") return (index + 0.5f) / scale;
   if (modes.place == "pytorch_half_pixel") return to > 1 ? half : 0.0f;
   // The first and the last element stay where they are, whatever the scale says of an extent that is no whole number: as onnxruntime
   // and PyTorch, whose exporter writes such scales, compute it. The standard's tests take the fraction too, and miss the last element.
