@@ -107,6 +107,8 @@ def cases(layers):
         "svm_radial": lambda: machine("RBF", 3),
         "svm_of_two": lambda: machine("RBF", 2),
         "svm_polynomial": lambda: machine("POLY", 4),
+        "svm_chances": lambda: machine("RBF", 4, prob_a=(-1 - np.abs(layers.random(6))).tolist(), prob_b=layers.random(6).tolist()),
+        "svm_chances_of_two": lambda: machine("LINEAR", 2, prob_a=[-1.5], prob_b=[0.3]),
         "svm_regressor": lambda: distance("SIGMOID"),
         "svm_one_class": lambda: distance("LINEAR", one_class=1),
         "scaler": lambda: case("Scaler", features(), ["y"], offset=layers.random(FEATURES).tolist(),

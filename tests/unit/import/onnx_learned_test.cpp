@@ -167,7 +167,7 @@ TEST(OnnxSupportVectors, ChancesAndNumbersThatDoNotFit) {
   };
   EXPECT_EQ(machine({{"coefficients", {}, {1, 2}}}), "is taken");
   EXPECT_THAT(machine({{"coefficients", {}, {1, 2}}, {"prob_a", {}, {1}}}),
-              HasSubstr("train it without probability=True"));
+              HasSubstr("has 1 and 0 numbers for the chances of 1 comparisons"));
   EXPECT_THAT(machine({{"coefficients", {}, {1, 2, 3}}}),
               HasSubstr("has 3 coefficients and 1 offsets for 2 vectors of 2 classes"));
   EXPECT_THAT(machine({{"coefficients", {}, {1, 2}}, {"kernel_type", {}, {}, {"COSINE"}}}),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/onnx/coupled_chances.h"
 #include "import/onnx/learned.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
@@ -140,6 +141,26 @@ TensorId votes(Reader& in, TensorId scores, int64_t classes) {
   return line(in, above, for_class, against, classes);
 }
 
+constexpr int64_t kMostCoupled = 16;
+
+// 1 / (1 + exp(slope s + shift)) of each comparison, which is never quite 0 or 1, and what these say of all classes.
+TensorId chances_of_scores(Reader& in, TensorId scores, int64_t classes,
+                           const std::vector<float>& slopes, const std::vector<float>& shifts) {
+  const auto two = [&](OpKind kind, TensorId a, const std::vector<float>& b) {
+    return in.emit(kind, BinaryAttrs{}, {a, in.make_constant(real_values({1, std::ssize(b)}, b))},
+                   kFloat, {}, "scaled");
+  };
+  std::vector<float> negated_slopes, negated_shifts;
+  for (const float slope : slopes) negated_slopes.push_back(-slope);
+  for (const float shift : shifts) negated_shifts.push_back(-shift);
+  TensorId first = in.emit_alike(
+      OpKind::Logistic, NoAttrs{},
+      {two(OpKind::Add, two(OpKind::Mul, scores, negated_slopes), negated_shifts)}, "first");
+  first = in.emit_alike(OpKind::Maximum, NoAttrs{}, {first, in.number(1e-7f)}, "first");
+  first = in.emit_alike(OpKind::Minimum, NoAttrs{}, {first, in.number(1 - 1e-7f)}, "first");
+  return in.ok() ? coupled_chances(in, first, classes, line) : TensorId{};
+}
+
 }  // namespace
 
 void read_linear_regressor(Reader& in) {
@@ -194,9 +215,15 @@ void read_support_vector_classifier(Reader& in) {
   for (const int64_t count : per_class) vectors += std::max<int64_t>(count, 0);
   const std::vector<float> coefficients = in.reals("coefficients"), rho = in.reals("rho");
   const int64_t count = classes->count(), pairs = count * (count - 1) / 2;
-  if (!in.require(in.reals("prob_a").empty(),
-                  "gives chances that are found step by step from all comparisons",
-                  "train it without probability=True, and export the scores") ||
+  const std::vector<float> slopes = in.reals("prob_a"), shifts = in.reals("prob_b");
+  if (!in.require(slopes.empty() ? shifts.empty()
+                                 : std::ssize(slopes) == pairs && std::ssize(shifts) == pairs,
+                  fmt::format("has {} and {} numbers for the chances of {} comparisons",
+                              slopes.size(), shifts.size(), pairs)) ||
+      !in.require(
+          slopes.empty() || count <= kMostCoupled,
+          fmt::format("gives chances of {} classes", count),
+          fmt::format("up to {} are possible; train it without probability=True", kMostCoupled)) ||
       !in.require(vectors > 0, "has no support vectors", "export a linear model as LinearSVC") ||
       !in.require(count >= 2 && std::ssize(per_class) == count &&
                       std::ssize(coefficients) == vectors * (count - 1) && std::ssize(rho) == pairs,
@@ -208,8 +235,9 @@ void read_support_vector_classifier(Reader& in) {
   const TensorId scores = line(in, near, compared_by_two(coefficients, per_class), rho, pairs);
   if (!in.ok()) return;
   give_best_labels(in, *classes, votes(in, scores, count));
-  const TensorId given =
-      count == 2 ? scores_of_two(in, scores, false) : transformed_scores(in, scores);
+  const TensorId given = !slopes.empty() ? chances_of_scores(in, scores, count, slopes, shifts)
+                         : count == 2    ? scores_of_two(in, scores, false)
+                                         : transformed_scores(in, scores);
   if (in.ok()) in.result(1, {given, Form::Plain, {}});
 }
 
