@@ -34,11 +34,15 @@ def pack_int4(values):
     return (flat[0::2] | (flat[1::2] << 4)).astype(np.uint8)
 
 
-def options(name, **fields):
+def options(name, union=fb.BuiltinOptions, **fields):
     made = getattr(fb, name + "T")()
     for key, value in fields.items():
         setattr(made, key, value)
-    return getattr(fb.BuiltinOptions, name), made
+    return getattr(union, name), made
+
+
+def later_options(name, **fields):
+    return options(name, fb.BuiltinOptions2, **fields)
 
 
 def flexible(**fields):
@@ -83,8 +87,8 @@ class Subgraph:
         values = np.asarray(values, dtype=kind)
         return self.tensor(values.shape, kind, data=values, **more)
 
-    def op(self, code, inputs, outputs, opts=None, version=1, intermediates=None, custom=None):
-        """`custom`: the options' bytes of a custom operator, whose name is `code`."""
+    def op(self, code, inputs, outputs, opts=None, version=1, intermediates=None, custom=None, later=None):
+        """`custom`: the options' bytes of a custom operator, whose name is `code`; `later`: of later_options."""
         made = fb.OperatorT()
         made.opcodeIndex = self.model.code(code, version, custom is not None)
         if custom is not None:
@@ -92,6 +96,8 @@ class Subgraph:
         made.inputs, made.outputs = list(inputs), list(outputs)
         if opts is not None:
             made.builtinOptionsType, made.builtinOptions = opts
+        if later is not None:
+            made.builtinOptions2Type, made.builtinOptions2 = later
         if intermediates is not None:
             made.intermediates = list(intermediates)
         self.graph.operators.append(made)

@@ -13,7 +13,7 @@ import numpy as np
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tflite_writer import TYPE_NAMES, Cases, Model, fresh, options, random_values, rng_of, run_script  # noqa: E402
+from tflite_writer import TYPE_NAMES, Cases, Model, fresh, later_options, options, random_values, rng_of, run_script  # noqa: E402
 
 import converter_cases  # noqa: E402
 import hybrid_cases  # noqa: E402
@@ -185,6 +185,27 @@ def dilate_s8():
     g.inputs(x)
     g.outputs(y)
     return model
+
+
+def padded_with_gaps(kind, fill, scale):
+    model = Model()
+    g = model.subgraph()
+    x, y = g.tensor([2, 3, 4], kind, scale, 5), g.tensor([3, 5, 9], kind, scale, 5)
+    g.op("STABLEHLO_PAD", [x, g.constant(fill, kind)], [y],
+         later=later_options("StablehloPadOptions", edgePaddingLow=[1, 2, -1], edgePaddingHigh=[0, -2, 0], interiorPadding=[0, 1, 2]))
+    g.inputs(x)
+    g.outputs(y)
+    return model
+
+
+@case
+def pad_with_gaps_f32():
+    return padded_with_gaps(np.float32, -1.5, None)
+
+
+@case
+def pad_with_gaps_s8():
+    return padded_with_gaps(np.int8, -9, 0.1)
 
 
 @case

@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int32_t kNonMaxSuppressionV5 = 121, kDilate = 203, kFakeQuant = 80;
+constexpr int32_t kNonMaxSuppressionV5 = 121, kDilate = 203, kStablehloPad = 195, kFakeQuant = 80;
 
 TensorSpec number(const char* name, int32_t value) {
   return {name, {}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{value})};
@@ -360,6 +360,17 @@ TEST(ImportComposed, StepsOfDilateAreOnesOrMore) {
   EXPECT_EQ(errors(m), "");
   m.tensors[3].shape = {6, 5};
   EXPECT_NE(errors(m), "");
+}
+
+TEST(ImportComposed, PaddingWithGapsSaysHowMuch) {
+  ModelSpec m;
+  m.add({"x", {3, 5}, kFloat32, {}, {}});
+  m.add({"put", {}, kFloat32, {}, {}, bytes_of(std::vector<float>{0})});
+  m.add({"y", {3, 5}, kFloat32, {}, {}});
+  m.operators = {{kStablehloPad, {0, 1}, {2}, {}}};
+  m.inputs = {0};
+  m.outputs = {2};
+  EXPECT_THAT(errors(m), HasSubstr("has no options that say how much it pads"));
 }
 
 TEST(ImportComposed, FakeQuantNeedsARangeAroundZero) {

@@ -463,6 +463,8 @@ bool SubgraphReader::compose(const OperatorInfo& op, OperatorReader& in) {
       return compose_reverse_sequence(op, in), true;
     case kDILATE:
       return compose_dilate(op, in), true;
+    case kSTABLEHLO_PAD:
+      return compose_gapped_pad(op, in), true;
     case kFAKE_QUANT:
       return compose_fake_quant(op, in), true;
     case kEMBEDDING_LOOKUP:

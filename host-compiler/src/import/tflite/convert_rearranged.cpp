@@ -79,44 +79,100 @@ bool SubgraphReader::compose_chosen_parts(const OperatorInfo& op, OperatorReader
 }
 
 // Elements with gaps between them, axis by axis: each element becomes the first of as many as the step says, and the last one's gap
-// is cut off. Operands: the elements, a step for each axis, what the gaps hold.
-void SubgraphReader::compose_dilate(const OperatorInfo& op, OperatorReader& in) {
-  const graph::Tensor input = in.input(0);
-  const auto steps = in.integers(1, "its steps");
-  if (!steps) return;
-  if (steps->size() != input.shape.size() ||
-      std::ranges::any_of(*steps, [](int64_t step) { return step < 1 || step > kLargestTensor; }))
-    return in.problem(fmt::format("has the steps [{}] for [{}]", fmt::join(*steps, ","),
-                                  fmt::join(input.shape, ",")),
-                      "a step of 1 or more for each axis is possible");
-  if (in.input(2).type != input.type || element_count(in.input(2).shape) != 1)
-    return in.problem("fills gaps with something that is no element of its input");
-  graph::Tensor made = input;
-  made.constant = {};
-  Shape whole = input.shape;
+// is cut off. `made` is like the elements, with the shape that they have and get. -1, and a problem, where that is too large.
+int32_t SubgraphReader::put_gaps(const OperatorInfo& op, OperatorReader& in, graph::Tensor& made,
+                                 int32_t fill, const std::vector<int64_t>& steps) {
+  Shape whole = made.shape;
   int32_t x = current(op.inputs[0]);
   for (size_t axis = 0; axis < whole.size(); ++axis) {
-    const int64_t step = (*steps)[axis], extent = whole[axis];
+    const int64_t step = steps[axis], extent = whole[axis];
     if (step == 1 || extent == 1) continue;
     int64_t outer = 1, inner = 1;
     for (size_t i = 0; i < whole.size(); ++i)
       (i < axis ? outer : inner) *= i == axis ? 1 : whole[i];
-    if (!can_be_made(in, outer * inner * extent, step)) return;
+    if (!can_be_made(in, outer * inner * extent, step)) return -1;
     const auto reshaped = [&](int32_t from, Shape shape) {
       made.shape = std::move(shape);
       return put(op, OpKind::Reshape, graph::ReshapeAttrs{made.shape}, {from}, made);
     };
     x = reshaped(x, {outer * extent, 1, inner});
     made.shape = {outer * extent, step, inner};
-    x = put(op, OpKind::PadV2, graph::PadAttrs{{0, 0, 0}, {0, step - 1, 0}},
-            {x, current(op.inputs[2])}, made);
+    x = put(op, OpKind::PadV2, graph::PadAttrs{{0, 0, 0}, {0, step - 1, 0}}, {x, fill}, made);
     x = reshaped(x, {outer, extent * step, inner});
     whole[axis] = (extent - 1) * step + 1;
     made.shape = {outer, whole[axis], inner};
     x = put(op, OpKind::Slice, graph::SliceAttrs{{0, 0, 0}, made.shape, {1, 1, 1}, {}}, {x}, made);
   }
-  in.decide_shape(whole);
-  put_last(op, OpKind::Reshape, graph::ReshapeAttrs{whole}, {x});
+  made.shape = whole;
+  return x;
+}
+
+// Operands: the elements, a step for each axis, what the gaps hold.
+void SubgraphReader::compose_dilate(const OperatorInfo& op, OperatorReader& in) {
+  graph::Tensor made = in.input(0);
+  const auto steps = in.integers(1, "its steps");
+  if (!steps) return;
+  if (steps->size() != made.shape.size() ||
+      std::ranges::any_of(*steps, [](int64_t step) { return step < 1 || step > kLargestTensor; }))
+    return in.problem(fmt::format("has the steps [{}] for [{}]", fmt::join(*steps, ","),
+                                  fmt::join(made.shape, ",")),
+                      "a step of 1 or more for each axis is possible");
+  if (in.input(2).type != made.type || element_count(in.input(2).shape) != 1)
+    return in.problem("fills gaps with something that is no element of its input");
+  made.constant = {};
+  const int32_t x = put_gaps(op, in, made, current(op.inputs[2]), *steps);
+  if (x < 0) return;
+  in.decide_shape(made.shape);
+  put_last(op, OpKind::Reshape, graph::ReshapeAttrs{made.shape}, {x});
+}
+
+// StableHLO's padding, as JAX writes it: gaps, then elements in front and behind, of which negative ones are cut off. Operands: the
+// elements, what is put there.
+void SubgraphReader::compose_gapped_pad(const OperatorInfo& op, OperatorReader& in) {
+  graph::Tensor made = in.input(0);
+  const auto* options = op.raw->later_options_as_GappedPadOptions();
+  if (options == nullptr) return in.problem("has no options that say how much it pads");
+  const auto numbers = [](const auto* given) {
+    return given == nullptr ? std::vector<int64_t>{}
+                            : std::vector<int64_t>(given->begin(), given->end());
+  };
+  const std::vector<int64_t> before = numbers(options->before()), after = numbers(options->after());
+  std::vector<int64_t> steps = numbers(options->between());
+  const size_t rank = made.shape.size();
+  const auto is_far = [](int64_t number) { return std::abs(number) >= kLargestTensor; };
+  if (before.size() != rank || after.size() != rank || steps.size() != rank ||
+      std::ranges::any_of(before, is_far) || std::ranges::any_of(after, is_far) ||
+      std::ranges::any_of(steps, [&](int64_t gap) { return gap < 0 || is_far(gap); }))
+    return in.problem(
+        fmt::format("pads [{}] by [{}], [{}] and gaps of [{}]", fmt::join(made.shape, ","),
+                    fmt::join(before, ","), fmt::join(after, ","), fmt::join(steps, ",")),
+        "a number for each axis is possible, of gaps 0 or more");
+  if (in.input(1).type != made.type || element_count(in.input(1).shape) != 1)
+    return in.problem("pads with something that is no element of its input");
+  for (int64_t& step : steps) ++step;
+  made.constant = {};
+  const int32_t fill = current(op.inputs[1]);
+  int32_t x = put_gaps(op, in, made, fill, steps);
+  if (x < 0) return;
+  const Shape gapped = made.shape;
+  x = put(op, OpKind::Reshape, graph::ReshapeAttrs{gapped}, {x}, made);
+  graph::PadAttrs pad;
+  graph::SliceAttrs cut;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    const int64_t added_before = std::max<int64_t>(before[axis], 0),
+                  added_after = std::max<int64_t>(after[axis], 0);
+    pad.before.push_back(added_before), pad.after.push_back(added_after);
+    made.shape[axis] += added_before + added_after;
+    cut.begin.push_back(std::max<int64_t>(-before[axis], 0));
+    cut.size.push_back(gapped[axis] + before[axis] + after[axis]);
+    cut.stride.push_back(1);
+    if (cut.size.back() < 1)
+      return in.problem(fmt::format("cuts off all {} elements of axis {}", gapped[axis], axis));
+  }
+  if (!can_be_made(in, element_count(made.shape), 1)) return;
+  x = put(op, OpKind::PadV2, pad, {x, fill}, made);
+  in.decide_shape(cut.size);
+  put_last(op, OpKind::Slice, cut, {x});
 }
 
 }  // namespace intarsia::tflite

@@ -431,6 +431,7 @@ const std::vector<KnownOperator>& known_operators() {
       {kMATRIX_SET_DIAG, kNone, 2, 2, {"set_diag", "matrix_set"}, nullptr, Operands::AnyBytes},
       {kREVERSE_SEQUENCE, kNone, 2, 2, {"reverse"}, nullptr, Operands::AnyBytes},
       {kDILATE, kNone, 3, 3, {"dilate"}, nullptr, Operands::AnyBytes},
+      {kSTABLEHLO_PAD, kNone, 2, 2, {"pad"}, nullptr, Operands::AnyBytes},
       {kFAKE_QUANT, kNone, 1, 1, {"fake_quant"}},
       {kVAR_HANDLE, kNone, 0, 0, {"var_handle"}, nullptr, Operands::AnyBytes},
       {kREAD_VARIABLE, OpKind::ReadVariable, 1, 1, {"read"}},

@@ -177,6 +177,9 @@ class SubgraphReader {
   void compose_reverse_sequence(const OperatorInfo& op, OperatorReader& in);
   bool compose_chosen_parts(const OperatorInfo& op, OperatorReader& in);
   void compose_dilate(const OperatorInfo& op, OperatorReader& in);
+  int32_t put_gaps(const OperatorInfo& op, OperatorReader& in, graph::Tensor& made, int32_t fill,
+                   const std::vector<int64_t>& steps);
+  void compose_gapped_pad(const OperatorInfo& op, OperatorReader& in);
   void compose_fake_quant(const OperatorInfo& op, OperatorReader& in);
   // One of several nodes of an operator: makes a new tensor, or the operator's output.
   void count_with_32_bits(const OperatorInfo& op, Draft& draft);
