@@ -229,18 +229,22 @@ void sort_by_target(Reader& in, const std::string& prefix, DecisionTrees& trees)
   for (size_t i = 0; i < target->size(); ++i)
     if (only.try_emplace((*of_tree)[i], (*target)[i]).first->second != (*target)[i]) return;
   std::vector<int64_t> per_target(static_cast<size_t>(trees.targets), 0);
-  std::vector<std::pair<int64_t, int64_t>> order;  // target and place
+  std::vector<std::pair<int64_t, size_t>> order;  // target and root
   for (size_t i = 0; i < trees.roots.size(); ++i) {
     const auto found = only.find(trees.of_tree[i]);
     if (found == only.end()) return;
     ++per_target[static_cast<size_t>(found->second)];
-    order.push_back({found->second, trees.roots[i]});
+    order.push_back({found->second, i});
   }
   if (!std::ranges::all_of(per_target, [&](int64_t count) { return count == per_target[0]; }))
     return;
-  std::ranges::stable_sort(order, {}, &std::pair<int64_t, int64_t>::first);
-  for (size_t i = 0; i < order.size(); ++i) trees.roots[i] = order[i].second;
-  for (const auto& [first, place] : order) trees.only_target.push_back(first);
+  std::ranges::stable_sort(order, {}, &std::pair<int64_t, size_t>::first);
+  const DecisionTrees given = trees;
+  for (size_t i = 0; i < order.size(); ++i) {
+    trees.roots[i] = given.roots[order[i].second];
+    trees.of_tree[i] = given.of_tree[order[i].second];
+    trees.only_target.push_back(order[i].first);
+  }
 }
 
 }  // namespace
