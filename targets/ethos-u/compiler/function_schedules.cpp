@@ -21,26 +21,38 @@ Result<Scheduled> schedule_of(const Hardware& hardware, Program program,
   return Scheduled{std::move(program), std::move(schedule)};
 }
 
-// A preference, and no fact of the hardware: memory that a copy of the input takes is to bring two percent of time for each of
+// How time and memory are weighed between two ways, which are preferences and no facts of the hardware.
+struct Weighing {
+  double time_for_memory = 0;  // percent of time for each of memory
+  int64_t least = 1;           // bytes; what is less is no less
+  double may_be_worse = 1;     // so many times as much of both may the other way take
+};
+// Memory that a copy of the input takes is to bring two percent of time for each of
 // its own. What a network needs in any case is less, and a copy may be what makes it too large for a device.
 constexpr double kTimeForCopies = 2;
-// Another one: without copied windows convolutions read their weights again for each row of windows. That two percent of memory are
-// worth one of time is what holds for everything else that the scheduler weighs.
-constexpr double kTimeForWindows = 0.5;
+// Without copied windows convolutions read their weights again for each row of windows, and the order of operations changes what can
+// be fetched when. That two percent of memory are worth one of time is what holds for everything else that the scheduler weighs.
+constexpr double kTimeForMemory = 0.5;
+// Of an SRAM of the NPU's own less than this part is as good as none, as where copies of weights stay in it.
+constexpr int64_t kPartsOfOwnMemory = 32;
+// Another order is to save two percent of both, as everything does that the scheduler tries behind the plain way.
+constexpr double kWorthAnOrder = 1.02;
 
 bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options,
-               double time_for_memory) {
+               const Weighing& weighing) {
   if (options.for_size && one.fast_bytes != other.fast_bytes)
     return one.fast_bytes < other.fast_bytes;
   if (options.sram_limit) return one.cycles < other.cycles;  // what is allowed may be used
-  const double memory = static_cast<double>(std::max<int64_t>(one.fast_bytes, 1)) /
-                        static_cast<double>(std::max<int64_t>(other.fast_bytes, 1));
-  return one.cycles * std::pow(memory, time_for_memory) < other.cycles;
+  const double memory = static_cast<double>(std::max(one.fast_bytes, weighing.least)) /
+                        static_cast<double>(std::max(other.fast_bytes, weighing.least));
+  return one.cycles * std::pow(memory, weighing.time_for_memory) <
+         weighing.may_be_worse * other.cycles;
 }
 
 // What time alone would choose of both ways.
 std::optional<Schedule::Faster> faster_of(const Schedule& one, const Schedule& other,
-                                          const ScheduleOptions& options, double time_for_memory) {
+                                          const ScheduleOptions& options,
+                                          const Weighing& weighing) {
   const auto alone = [](const Schedule& of) {
     Schedule result;
     result.cycles = of.faster ? of.faster->cycles : of.cycles;
@@ -48,12 +60,25 @@ std::optional<Schedule::Faster> faster_of(const Schedule& one, const Schedule& o
     return result;
   };
   const Schedule first = alone(one), second = alone(other);
-  const Schedule& best = is_better(second, first, options, time_for_memory) ? second : first;
+  const Schedule& best = is_better(second, first, options, weighing) ? second : first;
   return Schedule::Faster{best.cycles, best.fast_bytes};
 }
 
-// Windows that overlap in memory save or cost time depending on where the input lies, and products of several steps take memory:
-// both ways are scheduled.
+Result<Scheduled> better_of(Result<Scheduled> one, Result<Scheduled> other,
+                            const ScheduleOptions& options, const Weighing& weighing) {
+  if (!other.ok()) return one;
+  if (!one.ok()) return other;
+  const std::optional<Schedule::Faster> faster =
+      faster_of(one->schedule, other->schedule, options, weighing);
+  const bool is_other = is_better(other->schedule, one->schedule, options, weighing);
+  Scheduled chosen = is_other ? std::move(other).value() : std::move(one).value();
+  const bool is_much = kMuchFaster * faster->cycles < chosen.schedule.cycles;
+  chosen.schedule.faster = is_much ? faster : std::nullopt;
+  return chosen;
+}
+
+// Windows that overlap in memory save or cost time depending on where the input lies, products of several steps take memory, and
+// parts that are made early change what constants have room beside them: both ways are scheduled.
 Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& module,
                                 const graph::Function& function, const ScheduleOptions& options,
                                 LegaliseOptions how) {
@@ -65,20 +90,22 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
   }
   Program program = legalise(module, function, how);
   const bool has_plain_way = program.gathers || program.looks_ahead;
-  const double time_for_memory = program.copies_windows ? kTimeForWindows : kTimeForCopies;
+  const double time_for_memory = program.copies_windows ? kTimeForMemory : kTimeForCopies;
+  const bool has_late_parts = program.parts_are_early;
   Result<Scheduled> best = schedule_of(hardware, std::move(program), options);
+  if (has_late_parts) {
+    how.may_make_parts_early = false;
+    const bool has_own = options.memory.arena != options.memory.cache;
+    best = better_of(std::move(best),
+                     schedule_of(hardware, legalise(module, function, how), options), options,
+                     {kTimeForMemory, has_own ? options.memory.cache_bytes / kPartsOfOwnMemory : 1,
+                      kWorthAnOrder});
+    how.may_make_parts_early = !best.ok() || best->program.parts_are_early;
+  }
   if (!has_plain_way) return best;
   how.may_gather = how.may_look_ahead = false;
-  Result<Scheduled> plain = schedule_of(hardware, legalise(module, function, how), options);
-  if (!plain.ok()) return best;
-  if (!best.ok()) return plain;
-  const std::optional<Schedule::Faster> faster =
-      faster_of(best->schedule, plain->schedule, options, time_for_memory);
-  const bool is_plain = is_better(plain->schedule, best->schedule, options, time_for_memory);
-  Scheduled chosen = is_plain ? std::move(plain).value() : std::move(best).value();
-  const bool is_much = kMuchFaster * faster->cycles < chosen.schedule.cycles;
-  chosen.schedule.faster = is_much ? faster : std::nullopt;
-  return chosen;
+  return better_of(std::move(best), schedule_of(hardware, legalise(module, function, how), options),
+                   options, {time_for_memory});
 }
 
 // What a schedule follows from beside the function and the device.

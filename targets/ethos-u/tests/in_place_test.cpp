@@ -1,4 +1,6 @@
 // Results that take the place of their operand, which every block of them has read before it is written.
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "compiled.h"
@@ -118,6 +120,37 @@ TEST(InPlace, SumsBetweenReshapes) {
     y = g.like(OpKind::Reshape, graph::ReshapeAttrs{{1, kSide, kSide, kChannels}}, {y})[0];
     y = pointwise(g, random, y, kChannels, kFew);
     EXPECT_LE(sram_of(g.finish({y}), target, random), 3 * kTokens * kChannels * kBytes) << target;
+  }
+}
+
+// A chain whose maps are joined behind it at the last one's scale, as one-shot aggregation has them: the whole and two maps of the chain,
+// since each is copied as soon as the next one is made.
+TEST(Parts, AreCopiedBeforeTheChainGoesOn) {
+  constexpr int64_t kRows = 20, kColumns = 24, kChannels = 16, kMaps = 5;
+  constexpr int64_t kMap = kRows * kColumns * kChannels * kBytes;
+  constexpr float kWhole = 1.3f * kScale;
+  for (const char* target :
+       {"ethos-u55-32 -memory-mode=sram-only", "ethos-u55-256 -memory-mode=sram-only"}) {
+    testing::Random random(86);
+    Graph g;
+    TensorId x = g.input(DataType::Int16, {1, kRows, kColumns, kFew}, kScale, 0);
+    std::vector<TensorId> parts;
+    int64_t from = kFew;
+    for (int64_t i = 0; i < kMaps; ++i) {
+      const TensorId w =
+          g.constant(random, DataType::Int8, {kChannels, 3, 3, from}, {{kScale}, {0}, 0});
+      const TensorId b =
+          g.constant(random, DataType::Int64, {kChannels}, {{kScale * kScale}, {0}, 0});
+      x = g.node(OpKind::Conv2d, graph::Conv2dAttrs{.padding = {1, 1, 1, 1}}, {x, w, b}, 1,
+                 DataType::Int16, i + 1 < kMaps ? kScale : kWhole, 0)[0];
+      parts.push_back(x);
+      from = kChannels;
+    }
+    for (size_t i = 0; i + 1 < parts.size(); ++i)
+      parts[i] = g.node(OpKind::Quantize, {}, {parts[i]}, 1, DataType::Int16, kWhole, 0)[0];
+    const TensorId joined = g.like(OpKind::Concat, graph::AxisAttrs{3}, parts)[0];
+    const TensorId y = pointwise(g, random, joined, kMaps * kChannels, kFew);
+    EXPECT_LE(sram_of(g.finish({y}), target, random), (kMaps + 2) * kMap + 64) << target;
   }
 }
 

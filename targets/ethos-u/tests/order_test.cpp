@@ -39,6 +39,13 @@ class Ordered {
     if (other >= 0) made.ifm2 = whole(other);
     program_.operations.push_back(made);
   }
+  // Makes a part of `to`, from that element on.
+  void part(const std::string& name, int32_t from, int32_t to, int32_t first) {
+    operation(name, from, to);
+    Operand& made = program_.operations.back().ofm;
+    made.origin.depth = first;
+    made.extent = program_.tensors[static_cast<size_t>(from)].extent;
+  }
   Program& program() { return program_; }
   std::string turns() {
     interleave_chains(program_);
@@ -46,8 +53,8 @@ class Ordered {
     for (const Operation& op : program_.operations) names += op.node;
     return names;
   }
-  std::string order() {
-    choose_order(program_);
+  std::string order(bool may_make_parts_early = true) {
+    choose_order(program_, may_make_parts_early);
     std::string names;
     for (const Operation& op : program_.operations) names += op.node;
     return names;
@@ -260,6 +267,52 @@ TEST(Order, WritersOfOneTensorStayInOrder) {
   const int32_t z = steps.tensor(kOut, 8);
   steps.operation("e", joined, z);
   EXPECT_EQ(steps.order(), "abecd");  // the last one lets go of the parts
+}
+
+// A chain of which all are joined behind it at a scale in common, as converters write it: the last one is made where it is joined, and
+// the others are copied there.
+Ordered chain_that_is_joined() {
+  Ordered steps;
+  constexpr int32_t kPart = 64, kCopies = 3;
+  int32_t from = steps.tensor(kIn, 8);
+  const int32_t y = steps.tensor(kOut, 8), joined = steps.tensor(kInner, (kCopies + 1) * kPart);
+  std::vector<int32_t> copied;
+  for (const char* name : {"a", "b", "c"}) {
+    copied.push_back(steps.tensor(kInner, kPart));
+    steps.operation(name, from, copied.back());
+    from = copied.back();
+  }
+  steps.part("d", from, joined, kCopies * kPart);
+  for (int32_t i = 0; i < kCopies; ++i)
+    steps.part(std::string(1, static_cast<char>('A' + i)), copied[static_cast<size_t>(i)], joined,
+               i * kPart);
+  steps.operation("y", joined, y);
+  return steps;
+}
+
+TEST(Order, PartsAreMadeAsSoonAsNobodyElseReadsWhatTheyCopy) {
+  Ordered steps = chain_that_is_joined();
+  EXPECT_EQ(steps.order(), "abAcBdCy");
+  EXPECT_TRUE(steps.program().parts_are_early);
+  Ordered as_it_stands = chain_that_is_joined();
+  EXPECT_EQ(as_it_stands.order(false), "abcdABCy");
+  EXPECT_FALSE(as_it_stands.program().parts_are_early);
+}
+
+// The whole of what they are joined to would be there beside what is the largest anyway.
+TEST(Order, PartsStayWhereTheyAreWhereThatTakesNoLess) {
+  Ordered steps;
+  const int32_t x = steps.tensor(kIn, 8), y = steps.tensor(kOut, 8);
+  const int32_t one = steps.tensor(kInner, 16), large = steps.tensor(kInner, 200);
+  const int32_t other = steps.tensor(kInner, 16), joined = steps.tensor(kInner, 32);
+  steps.operation("a", x, one);
+  steps.operation("b", one, large);
+  steps.operation("c", large, other);
+  steps.part("A", one, joined, 0);
+  steps.part("B", other, joined, 16);
+  steps.operation("y", joined, y);
+  EXPECT_EQ(steps.order(), "abcABy");
+  EXPECT_FALSE(steps.program().parts_are_early);
 }
 
 // Every operation of random sums and products walked over in every other way, one way at a time.

@@ -470,7 +470,7 @@ Program legalised(const graph::Module& module, const graph::Function& function,
   }
   drop_unused(program);
   keep_pieces_apart(program);
-  if (!options.confirmed_only) choose_order(program);
+  if (!options.confirmed_only) choose_order(program, options.may_make_parts_early);
   return program;
 }
 

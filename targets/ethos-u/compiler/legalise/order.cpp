@@ -40,8 +40,11 @@ class Order {
     }
     make_set(counted_);
     readers_.assign(program.tensors.size(), 0);
-    for (const Group& group : groups_)
+    writers_.assign(program.tensors.size(), 0);
+    for (const Group& group : groups_) {
       for (const int32_t id : group.reads) ++readers_[static_cast<size_t>(id)];
+      for (const int32_t id : group.writes) ++writers_[static_cast<size_t>(id)];
+    }
     order_.resize(groups_.size());
     std::iota(order_.begin(), order_.end(), size_t{0});
   }
@@ -58,13 +61,21 @@ class Order {
     if (peak_bytes() >= std::min(alone, peak)) order_ = best;
   }
 
+  // All of one tensor's parts at a time, since the first of them brings the whole tensor.
+  bool make_parts_early() {
+    std::vector<int32_t> joined = counted_;
+    joined.erase(std::remove_if(joined.begin(), joined.end(),
+                                [&](int32_t id) { return writers_[static_cast<size_t>(id)] < 2; }),
+                 joined.end());
+    return lower_peak([&] {
+      return std::any_of(joined.begin(), joined.end(),
+                         [&](int32_t id) { return parts_made_early(id); });
+    });
+  }
+
   // One at a time, as often as that lowers the peak: several places may share it.
   void make_early() {
-    const std::vector<size_t> before = order_;
-    const int64_t peak = height_of(live_bytes(true)).peak;
-    while (make_one_early()) {
-    }
-    if (height_of(live_bytes(true)).peak >= peak) order_ = before;
+    lower_peak([&] { return make_one_early(); });
   }
 
   void finish() {
@@ -110,6 +121,18 @@ class Order {
     return std::any_of(one.begin(), one.end(), [&](int32_t id) { return is_among(other, id); });
   }
 
+  // As many steps as there are, if in the end they lower the peak.
+  template <class Step>
+  bool lower_peak(const Step& step) {
+    const std::vector<size_t> before = order_;
+    const int64_t peak = height_of(live_bytes(true)).peak;
+    while (step()) {
+    }
+    if (height_of(live_bytes(true)).peak < peak) return true;
+    order_ = before;
+    return false;
+  }
+
   // From the last one on. What has to stay for one is counted as its own, or for each of those that read it a part, which may
   // be worth it for all of them where it is for none. Returns whether that would have made a difference.
   bool make_each_late(bool shares_waiting) {
@@ -153,6 +176,33 @@ class Order {
     return false;
   }
 
+  // What writes parts of `joined` comes right behind the last one else that touches what it reads, which then does not have to
+  // stay for it: whether that lowers the peak, or leaves it to fewer groups.
+  bool parts_made_early(int32_t joined) {
+    const std::vector<int64_t> live = live_bytes(true);
+    const Height height = height_of(live);
+    const std::vector<size_t> before = order_;
+    bool is_at_peak = false;
+    for (size_t i = 1; i < order_.size(); ++i) {
+      if (!is_among(group(i).writes, joined)) continue;
+      const size_t to = std::max(earliest(i, true), behind_others(i));
+      if (to >= i) continue;
+      is_at_peak |= is_in(live, height.peak, to, i);
+      move_forward(i, to);
+    }
+    if (is_at_peak && height_of(live_bytes(true)) < height) return true;
+    order_ = before;
+    return false;
+  }
+  // The place behind the last group in front of it that touches what it reads.
+  size_t behind_others(size_t place) const {
+    const std::vector<int32_t>& reads = group(place).reads;
+    size_t to = place;
+    while (to > 0 && !share(group(to - 1).reads, reads) && !share(group(to - 1).writes, reads))
+      --to;
+    return to;
+  }
+
   void move_forward(size_t from, size_t to) {
     const auto begin = order_.begin();
     std::rotate(begin + static_cast<std::ptrdiff_t>(to), begin + static_cast<std::ptrdiff_t>(from),
@@ -165,10 +215,28 @@ class Order {
                 begin + static_cast<std::ptrdiff_t>(to) + 1);
   }
 
-  // Neither needs what the other makes, nor writes over what it reads.
-  static bool may_change_places(const Group& one, const Group& other) {
+  // Neither needs what the other makes, nor writes over what it reads or makes. `apart`: parts of one tensor may come in any order.
+  bool may_change_places(const Group& one, const Group& other, bool apart = false) const {
     return !one.keeps && !other.keeps && !share(one.writes, other.reads) &&
-           !share(one.writes, other.writes) && !share(one.reads, other.writes);
+           !share(one.reads, other.writes) &&
+           (!share(one.writes, other.writes) || (apart && write_apart(one, other)));
+  }
+  bool write_apart(const Group& one, const Group& other) const {
+    return std::all_of(one.operations.begin(), one.operations.end(), [&](const Operation& a) {
+      return std::all_of(other.operations.begin(), other.operations.end(), [&](const Operation& b) {
+        return root(a.ofm) != root(b.ofm) || are_apart(a.ofm, b.ofm);
+      });
+    });
+  }
+  // Boxes of one tensor without a common element, as far as is easily seen.
+  static bool are_apart(const Operand& a, const Operand& b) {
+    const auto is_box = [](const Operand& x) { return !x.walk && x.step == Extent{}; };
+    if (a.tensor != b.tensor || !is_box(a) || !is_box(b)) return false;
+    const auto along = [&](int32_t Extent::*axis) {
+      return a.origin.*axis + a.extent.*axis <= b.origin.*axis ||
+             b.origin.*axis + b.extent.*axis <= a.origin.*axis;
+    };
+    return along(&Extent::height) || along(&Extent::width) || along(&Extent::depth);
   }
 
   // The place of the group that it can come right before and stay behind nobody who needs it, counted without itself.
@@ -178,9 +246,9 @@ class Order {
     return last;
   }
   // The same forward.
-  size_t earliest(size_t index) const {
+  size_t earliest(size_t index, bool apart = false) const {
     size_t first = index;
-    while (first > 0 && may_change_places(group(index), group(first - 1))) --first;
+    while (first > 0 && may_change_places(group(index), group(first - 1), apart)) --first;
     return first;
   }
 
@@ -275,17 +343,18 @@ class Order {
 
   Program& program_;
   std::vector<Group> groups_;
-  std::vector<size_t> order_;     // of the groups
-  std::vector<int32_t> counted_;  // by any group
-  std::vector<int32_t> readers_;  // by tensor: how many groups read it
+  std::vector<size_t> order_;               // of the groups
+  std::vector<int32_t> counted_;            // by any group
+  std::vector<int32_t> readers_, writers_;  // by tensor: how many groups read and write it
 };
 
 }  // namespace
 
-void choose_order(Program& program) {
+void choose_order(Program& program, bool may_make_parts_early) {
   Order order(program);
   order.make_late();
   order.make_early();
+  program.parts_are_early = may_make_parts_early && order.make_parts_early();
   order.finish();
 }
 
