@@ -130,7 +130,7 @@ TEST(Order, StaysWhereItNeedsNoMoreMemory) {
   const int32_t z = steps.tensor(kOut, 8);
   steps.operation("e", x, high);
   steps.operation("f", high, z);
-  EXPECT_EQ(steps.order(), "abcdef");
+  EXPECT_EQ(steps.order(false), "abcdef");
 }
 
 // A shortcut that is smaller than what it is made from, behind a branch whose maps are the largest: twice, with the same peak.
@@ -164,7 +164,7 @@ TEST(Order, WhatIsSmallerStaysBehindWhereThePeakIsElsewhere) {
   steps.operation("e", other, y, shortcut);
   steps.operation("f", x, high);
   steps.operation("g", high, z);
-  EXPECT_EQ(steps.order(), "abcdefg");
+  EXPECT_EQ(steps.order(false), "abcdefg");
 }
 
 // Two chains of three, whose ends are added. `other` elements are taken somewhere else, if any.
@@ -297,6 +297,33 @@ TEST(Order, PartsAreMadeAsSoonAsNobodyElseReadsWhatTheyCopy) {
   Ordered as_it_stands = chain_that_is_joined();
   EXPECT_EQ(as_it_stands.order(false), "abcdABCy");
   EXPECT_FALSE(as_it_stands.program().parts_are_early);
+}
+
+// Branches that are joined: of a small map behind the first layer, and of a pool of the large one, which makes as much as it reads. The
+// large one need not stay beside what is joined, when the pool's branch comes first.
+TEST(Order, BranchesComeEarlyWithAllThatIsTheirs) {
+  const auto branches = [](bool may_make_parts_early) {
+    Ordered steps;
+    const int32_t x = steps.tensor(kIn, 8), y = steps.tensor(kOut, 8);
+    const int32_t large = steps.tensor(kInner, 64), small = steps.tensor(kInner, 16);
+    const int32_t pooled = steps.tensor(kInner, 64), joined = steps.tensor(kInner, 64);
+    steps.operation("a", x, large);
+    steps.operation("b", large, small);
+    const auto to_part = [&](const char* name, int32_t from, int32_t part) {
+      steps.operation(name, from, joined);
+      Operand& made = steps.program().operations.back().ofm;
+      made.origin.depth = 16 * part, made.extent.depth = 16;
+    };
+    to_part("c", small, 0), to_part("d", small, 1), to_part("e", small, 2);
+    steps.operation("p", large, pooled);
+    to_part("f", pooled, 3);
+    steps.operation("y", joined, y);
+    const std::string order = steps.order(may_make_parts_early);
+    EXPECT_EQ(steps.program().parts_are_early, may_make_parts_early);
+    return order;
+  };
+  EXPECT_EQ(branches(true), "abpfcdey");
+  EXPECT_EQ(branches(false), "abcdepfy");
 }
 
 // The whole of what they are joined to would be there beside what is the largest anyway.

@@ -46,7 +46,7 @@ struct LegaliseOptions {
   bool may_gather = true;
   // Recurrent layers may make products of the input of several steps at once.
   bool may_look_ahead = true;
-  // Parts of one tensor may be made before the model has them, where that takes less memory at once.
+  // Parts of one tensor, and branches, may be made before the model has them, where that takes less memory at once.
   bool may_make_parts_early = true;
   // Operations keep to encodings that streams of Arm's compiler show, and no map lies inside of another one where that
   // makes its readers skip bytes between pixels.

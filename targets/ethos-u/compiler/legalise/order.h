@@ -10,7 +10,8 @@ namespace intarsia::targets::ethos_u {
 // first; and those of a second layer, which together take more than the sequence that has to stay for them. And what takes less
 // than what it is the last one to read is made as early as lowers what is taken at once, such as a shortcut with a stride, which
 // a model names behind the branch beside it. `may_make_parts_early`: and parts of one tensor, such as copies of what is joined, are
-// made all together as soon as nobody else reads what they are made from, where that lowers it; the program says so then.
+// made all together as soon as nobody else reads what they are made from, and a branch, such as a pool and the convolution behind it,
+// comes before others that begin where it does, where that lowers it; the program says so then.
 void choose_order(Program& program, bool may_make_parts_early = true);
 
 }  // namespace intarsia::targets::ethos_u

@@ -198,8 +198,8 @@ struct Program {
   bool copies_windows = false;  // and some one copies its windows beside each other
   bool looks_ahead =
       false;  // some recurrent layer makes products of its input of several steps at once
-  bool parts_are_early =
-      false;  // some tensor's parts are made before the model has them, to take less memory
+  // Parts of some tensor, or a branch, are made before the model has them, to take less memory at once.
+  bool parts_are_early = false;
   std::set<std::string> banded;  // nodes that smaller bands would take less memory for
 
   // The tensor whose bytes these are: itself, where it is no alias.
