@@ -103,6 +103,27 @@ TEST(SmallOperations, PartsOfOddLayersAreWholeBricks) {
     }
 }
 
+// What fills the padding of copied windows reads one row, to whose next one nothing steps: the step of an operation before may
+// be none of whole bricks.
+TEST(SmallOperations, PaddingThatIsReadAsBricksStepsByWholeBricks) {
+  for (const int64_t width : {9, 7, 5}) {
+    SCOPED_TRACE(width);
+    testing::Random random(37);
+    Graph g;
+    const graph::TensorId x = g.input(DataType::Int8, {1, 14, width, 4}, 0.02f, 3);
+    const graph::TensorId curve = g.node(graph::OpKind::Logistic, graph::NoAttrs{}, {x}, 1,
+                                         DataType::Int8, 1.0f / 256, -128)[0];
+    const graph::TensorId weights =
+        g.constant(random, DataType::Int8, {19, 5, 5, 4}, {{0.01f}, {0}, 0});
+    graph::Conv2dAttrs attrs;
+    attrs.padding = {2, 2, 2, 2};
+    const graph::Module module =
+        g.finish(g.node(graph::OpKind::Conv2d, attrs, {curve, weights, graph::TensorId{}}, 1,
+                        DataType::Int8, 0.05f, -48));
+    EXPECT_FALSE(checked_commands(module, random, {.target = "ethos-u55-64"}).empty());
+  }
+}
+
 // A unit less on the way where what is put through a table is short. Micro-blocks of one pixel have a slower output unit for it.
 TEST(SmallOperations, ShortFunctionsAreProductsWithOne) {
   for (const auto& [target, width, pools] :

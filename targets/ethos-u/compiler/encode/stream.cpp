@@ -103,7 +103,10 @@ std::set<uint32_t> unused_registers(const Intrinsic& intrinsic) {
   if (!holds(command_named("SET_IFM_PRECISION").code, has_two_factors))
     unused.insert(command_named("SET_OPB_SCALE").code);
   for (const Map& map : maps) {
-    if (is(map.height, 0) && is(map.lower_tile, kNoTile)) unused.insert(map.stride_y);
+    // A step of 0 is one of whole bricks, and the one that was set before may not be.
+    const bool needs_whole_bricks = holds(map.precision, is_bricks) && is(map.stride_y, 0);
+    if (is(map.height, 0) && is(map.lower_tile, kNoTile) && !needs_whole_bricks)
+      unused.insert(map.stride_y);
     if (is(map.width, 0) && is(map.right_tile, kNoTile)) unused.insert(map.stride_x);
     if (is(map.depth, 0)) unused.insert(map.stride_c);
     if (holds(map.precision, is_bricks) &&
