@@ -155,7 +155,9 @@ TEST_P(OnnxOperator, IsWithinOneStepOfOnnxruntime) {
   EXPECT_LE(found.largest, type == DataType::Int16 ? 2 : 1)
       << found.count << " of " << expected.size() << " bytes differ";
   // Sums in whole steps would be rounded twice, which puts one in ten a step beside.
-  if (GetParam() == "cumsum_thirds") EXPECT_EQ(found.count, 0);
+  if (GetParam() == "cumsum_thirds") {
+    EXPECT_EQ(found.count, 0);
+  }
 }
 
 // These have integer operators; the others are computed in floats between dequantize and quantize.

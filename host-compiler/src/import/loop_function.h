@@ -1,7 +1,6 @@
 // The functions of a loop that stands for an operator, node by node, and the constants that they need.
 #pragma once
 
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,14 +14,12 @@ namespace intarsia::import {
 
 template <typename T>
 MadeConstant known(std::string name, DataType type, Shape shape, const std::vector<T>& values) {
-  MadeConstant made{{.name = std::move(name), .type = type, .shape = std::move(shape)},
-                    std::vector<uint8_t>(values.size() * sizeof(T))};
-  std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
-  return made;
+  return {{.name = std::move(name), .type = type, .shape = std::move(shape)},
+          little_endian(values)};
 }
 
 inline MadeConstant known_real(std::string name, float value) {
-  return known<float>(std::move(name), DataType::Float32, {}, {value});
+  return real_constant(std::move(name), {}, {value});
 }
 
 inline MadeConstant zeros(std::string name, DataType type, Shape shape) {

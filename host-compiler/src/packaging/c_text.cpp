@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace intarsia::packaging {
 namespace {
@@ -94,7 +96,13 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-void read_directive(std::string_view line, CText& file, int& others) {
+// What is counted while a text is read.
+struct Reading {
+  int others = 0;  // declarations, macros and messages: what says something
+  std::vector<std::pair<std::string, std::string>> aliases;  // macros that stand for one other name
+};
+
+void read_directive(std::string_view line, CText& file, Reading& reading) {
   line = trimmed(line.substr(1));
   const size_t word_end = std::min(line.find_first_of(" \t\"<("), line.size());
   const std::string_view word = line.substr(0, word_end);
@@ -105,16 +113,16 @@ void read_directive(std::string_view line, CText& file, int& others) {
     if (end != std::string_view::npos) file.includes.emplace_back(rest.substr(1, end - 1));
     return;
   }
-  if (word == "warning" || word == "error") ++others;
+  if (word == "warning" || word == "error") ++reading.others;
   if (word == "warning") file.warns = true;
   std::vector<std::string_view> names = identifiers_of(rest);
   if (word == "define" && !names.empty()) {
     file.declares.emplace(names.front());
     file.macros.emplace(names.front());
-    if (rest.size() > names.front().size()) ++others;
+    if (rest.size() > names.front().size()) ++reading.others;
     // #define FUNCTION function
     if (names.size() == 2 && rest.ends_with(names[1]) && rest[names[0].size()] != '(')
-      file.aliases.emplace(names[0], names[1]);
+      reading.aliases.emplace_back(names[0], names[1]);
     names.erase(names.begin());
   }
   if (word != "undef") add_each(std::move(names), file.uses);
@@ -194,15 +202,12 @@ void read_declaration(std::string_view head, bool has_body, CText& file) {
     if (earlier.size() == 1) add_each(names, file.uses);
     return;
   }
-  if (names.front() == "typedef")
-    file.declares.emplace(names.back()), file.locals.emplace(names.back());
+  const bool is_typedef = names.front() == "typedef";
+  if (is_typedef) file.declares.emplace(names.back()), file.locals.emplace(names.back());
   if (has_body && names.size() > 1) {
-    const size_t tag = names.front() == "typedef" ? 1 : 0;
-    if (names[tag] == "struct" || names[tag] == "enum" || names[tag] == "union") {
+    const std::string_view kind = names[is_typedef ? 1 : 0];
+    if (kind == "struct" || kind == "enum" || kind == "union")
       file.declares.emplace(names.back()), file.tags.emplace(names.back());
-    } else if (tag == 1) {
-      file.declares.emplace(names.back()), file.locals.emplace(names.back());
-    }
   }
   if (is_static && names.size() > 1) {
     const std::vector<std::string_view> object =
@@ -218,7 +223,7 @@ void read_declaration(std::string_view head, bool has_body, CText& file) {
 
 CText read_c_text(std::string_view original) {
   CText file;
-  int others = 0;  // declarations, macros and messages: what says something
+  Reading reading;
   const std::string text = without_comments(original);
   std::string head;  // since the last declaration ended
   int depth = 0;
@@ -228,7 +233,7 @@ CText read_c_text(std::string_view original) {
     if (c == '#' &&
         trimmed(std::string_view(text).substr(0, i).substr(text.rfind('\n', i) + 1)).empty()) {
       const size_t end = std::min(text.find('\n', i), text.size());
-      read_directive(std::string_view(text).substr(i, end - i), file, others);
+      read_directive(std::string_view(text).substr(i, end - i), file, reading);
       i = end;
       continue;
     }
@@ -245,7 +250,7 @@ CText read_c_text(std::string_view original) {
           c == '{' && (declaration.find("extern \"C\"") != std::string_view::npos ||
                        declaration.find("namespace") != std::string_view::npos);
       if (!holds_declarations) {
-        if (!declaration.empty()) ++others;
+        if (!declaration.empty()) ++reading.others;
         read_declaration(head, c == '{', file);
         in_enum = c == '{' && declaration.find("enum") != std::string_view::npos &&
                   declaration.find('(') == std::string_view::npos;
@@ -270,9 +275,9 @@ CText read_c_text(std::string_view original) {
     head.append(text, begin, i-- - begin);
   }
   read_declaration(head, false, file);
-  for (const auto& [name, meant] : file.aliases)
+  for (const auto& [name, meant] : reading.aliases)
     if (file.locals.contains(name)) file.locals.insert(meant);
-  file.only_includes = others == 0 && !file.includes.empty();
+  file.only_includes = reading.others == 0 && !file.includes.empty();
   return file;
 }
 
@@ -287,6 +292,19 @@ bool before_tag(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<std::string> included_name(std::string_view line) {
+  constexpr std::string_view kInclude = "#include \"";
+  if (!line.starts_with(kInclude)) return std::nullopt;
+  const size_t end = line.find('"', kInclude.size());
+  if (end == std::string_view::npos) return std::nullopt;
+  return std::string(line.substr(kInclude.size(), end - kInclude.size()));
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
 
 std::string with_names(std::string_view text, const OtherNames& names, const OtherNames& tags) {
   std::string out;

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace intarsia::packaging {
@@ -24,13 +24,17 @@ struct CText {
   // What other files cannot see but by including this one: functions, objects, types and enumerators; macros; and what
   // stands behind "struct", "union" and "enum".
   std::set<std::string> locals, macros, tags;
-  std::set<std::pair<std::string, std::string>> aliases;  // macros that stand for one other name
   bool only_includes =
       false;  // nothing but #include lines between its guards: a header that collects others
   bool warns = false;  // has a #warning, which somebody who compiles the model has to see
 };
 
 CText read_c_text(std::string_view text);
+
+// The name that a line includes, #include "name", whatever stands behind it; or none.
+std::optional<std::string> included_name(std::string_view line);
+// What comes before the name of a file, with its '/'; empty where there is none.
+std::string folder_of(const std::string& path);
 
 // The text with other names in place of these, but for members behind '.' and '->' and in comments and literals. What
 // stands behind "struct", "union" or "enum" has its names in `tags`, as C has.

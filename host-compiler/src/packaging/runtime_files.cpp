@@ -16,11 +16,6 @@ bool is_code(const std::string& path) {
          path.ends_with(".def") || path.ends_with(".S");
 }
 
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
-}
-
 class Selection {
  public:
   explicit Selection(const std::vector<SourceFile>& available) {
@@ -186,17 +181,16 @@ std::string with_used_headers(const std::string& path, const std::string& text, 
     const size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;
-    if (!line.starts_with(kInclude)) {
+    const std::optional<std::string> name = included_name(line);
+    if (!name) {
       out.append(line).append("\n");
       continue;
     }
-    const std::string name(
-        line.substr(kInclude.size(), line.find('"', kInclude.size()) - kInclude.size()));
-    if (const std::string warning = selection.warning_text(path, name); !warning.empty()) {
+    if (const std::string warning = selection.warning_text(path, *name); !warning.empty()) {
       out.append(warning);
       continue;
     }
-    for (const std::string& header : selection.used_headers(path, name, read.uses))
+    for (const std::string& header : selection.used_headers(path, *name, read.uses))
       if (written.insert(header).second) out.append(kInclude).append(header).append("\"\n");
   }
   return out;

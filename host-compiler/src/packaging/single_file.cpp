@@ -14,10 +14,7 @@
 namespace intarsia {
 namespace {
 
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
-}
+using packaging::folder_of;
 
 std::string stem_of(const std::string& path) {
   const size_t begin = folder_of(path).size();
@@ -147,18 +144,13 @@ class Amalgamation {
   // Each line, with the file of the package that it includes, if it does.
   void lines_of(const std::string& path,
                 const std::function<void(std::string_view, const SourceFile*)>& take) const {
-    constexpr std::string_view kInclude = "#include \"";
     const std::string& text = files_.at(path)->text;
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = std::min(text.find('\n', begin), text.size());
       const std::string_view line = std::string_view(text).substr(begin, end - begin);
       begin = end + 1;
-      const SourceFile* included = nullptr;
-      if (line.starts_with(kInclude))
-        included =
-            find(path, std::string(line.substr(kInclude.size(),
-                                               line.find('"', kInclude.size()) - kInclude.size())));
-      take(line, included);
+      const auto name = packaging::included_name(line);
+      take(line, name ? find(path, *name) : nullptr);
     }
   }
 

@@ -75,9 +75,7 @@ void read_normalizer(Reader& in) {
 }
 
 void read_binarizer(Reader& in) {
-  const TensorId above =
-      in.emit(OpKind::Greater, NoAttrs{}, {floats(in), in.number(in.real("threshold", 0))},
-              DataType::Bool, {}, "above");
+  const TensorId above = is_above(in, floats(in), in.real("threshold", 0));
   in.result(in.cast(above, in.tensor(in.operand(0)).type));
 }
 

@@ -30,11 +30,8 @@ TensorId line(Reader& in, TensorId x, const std::vector<float>& matrix,
                   fmt::format("has {} offsets for {} results", offsets.size(), results)))
     return {};
   const TensorId weights = in.make_constant(real_values({results, features}, matrix));
-  TensorId y = matrix_product(in, x, in.transpose(weights, {1, 0}), kFloat, {});
-  if (!offsets.empty())
-    y = in.emit(OpKind::Add, BinaryAttrs{},
-                {y, in.make_constant(real_values({1, results}, offsets))}, kFloat, {}, "offset");
-  return y;
+  const TensorId y = matrix_product(in, x, in.transpose(weights, {1, 0}), kFloat, {});
+  return offsets.empty() ? y : with_row(in, OpKind::Add, y, offsets, "offset");
 }
 
 struct Kernel {
@@ -68,9 +65,7 @@ TensorId radial(Reader& in, TensorId x, std::vector<float> vectors, int64_t coun
     }
     squares[v] = static_cast<float>(-gamma * square);
   }
-  const TensorId centred = in.emit(
-      OpKind::Sub, BinaryAttrs{},
-      {x, in.make_constant(real_values({1, std::ssize(middle)}, middle))}, kFloat, {}, "centred");
+  const TensorId centred = with_row(in, OpKind::Sub, x, middle, "centred");
   const TensorId square = in.emit_alike(OpKind::Square, NoAttrs{}, {centred}, "square");
   const TensorId length =
       in.emit(OpKind::Mul, BinaryAttrs{},
@@ -126,9 +121,7 @@ std::vector<float> compared_by_two(const std::vector<float>& coefficients,
 // How often each class is the one of the two: [rows,classes].
 TensorId votes(Reader& in, TensorId scores, int64_t classes) {
   const int64_t pairs = in.shape(scores)[1];
-  const TensorId above = in.cast(
-      in.emit(OpKind::Greater, NoAttrs{}, {scores, in.number(0)}, DataType::Bool, {}, "above"),
-      kFloat);
+  const TensorId above = in.cast(is_above(in, scores, 0), kFloat);
   std::vector<float> for_class(static_cast<size_t>(classes * pairs), 0.0f),
       against(static_cast<size_t>(classes), 0.0f);
   size_t pair = 0;
@@ -146,16 +139,12 @@ constexpr int64_t kMostCoupled = 16;
 // 1 / (1 + exp(slope s + shift)) of each comparison, which is never quite 0 or 1, and what these say of all classes.
 TensorId chances_of_scores(Reader& in, TensorId scores, int64_t classes,
                            const std::vector<float>& slopes, const std::vector<float>& shifts) {
-  const auto two = [&](OpKind kind, TensorId a, const std::vector<float>& b) {
-    return in.emit(kind, BinaryAttrs{}, {a, in.make_constant(real_values({1, std::ssize(b)}, b))},
-                   kFloat, {}, "scaled");
-  };
   std::vector<float> negated_slopes, negated_shifts;
   for (const float slope : slopes) negated_slopes.push_back(-slope);
   for (const float shift : shifts) negated_shifts.push_back(-shift);
-  TensorId first = in.emit_alike(
-      OpKind::Logistic, NoAttrs{},
-      {two(OpKind::Add, two(OpKind::Mul, scores, negated_slopes), negated_shifts)}, "first");
+  const TensorId scaled = with_row(in, OpKind::Mul, scores, negated_slopes, "scaled"),
+                 shifted = with_row(in, OpKind::Add, scaled, negated_shifts, "scaled");
+  TensorId first = in.emit_alike(OpKind::Logistic, NoAttrs{}, {shifted}, "first");
   first = in.emit_alike(OpKind::Maximum, NoAttrs{}, {first, in.number(1e-7f)}, "first");
   first = in.emit_alike(OpKind::Minimum, NoAttrs{}, {first, in.number(1 - 1e-7f)}, "first");
   return in.ok() ? coupled_chances(in, first, classes, line) : TensorId{};

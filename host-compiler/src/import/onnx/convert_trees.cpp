@@ -117,26 +117,23 @@ TensorId over_trees(Reader& in, OpKind kind, TensorId id, int64_t axis) {
 
 // [rows,targets], of what the leaves weigh.
 TensorId totals_of_leaves(Reader& in, TensorId leaves, const DecisionTrees& trees, OpKind kind) {
+  // Trees of one result stand beside each other, as many for each: a number for each leaf.
+  const bool of_one = !trees.only_target.empty();
   std::vector<float> table;
-  if (!trees.only_target.empty()) {
-    // Trees of one result stand beside each other, as many for each: a number for each leaf.
-    for (const std::vector<float>& row : trees.weights)
-      table.push_back(std::accumulate(row.begin(), row.end(), 0.0f));
-    const TensorId weights = in.emit(OpKind::Gather, graph::GatherAttrs{0, 0},
-                                     {in.make_constant(real_values({trees.rows()}, table)), leaves},
-                                     kFloat, {}, "weights");
-    if (!in.ok()) return {};
-    const Shape of = in.shape(weights);
-    return over_trees(in, kind, in.reshape(weights, {of[0], trees.targets, of[1] / trees.targets}),
-                      2);
-  }
   for (const std::vector<float>& row : trees.weights)
-    table.insert(table.end(), row.begin(), row.end());
+    if (of_one)
+      table.push_back(std::accumulate(row.begin(), row.end(), 0.0f));
+    else
+      table.insert(table.end(), row.begin(), row.end());
+  const Shape shape = of_one ? Shape{trees.rows()} : Shape{trees.rows(), trees.targets};
   const TensorId weights =
       in.emit(OpKind::Gather, graph::GatherAttrs{0, 0},
-              {in.make_constant(real_values({trees.rows(), trees.targets}, table)), leaves}, kFloat,
-              {}, "weights");
-  return over_trees(in, kind, weights, 1);
+              {in.make_constant(real_values(shape, table)), leaves}, kFloat, {}, "weights");
+  if (!of_one) return over_trees(in, kind, weights, 1);
+  if (!in.ok()) return {};
+  const Shape of = in.shape(weights);
+  return over_trees(in, kind, in.reshape(weights, {of[0], trees.targets, of[1] / trees.targets}),
+                    2);
 }
 
 // Operand 0, and negated features behind it where trees test these.
@@ -158,8 +155,7 @@ TensorId with_base(Reader& in, TensorId sums, int64_t targets) {
   if (!in.require(std::ssize(base) == targets,
                   fmt::format("has {} base values for {} results", base.size(), targets)))
     return {};
-  return in.emit(OpKind::Add, BinaryAttrs{},
-                 {sums, in.make_constant(real_values({1, targets}, base))}, kFloat, {}, "base");
+  return with_row(in, OpKind::Add, sums, base, "base");
 }
 
 }  // namespace

@@ -22,6 +22,16 @@ TensorId feature_rows(Reader& in) {
   return in.cast(id, kFloat);
 }
 
+TensorId with_row(Reader& in, OpKind kind, TensorId x, const std::vector<float>& row,
+                  std::string_view suffix) {
+  const TensorId numbers = in.make_constant(real_values({1, std::ssize(row)}, row));
+  return in.emit(kind, BinaryAttrs{}, {x, numbers}, kFloat, {}, suffix);
+}
+
+TensorId is_above(Reader& in, TensorId x, float bound) {
+  return in.emit(OpKind::Greater, NoAttrs{}, {x, in.number(bound)}, DataType::Bool, {}, "above");
+}
+
 std::optional<Classes> classes_of(Reader& in, const std::string& integers,
                                   const std::string& strings) {
   Classes classes{in.integers(integers).value_or(std::vector<int64_t>{}), in.texts(strings)};
@@ -77,9 +87,7 @@ TensorId scores_of_two(Reader& in, TensorId score, bool complement) {
 }
 
 TensorId places_above(Reader& in, TensorId score, float bound) {
-  const TensorId above =
-      in.emit(OpKind::Greater, NoAttrs{}, {score, in.number(bound)}, DataType::Bool, {}, "above");
-  return in.reshape(in.cast(above, DataType::Int32), {in.shape(score)[0]});
+  return in.reshape(in.cast(is_above(in, score, bound), DataType::Int32), {in.shape(score)[0]});
 }
 
 }  // namespace intarsia::onnx

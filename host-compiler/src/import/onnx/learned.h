@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "import/onnx/reader.h"
@@ -12,6 +13,12 @@ namespace intarsia::onnx {
 
 // Operand 0 as floats [rows,features]; one row where it has one axis. No tensor, and a problem, where it has more than two.
 graph::TensorId feature_rows(Reader& in);
+
+// `x` [rows,columns] and a known number for each column, by an arithmetic of two.
+graph::TensorId with_row(Reader& in, graph::OpKind kind, graph::TensorId x,
+                         const std::vector<float>& row, std::string_view suffix);
+// Where x is above the bound, as truth values.
+graph::TensorId is_above(Reader& in, graph::TensorId x, float bound);
 
 // The classes of a classifier, in the order of its scores. Those with names are known by their places.
 struct Classes {
